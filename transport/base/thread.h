@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_BASE_THREAD_H_
+#define FARCALL_TRANSPORT_BASE_THREAD_H_
+
+#include <thread>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+
+namespace farcall {
+
+// A thread of the library: named for ps and gdb (at most 15 characters), with every
+// signal blocked, so that the program's handlers run on the program's threads.
+// kResourceExhausted when the system gives no thread.
+absl::StatusOr<std::thread> StartThread(const char* name, absl::AnyInvocable<void()> run);
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_BASE_THREAD_H_

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// BlockPool: blocks of three sizes, cut out of large regions of memory that are
+// registered whole, never in the data path.
+
+#ifndef FARCALL_TRANSPORT_BUFFER_BLOCK_POOL_H_
+#define FARCALL_TRANSPORT_BUFFER_BLOCK_POOL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "transport/buffer/block.h"
+#include "transport/buffer/memory_registrar.h"
+
+namespace farcall {
+
+struct BlockPoolOptions {
+  // Bytes asked of the operating system at once: a multiple of 2 MiB, 2 MiB to 1 GiB.
+  // A region serves one size class. Its pages cost nothing until they are touched.
+  size_t region_bytes = size_t{8} << 20;
+  // Bytes of all regions together; at least three regions. Allocate gives nothing beyond it.
+  size_t max_bytes = size_t{1} << 30;
+  // Ask for 2 MiB pages: MAP_HUGETLB, else transparent ones by madvise, else ordinary ones.
+  bool huge_pages = false;
+
+  absl::Status Validate() const;
+};
+
+struct BlockPoolStats {
+  size_t region_bytes = 0;   // mapped
+  size_t used_bytes = 0;     // in blocks that somebody refers to
+  uint64_t allocations = 0;
+  uint64_t exhausted = 0;    // Allocate calls that got nothing
+  bool huge_pages = false;   // whether the last region has MAP_HUGETLB pages
+};
+
+// Any thread. Free lists are kept apart by thread, over a shared one, so that
+// loops do not meet on a lock. Must outlive its blocks: the destructor checks
+// that every block came home.
+class BlockPool : private BlockOwner {
+ public:
+  static constexpr uint32_t kSmall = 8 << 10;
+  static constexpr uint32_t kMedium = 64 << 10;
+  static constexpr uint32_t kLarge = 2 << 20;
+
+  // `registrar`, if any, registers each region when it is mapped and outlives the pool.
+  static absl::StatusOr<std::unique_ptr<BlockPool>> Create(const BlockPoolOptions& options,
+                                                           MemoryRegistrar* registrar = nullptr);
+  ~BlockPool();
+
+  // A block of the smallest class that holds `bytes`, or of the largest class
+  // when none does. Null when the pool is at its limit: the caller pushes back.
+  BlockRef Allocate(size_t bytes);
+
+  BlockPoolStats stats() const;
+
+ private:
+  class Shelf;
+  BlockPool(const BlockPoolOptions& options, MemoryRegistrar* registrar);
+  void Recycle(Block& block) override;
+
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_BUFFER_BLOCK_POOL_H_

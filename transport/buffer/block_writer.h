@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_BUFFER_BLOCK_WRITER_H_
+#define FARCALL_TRANSPORT_BUFFER_BLOCK_WRITER_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "transport/buffer/block_pool.h"
+#include "transport/buffer/buffer.h"
+
+namespace farcall {
+
+// Packs many small writes into few blocks: each write goes where the last one
+// ended, so that a turn's frames leave in one piece. One thread at a time.
+class BlockWriter {
+ public:
+  explicit BlockWriter(BlockPool& pool) : pool_(pool) {}
+
+  // Appends a copy of `bytes` to `out`. False, and `out` as it was: the pool is
+  // at its limit.
+  bool Append(absl::string_view bytes, Buffer& out);
+
+ private:
+  BlockPool& pool_;       // outlives this
+  BlockRef block_;        // bytes from used_ on are nobody's yet
+  uint32_t used_ = 0;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_BUFFER_BLOCK_WRITER_H_

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Buffer: bytes as an ordered list of slices of shared blocks. Cutting, joining
+// and sharing move no byte.
+
+#ifndef FARCALL_TRANSPORT_BUFFER_BUFFER_H_
+#define FARCALL_TRANSPORT_BUFFER_BUFFER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/strings/string_view.h"
+#include "transport/buffer/block.h"
+
+namespace farcall {
+
+// Move-only; Share() is the only copy, and it copies references, not bytes.
+// One thread at a time; different Buffers over the same blocks may be used by
+// different threads. The bytes of a slice never change once it is in a Buffer.
+class Buffer {
+ public:
+  struct Slice {
+    BlockRef block;
+    uint32_t offset = 0;
+    uint32_t length = 0;  // > 0 inside a Buffer
+
+    // Only for blocks of host memory.
+    absl::string_view view() const { return {block->bytes() + offset, length}; }
+  };
+
+  Buffer() = default;
+  // The bytes of `bytes`, copied into blocks of the ordinary heap.
+  explicit Buffer(absl::string_view bytes) { Append(bytes); }
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() = default;
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+  // At the end. A slice that continues the last one in the same block is merged with it.
+  void Append(Slice slice);
+  void Append(Buffer&& tail);
+  // Copies into blocks of the ordinary heap: any size, any thread. What has a
+  // BlockPool at hand uses a BlockWriter instead.
+  void Append(absl::string_view bytes);
+  // The caller's memory, without a copy. [data, data + size) must stay as it is
+  // until `release` has run, once, on the thread that drops the last reference,
+  // perhaps before this returns (size 0). At most 4 GiB - 1.
+  void AppendUserData(const void* data, size_t size, absl::AnyInvocable<void()> release);
+
+  // The first `bytes` (<= size()), taken out of this Buffer.
+  Buffer CutFront(size_t bytes);
+  void RemoveFront(size_t bytes);  // bytes <= size()
+  void Clear();
+
+  // The same bytes again: references to the same blocks.
+  Buffer Share() const;
+
+  // Copies min(bytes, size() - from) bytes, from offset `from` (<= size()), to
+  // `out`; returns how many. Host memory only, as all that follows.
+  size_t CopyTo(void* out, size_t bytes, size_t from = 0) const;
+  std::string ToString() const;
+  // The first `bytes` (<= size()) in one piece: a view into the first block where
+  // it holds them all, else a copy in `scratch` (room for `bytes`). Valid while
+  // the Buffer keeps its front and scratch lives.
+  absl::string_view Front(size_t bytes, char* scratch) const;
+
+  // In order; valid until the Buffer is changed.
+  std::span<const Slice> slices() const {
+    return {slices_.data() + head_, slices_.size() - head_};
+  }
+
+ private:
+  void DropSpentSlices();
+
+  // Slices before head_ are spent: cutting from the front costs no move of the rest.
+  absl::InlinedVector<Slice, 2> slices_;
+  size_t head_ = 0;
+  size_t size_ = 0;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_BUFFER_BUFFER_H_

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/loop/blocking.h"
+
+namespace farcall {
+namespace {
+
+thread_local BlockingHook* current_hook = nullptr;
+
+}  // namespace
+
+bool BeforeBlocking() { return current_hook == nullptr || current_hook->BeforeBlocking(); }
+
+void SetBlockingHook(BlockingHook* hook) { current_hook = hook; }
+
+}  // namespace farcall

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/loop/epoll_source.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/base/check.h"
+
+namespace farcall {
+namespace {
+
+uint64_t Pack(EpollSource::Watch watch) { return uint64_t{watch.generation} << 32 | watch.slot; }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EpollSource>> EpollSource::Create() {
+  UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll.valid()) return absl::ErrnoToStatus(errno, "an event loop needs epoll_create1");
+  return std::unique_ptr<EpollSource>(new EpollSource(std::move(epoll)));
+}
+
+absl::StatusOr<EpollSource::Watch> EpollSource::Add(int fd, uint32_t events, FdHandler& handler) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<uint32_t>(entries_.size()));
+    entries_.emplace_back();
+  }
+  const uint32_t slot = free_slots_.back();
+  const Watch watch{slot, entries_[slot].generation};
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = Pack(watch);
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("epoll_ctl cannot add descriptor ", fd));
+  }
+  free_slots_.pop_back();
+  entries_[slot].handler = &handler;
+  return watch;
+}
+
+void EpollSource::Remove(Watch watch, int fd) {
+  Entry& entry = entries_.at(watch.slot);
+  Check(entry.handler != nullptr && entry.generation == watch.generation,
+        "a watch is removed once");
+  Check(::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr) == 0,
+        "a watch is removed before its descriptor is closed");
+  entry.handler = nullptr;
+  ++entry.generation;
+  free_slots_.push_back(watch.slot);
+}
+
+bool EpollSource::Poll() {
+  const int count = fetched_ > 0 ? std::exchange(fetched_, 0) : Fetch(0);
+  for (int i = 0; i < count; ++i) {
+    const uint64_t packed = ready_[static_cast<size_t>(i)].data.u64;
+    const Entry entry = entries_[static_cast<uint32_t>(packed)];
+    if (entry.handler == nullptr || entry.generation != packed >> 32) continue;
+    entry.handler->OnReady(ready_[static_cast<size_t>(i)].events);
+  }
+  return count > 0;
+}
+
+void EpollSource::Wait() { fetched_ = Fetch(-1); }
+
+int EpollSource::Fetch(int timeout_ms) {
+  const int count = ::epoll_wait(epoll_.get(), ready_.data(), kBatch, timeout_ms);
+  // EINTR, by a signal handler of the program: nothing is lost, the driver comes again.
+  Check(count >= 0 || errno == EINTR, "epoll_wait takes its own descriptor");
+  return count < 0 ? 0 : count;
+}
+
+}  // namespace farcall

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/loop/loop_driver.h"
+
+#include <sched.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/base/thread.h"
+#include "transport/loop/blocking.h"
+
+namespace farcall {
+namespace {
+
+// Turns that a stopping driver may still take for what is queued.
+constexpr int kLastTurns = 10'000;
+
+}  // namespace
+
+absl::Status LoopDriverOptions::Validate() const {
+  if (max_spares < 1 || max_spares > 1024) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_spares must be 1 to 1024, not ", max_spares));
+  }
+  return polling.Validate();
+}
+
+// A thread's part in driving a loop. Only its own thread touches it.
+class LoopDriver::Seat final : public BlockingHook {
+ public:
+  explicit Seat(LoopDriver& driver) : driver_(driver) {}
+
+  bool driving() const { return driving_; }
+  void Take() { driving_ = true; }
+
+  // From user code that is about to wait.
+  bool BeforeBlocking() override {
+    if (!driving_) return true;
+    // What this thread wrote so far would otherwise wait for the end of its turn.
+    driver_.loop_.FlushAll();
+    if (!driver_.PassOn()) return false;
+    EventLoop::SetDriven(nullptr);
+    driving_ = false;
+    return true;
+  }
+
+ private:
+  LoopDriver& driver_;
+  bool driving_ = false;
+};
+
+absl::StatusOr<std::unique_ptr<LoopDriver>> LoopDriver::Start(EventLoop& loop,
+                                                              const LoopDriverOptions& options) {
+  if (absl::Status status = options.Validate(); !status.ok()) return status;
+  std::unique_ptr<LoopDriver> driver(new LoopDriver(loop, options));
+  std::unique_lock<std::mutex> lock(driver->mutex_);
+  absl::Status status = driver->AddThread();
+  lock.unlock();
+  if (!status.ok()) return status;
+  return driver;
+}
+
+LoopDriver::~LoopDriver() {
+  stop_.store(true);
+  loop_.Post([] {});  // ends its sleep
+  for (;;) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (threads_.empty()) return;
+    std::thread thread = std::move(threads_.back());
+    threads_.pop_back();
+    lock.unlock();
+    thread.join();
+  }
+}
+
+absl::Status LoopDriver::AddThread() {
+  auto thread = StartThread("farcall-loop", [this] { ThreadMain(); });
+  if (!thread.ok()) return thread.status();
+  threads_.push_back(*std::move(thread));
+  return absl::OkStatus();
+}
+
+void LoopDriver::ThreadMain() {
+  Seat seat(*this);
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    ++idle_;
+    wanted_.wait(lock, [this] { return drive_free_; });
+    --idle_;
+    drive_free_ = false;
+    lock.unlock();
+    seat.Take();
+    Drive(seat);
+    lock.lock();
+    if (!seat.driving()) continue;
+    // Stopping. Each thread takes the drive once more, so that the last to come back from
+    // user code leaves nothing behind.
+    drive_free_ = true;
+    wanted_.notify_one();
+    return;
+  }
+}
+
+void LoopDriver::Drive(Seat& seat) {
+  AdaptiveSpin spin(options_.polling);
+  for (int last_turns = 0; last_turns < kLastTurns;) {
+    if (loop_.Turn()) {
+      RunUserCode(seat);
+      if (!seat.driving()) return;
+      loop_.FlushAll();
+      spin.OnWork(loop_.clock().Now());
+      last_turns += stop_.load(std::memory_order_relaxed) ? 1 : 0;
+    } else {
+      if (stop_.load(std::memory_order_relaxed)) return;
+      WaitForWork(spin);
+    }
+  }
+}
+
+void LoopDriver::RunUserCode(Seat& seat) {
+  EventLoop::SetDriven(&loop_);
+  SetBlockingHook(&seat);
+  TimePoint flushed = loop_.clock().Now();
+  while (seat.driving()) {
+    UserTask* const task = loop_.TakeUser();
+    if (task == nullptr) break;
+    task->Run();
+    if (!seat.driving()) break;
+    const TimePoint now = loop_.clock().Now();
+    if (now - flushed < options_.flush_after) continue;
+    loop_.FlushAll();
+    flushed = now;
+  }
+  SetBlockingHook(nullptr);
+  EventLoop::SetDriven(nullptr);
+}
+
+void LoopDriver::WaitForWork(AdaptiveSpin& spin) {
+  const TimePoint now = loop_.clock().Now();
+  switch (spin.OnIdle(now)) {
+    case AdaptiveSpin::Decision::kPoll:
+      return;
+    case AdaptiveSpin::Decision::kYield:
+      sched_yield();
+      spin.OnYielded(loop_.clock().Now() - now);
+      return;
+    case AdaptiveSpin::Decision::kSleep:
+      if (!loop_.PrepareSleep()) return;
+      loop_.Sleep();
+      loop_.Awake();
+      return;
+  }
+}
+
+bool LoopDriver::PassOn() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_ == 0) {
+    if (threads_.size() > static_cast<size_t>(options_.max_spares)) return false;
+    if (!AddThread().ok()) return false;
+  }
+  drive_free_ = true;
+  wanted_.notify_one();
+  return true;
+}
+
+}  // namespace farcall

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LOOP_LOOP_DRIVER_H_
+#define FARCALL_TRANSPORT_LOOP_LOOP_DRIVER_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "transport/loop/event_loop.h"
+#include "transport/loop/polling.h"
+
+namespace farcall {
+
+struct LoopDriverOptions {
+  PollingOptions polling;
+  // Threads that may stand by or wait inside user code beside the one that drives. 1 to 1024.
+  int max_spares = 64;
+  // How long user code may run before what was written so far is sent.
+  Duration flush_after = std::chrono::microseconds(50);
+
+  absl::Status Validate() const;
+};
+
+// Gives a loop its threads: one drives it; when user code on that thread is about
+// to block, a spare one takes over, and the first becomes a spare once it is back.
+class LoopDriver {
+ public:
+  // Starts one thread. `loop` outlives the driver.
+  static absl::StatusOr<std::unique_ptr<LoopDriver>> Start(EventLoop& loop,
+                                                           const LoopDriverOptions& options);
+  LoopDriver(const LoopDriver&) = delete;
+  LoopDriver& operator=(const LoopDriver&) = delete;
+  // Runs what is queued, then ends the threads and waits for them. Not from one of them.
+  ~LoopDriver();
+
+ private:
+  class Seat;
+
+  LoopDriver(EventLoop& loop, const LoopDriverOptions& options) : loop_(loop), options_(options) {}
+  absl::Status AddThread();
+  void ThreadMain();
+  // Both return when the seat has lost the drive or the driver stops.
+  void Drive(Seat& seat);
+  void RunUserCode(Seat& seat);
+  void WaitForWork(AdaptiveSpin& spin);
+  bool PassOn();
+
+  EventLoop& loop_;
+  const LoopDriverOptions options_;
+  std::atomic<bool> stop_{false};
+
+  std::mutex mutex_;
+  std::condition_variable wanted_;
+  // Guarded by mutex_.
+  bool drive_free_ = true;  // nobody drives
+  int idle_ = 0;            // threads that wait for the drive
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LOOP_LOOP_DRIVER_H_

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/loop/polling.h"
+
+#include <algorithm>
+
+namespace farcall {
+
+absl::Status PollingOptions::Validate() const {
+  if (spin < std::chrono::microseconds(1) || spin > std::chrono::milliseconds(10)) {
+    return absl::InvalidArgumentError("polling.spin must be 1 us to 10 ms");
+  }
+  return absl::OkStatus();
+}
+
+void AdaptiveSpin::OnWork(TimePoint now) {
+  if (idle_) Count(now - last_work_ <= options_.spin);
+  idle_ = false;
+  polls_ = 0;
+  last_work_ = now;
+}
+
+AdaptiveSpin::Decision AdaptiveSpin::OnIdle(TimePoint now) {
+  idle_ = true;
+  switch (options_.mode) {
+    case PollingMode::kEvent:
+      return Decision::kSleep;
+    case PollingMode::kBusy:
+      return Decision::kPoll;
+    case PollingMode::kAdaptive:
+      break;
+  }
+  if (score_ < kPaysFrom || now - last_work_ > options_.spin) return Decision::kSleep;
+  if (++polls_ < kPollsPerYield) return Decision::kPoll;
+  polls_ = 0;
+  return Decision::kYield;
+}
+
+void AdaptiveSpin::OnYielded(Duration took) {
+  if (took > kOthersRan) Count(false);
+}
+
+void AdaptiveSpin::Count(bool pays) { score_ = std::clamp(score_ + (pays ? 1 : -1), 0, kMaxScore); }
+
+}  // namespace farcall

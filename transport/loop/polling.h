@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LOOP_POLLING_H_
+#define FARCALL_TRANSPORT_LOOP_POLLING_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "transport/base/time.h"
+
+namespace farcall {
+
+enum class PollingMode : uint8_t {
+  kEvent,     // sleep as soon as there is nothing to do: least CPU, tens of microseconds more
+  kAdaptive,  // look for work a while before sleeping, as long as that pays
+  kBusy,      // never sleep: least latency, a whole core for each loop
+};
+
+struct PollingOptions {
+  PollingMode mode = PollingMode::kAdaptive;
+  // kAdaptive: how long a loop looks for more work after the last. 1 us to 10 ms.
+  Duration spin = std::chrono::microseconds(50);
+
+  absl::Status Validate() const;
+};
+
+// When a loop that found nothing to do polls again, gives way, or sleeps. Pure.
+//
+// Spinning pays when work comes within `spin` of the last. Each such gap counts for it,
+// each longer one against it, and so does a core that others wanted meanwhile;
+// after a few in a row against it the loop sleeps at once, until gaps are short again.
+class AdaptiveSpin {
+ public:
+  enum class Decision : uint8_t { kPoll, kYield, kSleep };
+
+  explicit AdaptiveSpin(const PollingOptions& options) : options_(options) {}
+
+  // There was work, and it is done at `now`.
+  void OnWork(TimePoint now);
+  // There was none. After kYield the caller gives way, and tells by OnYielded.
+  Decision OnIdle(TimePoint now);
+  // How long giving way took: longer than a context switch means that somebody ran.
+  void OnYielded(Duration took);
+
+ private:
+  static constexpr int kMaxScore = 8;
+  static constexpr int kPaysFrom = 4;
+  static constexpr int kPollsPerYield = 4;
+  static constexpr Duration kOthersRan = std::chrono::microseconds(10);
+
+  void Count(bool pays);
+
+  PollingOptions options_;
+  TimePoint last_work_{};
+  int score_ = kMaxScore;
+  int polls_ = 0;
+  bool idle_ = false;  // since last_work_
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LOOP_POLLING_H_

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The seam between calls and bytes. A Transport makes Connections; a Connection
+// is an ordered, reliable stream of bytes in shared blocks. TCP, RDMA, the link
+// that switches between them, and the simulated network are each a Transport,
+// and the suite in transport/testing holds all of them to this page.
+//
+// Threads: a Connection belongs to one EventLoop for life. All its methods, the
+// Handler's and the destructor run while that loop is held (see
+// loop/event_loop.h), on whichever thread holds it.
+
+#ifndef FARCALL_TRANSPORT_TRANSPORT_H_
+#define FARCALL_TRANSPORT_TRANSPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "transport/address.h"
+#include "transport/base/time.h"
+#include "transport/buffer/block_pool.h"
+#include "transport/buffer/buffer.h"
+#include "transport/connection_info.h"
+
+namespace farcall {
+
+class EventLoop;
+class LoopGroup;
+
+enum class CloseMode : uint8_t {
+  kFlush,  // what was written leaves first, within ConnectionOptions::close_timeout
+  kAbort,  // at once; what was not sent yet is dropped
+};
+
+struct ConnectionOptions {
+  // OnDrained is called when backlog() was above `high_water` and is below `low_water`
+  // again. Bytes; low_water < high_water.
+  size_t high_water = size_t{4} << 20;
+  size_t low_water = size_t{1} << 20;
+  // How long a Close(kFlush) may take before it aborts.
+  Duration close_timeout = std::chrono::seconds(3);
+  // DSCP << 2 | ECN: IP_TOS, IPV6_TCLASS, and the service type of a queue pair. 0 to
+  // 255; nothing on unix sockets.
+  int traffic_class = 0;
+
+  absl::Status Validate() const;
+};
+
+class Connection {
+ public:
+  // No callback comes from inside a call of a method of the Connection.
+  class Handler {
+   public:
+    // More bytes stand at the end of `input`, which keeps what was left in it.
+    // Take whole messages, leave the rest; return how many bytes the message at
+    // its front needs in all, as far as that is known (0: not known).
+    virtual size_t OnRead(Buffer& input) = 0;
+    // backlog() was above the high-water mark and fell below the low-water mark.
+    virtual void OnDrained() = 0;
+    // The last call, exactly once after Start, whoever closed: `why` is what Close was
+    // given, or what broke (kUnavailable "closed by peer" at an orderly end). The
+    // Connection may be destroyed here, and in no other callback.
+    virtual void OnClose(const absl::Status& why) = 0;
+
+   protected:
+    ~Handler() = default;
+  };
+
+  // Without OnClose: what was not sent is dropped.
+  virtual ~Connection() = default;
+
+  // Once, first. `handler` outlives the Connection or its OnClose.
+  virtual void Start(Handler& handler) = 0;
+  // Queues; the bytes leave at the end of the loop's turn. Never blocks or fails: errors
+  // come by OnClose. After Close the bytes are dropped.
+  virtual void Write(Buffer data) = 0;
+  // Reading stops (bytes already handed over stay in `input`) and goes on. Not counted.
+  virtual void PauseRead() = 0;
+  virtual void ResumeRead() = 0;
+  // OnClose(why) follows, later. A second Close counts only if it is the first kAbort.
+  // After Close, OnRead and OnDrained are not called any more.
+  virtual void Close(absl::Status why, CloseMode mode) = 0;
+  // Bytes accepted by Write and not yet taken by the kernel or the device.
+  virtual size_t backlog() const = 0;
+  // Its blocks leave without a copy. Outlives the Connection; any thread.
+  virtual BlockPool& pool() = 0;
+  virtual ConnectionInfo info() const = 0;
+};
+
+// Accepts until it is destroyed or closed. Any thread.
+class Listener {
+ public:
+  // As Close.
+  virtual ~Listener() = default;
+  // With the port that the system chose, where 0 was asked for.
+  virtual const Address& address() const = 0;
+  // No OnAccept begins after this has returned; connections made before live on.
+  // Not from inside OnAccept or while a loop is held.
+  virtual void Close() = 0;
+};
+
+struct ConnectOptions {
+  ConnectionOptions connection;
+  Duration timeout = std::chrono::seconds(1);  // > 0
+};
+
+struct ListenOptions {
+  ConnectionOptions connection;
+  int backlog = 1024;  // connections that the kernel keeps waiting, listen(2)
+};
+
+class Transport {
+ public:
+  // With `loop` held, never from inside Connect; exactly once, within the timeout.
+  using OnConnect = absl::AnyInvocable<void(absl::StatusOr<std::unique_ptr<Connection>>)>;
+  // With the new Connection's loop held. Several may run at once, one a loop.
+  using OnAccept = absl::AnyInvocable<void(EventLoop&, std::unique_ptr<Connection>) const>;
+
+  // Outlives its Listeners and Connections, and the loops' last turn.
+  virtual ~Transport() = default;
+
+  // With `loop` held; the Connection belongs to it. Errors name the peer.
+  virtual void Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
+                       OnConnect done) = 0;
+  // Any thread, no loop held. Connections are spread over `loops`, which outlive the
+  // Listener. Errors name the address.
+  virtual absl::StatusOr<std::unique_ptr<Listener>> Listen(LoopGroup& loops, const Address& address,
+                                                           const ListenOptions& options,
+                                                           OnAccept on_accept) = 0;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_TRANSPORT_H_
