@@ -7,9 +7,8 @@
 
 namespace farcall {
 
-void CheckFailed(const char* what, const std::source_location& where) {
-  std::fprintf(stderr, "farcall: check failed at %s:%u in %s: %s\n", where.file_name(),
-               where.line(), where.function_name(), what);
+void CheckFailed(const char* what, const char* file, int line, const char* function) {
+  std::fprintf(stderr, "farcall: check failed at %s:%d in %s: %s\n", file, line, function, what);
   std::fflush(stderr);
   std::abort();
 }

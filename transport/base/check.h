@@ -6,17 +6,17 @@
 #ifndef FARCALL_TRANSPORT_BASE_CHECK_H_
 #define FARCALL_TRANSPORT_BASE_CHECK_H_
 
-#include <source_location>
-
 namespace farcall {
 
 // Prints `what` with its place to standard error and aborts.
-[[noreturn]] void CheckFailed(const char* what, const std::source_location& where);
+[[noreturn]] void CheckFailed(const char* what, const char* file, int line, const char* function);
 
-inline void Check(bool holds, const char* what,
-                  std::source_location where = std::source_location::current()) {
+// The last three are the caller's place. Not std::source_location, which clang 14 does
+// not have.
+inline void Check(bool holds, const char* what, const char* file = __builtin_FILE(),
+                  int line = __builtin_LINE(), const char* function = __builtin_FUNCTION()) {
   if (!holds) [[unlikely]] {
-    CheckFailed(what, where);
+    CheckFailed(what, file, line, function);
   }
 }
 

@@ -5,23 +5,35 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace farcall {
+namespace {
+
+sigset_t Blocked() {
+  sigset_t set;
+  sigfillset(&set);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) {
+    sigdelset(&set, signal);
+  }
+  return set;
+}
+
+}  // namespace
 
 absl::StatusOr<std::thread> StartThread(const char* name, absl::AnyInvocable<void()> run) {
   // A thread inherits the mask of its maker.
-  sigset_t all;
+  const sigset_t blocked = Blocked();
   sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
   absl::StatusOr<std::thread> result;
   try {
-    result = std::thread([run = std::move(run), name]() mutable {
-      pthread_setname_np(pthread_self(), name);
+    result = std::thread([run = std::move(run), name = std::string(name)]() mutable {
+      pthread_setname_np(pthread_self(), name.c_str());
       run();
     });
   } catch (const std::system_error& error) {

@@ -10,8 +10,10 @@
 
 namespace farcall {
 
-// A thread of the library: named for ps and gdb (at most 15 characters), with every
-// signal blocked, so that the program's handlers run on the program's threads.
+// A thread of the library: named for ps and gdb (at most 15 characters), with signals
+// blocked, so that the program's handlers run on the program's threads. Not
+// blocked are those that a thread brings upon itself (SIGSEGV and the like), whose
+// handlers print crash reports, and SIGPROF, so that profilers see the thread.
 // kResourceExhausted when the system gives no thread.
 absl::StatusOr<std::thread> StartThread(const char* name, absl::AnyInvocable<void()> run);
 

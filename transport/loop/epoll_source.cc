@@ -17,7 +17,8 @@ uint64_t Pack(EpollSource::Watch watch) { return uint64_t{watch.generation} << 3
 
 absl::StatusOr<std::unique_ptr<EpollSource>> EpollSource::Create() {
   UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll.valid()) return absl::ErrnoToStatus(errno, "an event loop needs epoll_create1");
+  if (!epoll.valid())
+    return absl::ErrnoToStatus(errno, "an event loop needs epoll_create1; look at ulimit -n");
   return std::unique_ptr<EpollSource>(new EpollSource(std::move(epoll)));
 }
 
@@ -32,7 +33,10 @@ absl::StatusOr<EpollSource::Watch> EpollSource::Add(int fd, uint32_t events, FdH
   event.events = events;
   event.data.u64 = Pack(watch);
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("epoll_ctl cannot add descriptor ", fd));
+    const int error = errno;
+    // The only limit on watches there is, epoll(7).
+    const char* const cure = error == ENOSPC ? "; raise fs.epoll.max_user_watches" : "";
+    return absl::ErrnoToStatus(error, absl::StrCat("epoll_ctl cannot add descriptor ", fd, cure));
   }
   free_slots_.pop_back();
   entries_[slot].handler = &handler;
@@ -61,7 +65,10 @@ bool EpollSource::Poll() {
   return count > 0;
 }
 
-void EpollSource::Wait() { fetched_ = Fetch(-1); }
+void EpollSource::Wait() {
+  Check(fetched_ == 0, "what a sleep fetched is polled before the next");
+  fetched_ = Fetch(-1);
+}
 
 int EpollSource::Fetch(int timeout_ms) {
   const int count = ::epoll_wait(epoll_.get(), ready_.data(), kBatch, timeout_ms);

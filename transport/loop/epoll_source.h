@@ -31,7 +31,7 @@ class FdHandler {
 class EpollSource {
  public:
   // Names a watch. Numbers are not used twice, so that an event that was fetched before
-  // Unwatch finds nobody.
+  // Remove finds nobody.
   struct Watch {
     uint32_t slot = 0;
     uint32_t generation = 0;
@@ -55,7 +55,8 @@ class EpollSource {
   bool Poll();
 
   // Sleeps until something is ready and fetches it for Poll. Without the loop held, by
-  // the one thread that drives the loop, no Poll running.
+  // the one thread that drives the loop, no Poll running. What the last Wait fetched has
+  // been polled, since an edge comes once.
   void Wait();
 
  private:

@@ -2,8 +2,6 @@
 
 #include "transport/loop/event_loop.h"
 
-#include <algorithm>
-
 #include "transport/base/check.h"
 
 namespace farcall {
@@ -31,11 +29,11 @@ absl::StatusOr<std::unique_ptr<EventLoop>> EventLoop::Create(const Clock& clock)
   auto wake = WakeFds::Create();
   if (!wake.ok()) return wake.status();
   std::unique_ptr<EventLoop> loop(new EventLoop(clock, *std::move(epoll), *std::move(wake)));
-  for (const int fd : {loop->wake_.event_fd(), loop->wake_.timer_fd()}) {
-    auto watch = loop->epoll_->Add(fd, EPOLLIN | EPOLLET, loop->waker_);
-    if (!watch.ok()) return watch.status();
-  }
-  loop->own_watches_ = loop->epoll_->size();
+  EpollSource& fds = *loop->epoll_;
+  auto event = fds.Add(loop->wake_.event_fd(), EPOLLIN | EPOLLET, loop->waker_);
+  if (!event.ok()) return event.status();
+  auto timer = fds.Add(loop->wake_.timer_fd(), EPOLLIN | EPOLLET, loop->timer_waker_);
+  if (!timer.ok()) return timer.status();
   return loop;
 }
 
@@ -43,9 +41,13 @@ EventLoop::EventLoop(const Clock& clock, std::unique_ptr<EpollSource> epoll, Wak
     : clock_(clock), now_(clock.Now()), epoll_(std::move(epoll)), wake_(std::move(wake)) {}
 
 EventLoop::~EventLoop() {
-  Check(held_loop != this, "a loop is not destroyed while it is held");
+  Check(held_loop == nullptr, "a loop is not destroyed while one is held");
+  Lock();
+  mailbox_.Clear();
+  Release();
   Check(user_.empty(), "user code of a loop is run before the loop is destroyed");
-  Check(timers_.size() == 0, "what belongs to a loop is destroyed before it");
+  Check(timers_.size() == 0 && sources_.size() == 0,
+        "what belongs to a loop is destroyed before it");
 }
 
 void EventLoop::Post(Task task) {
@@ -57,68 +59,90 @@ bool EventLoop::held() const { return held_loop == this; }
 
 void EventLoop::SetDriven(EventLoop* loop) { driven_loop = loop; }
 
+void EventLoop::SetTimer(Timer& timer, TimePoint when) {
+  CheckHeld();
+  timers_.Set(timer, when);
+}
+
+void EventLoop::CancelTimer(Timer& timer) {
+  if (!timer.pending()) return;
+  CheckHeld();
+  timers_.Cancel(timer);
+}
+
+EpollSource& EventLoop::fds() {
+  CheckHeld();
+  return *epoll_;
+}
+
 absl::Status EventLoop::AddSource(PollSource& source) {
-  auto watch = epoll_->Add(source.fd(), EPOLLIN, waker_);
-  if (!watch.ok()) return watch.status();
-  ++own_watches_;
-  sources_.push_back({&source, *watch});
+  CheckHeld();
+  absl::Status status = sources_.Add(source);
   // A sleeping driver has not armed it.
-  WakeIfAsleep();
-  return absl::OkStatus();
+  if (status.ok()) WakeIfAsleep();
+  return status;
 }
 
 void EventLoop::RemoveSource(PollSource& source) {
-  const auto found = std::find_if(sources_.begin(), sources_.end(),
-                                  [&](const Source& entry) { return entry.source == &source; });
-  Check(found != sources_.end(), "a source is removed from the loop it was added to");
-  epoll_->Remove(found->watch, source.fd());
-  --own_watches_;
-  sources_.erase(found);
+  CheckHeld();
+  sources_.Remove(source);
 }
 
 void EventLoop::FlushLater(Flushable& output) {
-  if (output.flush_slot != Flushable::kNotQueued) return;
-  output.flush_slot = flush_.size();
-  flush_.push_back(&output);
+  CheckHeld();
+  flush_.Add(output);
 }
 
 void EventLoop::ForgetFlush(Flushable& output) {
   if (output.flush_slot == Flushable::kNotQueued) return;
-  flush_[output.flush_slot] = nullptr;
-  output.flush_slot = Flushable::kNotQueued;
+  CheckHeld();
+  flush_.Remove(output);
 }
 
-void EventLoop::RunUser(UserTask& task) { user_.Push(task); }
+void EventLoop::RunUser(UserTask& task) {
+  CheckHeld();
+  user_.Push(task);
+}
 
 bool EventLoop::Turn() {
   Enter();
   bool worked = mailbox_.RunAll() > 0;
-  for (size_t i = 0; i < sources_.size(); ++i) worked |= sources_[i].source->Poll();
-  if (epoll_->fetched() || epoll_->size() > own_watches_) worked |= epoll_->Poll();
+  worked |= sources_.PollAll();
+  if (epoll_->fetched() || epoll_->size() > kOwnWatches + sources_.size()) {
+    worked |= epoll_->Poll();
+  }
   worked |= timers_.RunDue(now_) > 0;
   worked |= !user_.empty() || !flush_.empty();
+  user_due_ = user_.size();
   Release();
   return worked;
 }
 
 UserTask* EventLoop::TakeUser() {
   Lock();
-  UserTask* const task = user_.Pop();
+  UserTask* task = nullptr;
+  if (user_due_ > 0) {
+    --user_due_;
+    task = user_.Pop();
+  }
   Release();
   return task;
 }
 
 void EventLoop::FlushAll() {
   Lock();
-  FlushHeld();
+  if (!flush_.empty()) {
+    now_ = clock_.Now();
+    flush_.FlushAll();
+  }
   Release();
 }
 
 bool EventLoop::RunOnce() {
   if (!Turn()) return false;
-  SetDriven(this);
+  const EventLoop* const outer = std::exchange(driven_loop, this);
   while (UserTask* const task = TakeUser()) task->Run();
-  SetDriven(nullptr);
+  driven_loop = outer;
   FlushAll();
   return true;
 }
@@ -133,16 +157,16 @@ std::optional<TimePoint> EventLoop::NextTimer() {
 bool EventLoop::PrepareSleep() {
   Enter();
   bool sleep = user_.empty() && flush_.empty() && (!timers_.next() || *timers_.next() > now_) &&
-               ArmSources();
+               sources_.ArmAll();
   if (sleep) {
     asleep_.store(true, std::memory_order_seq_cst);
     // Who posts puts first and looks at asleep_ second; this looks the other way round.
     if (!mailbox_.empty()) {
       asleep_.store(false, std::memory_order_relaxed);
-      for (const Source& entry : sources_) entry.source->Disarm();
+      sources_.DisarmAll();
       sleep = false;
     } else {
-      wake_.ArmTimer(timers_.next());
+      wake_.ArmTimer(timers_.next(), now_);
     }
   }
   Release();
@@ -152,18 +176,12 @@ bool EventLoop::PrepareSleep() {
 void EventLoop::Awake() {
   asleep_.store(false, std::memory_order_relaxed);
   Enter();
-  wake_.OnAwake(now_);
-  for (const Source& entry : sources_) entry.source->Disarm();
+  sources_.DisarmAll();
   Release();
 }
 
-bool EventLoop::ArmSources() {
-  for (size_t i = 0; i < sources_.size(); ++i) {
-    if (sources_[i].source->Arm()) continue;
-    while (i > 0) sources_[--i].source->Disarm();
-    return false;
-  }
-  return true;
+void EventLoop::CheckHeld() const {
+  Check(held_loop == this, "what belongs to a loop is touched only while the loop is held");
 }
 
 void EventLoop::Lock() {
@@ -200,24 +218,13 @@ bool EventLoop::TryEnter() {
 
 void EventLoop::Leave() {
   if (driven_loop != this) {
-    FlushHeld();
+    flush_.FlushAll();
     if (asleep_.load(std::memory_order_relaxed)) {
-      if (!user_.empty()) WakeIfAsleep();
-      wake_.ArmTimer(timers_.next());
+      if (!user_.empty() || !flush_.empty()) WakeIfAsleep();
+      wake_.ArmTimer(timers_.next(), now_);
     }
   }
   Release();
-}
-
-void EventLoop::FlushHeld() {
-  // By index: a flush may queue others behind it.
-  for (size_t i = 0; i < flush_.size(); ++i) {
-    if (flush_[i] == nullptr) continue;
-    Flushable& output = *std::exchange(flush_[i], nullptr);
-    output.flush_slot = Flushable::kNotQueued;
-    output.Flush();
-  }
-  flush_.clear();
 }
 
 void EventLoop::WakeIfAsleep() {

@@ -23,42 +23,31 @@
 #include <mutex>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "transport/base/time.h"
 #include "transport/loop/epoll_source.h"
+#include "transport/loop/flush_list.h"
 #include "transport/loop/mailbox.h"
-#include "transport/loop/poll_source.h"
+#include "transport/loop/source_list.h"
 #include "transport/loop/timer_queue.h"
 #include "transport/loop/user_queue.h"
 #include "transport/loop/wake_fds.h"
 
 namespace farcall {
 
-// Something with output to push out once, at the end of the turn.
-class Flushable {
- public:
-  virtual void Flush() = 0;  // with the loop held
-
-  // The loop's: the place in its list, or kNotQueued.
-  static constexpr size_t kNotQueued = ~size_t{0};
-  size_t flush_slot = kNotQueued;
-
- protected:
-  ~Flushable() = default;
-};
-
 class EventLoop {
  public:
   using Task = Mailbox::Task;
 
-  // `clock` outlives the loop. Fails when the process is out of file descriptors.
+  // `clock` outlives the loop; if the loop is to sleep, it is CLOCK_MONOTONIC. Fails when the
+  // process is out of file descriptors.
   static absl::StatusOr<std::unique_ptr<EventLoop>> Create(const Clock& clock);
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
+  // After every other call. What was posted and not run is destroyed, with the loop held.
   ~EventLoop();
 
   // --- Any thread.
@@ -66,31 +55,37 @@ class EventLoop {
   // Runs `task` with the loop held, in the order of posting for each thread.
   void Post(Task task);
   // Runs `work` now, with the loop held, if nobody holds it and nothing waits in the
-  // mailbox; else posts it. The order is that of Post. Not while any loop is held.
+  // mailbox. False: not run. What it queued for the turn's end is flushed before this
+  // returns, unless this thread runs user code of this loop as its driver: then the
+  // turn has its end still before it. Not while any loop is held.
+  template <typename Work>
+  bool TryRun(Work&& work) {
+    if (!TryEnter()) return false;
+    std::forward<Work>(work)();
+    Leave();
+    return true;
+  }
+  // TryRun, else Post. The order is that of Post. Not while any loop is held.
   template <typename Work>
   void RunOrPost(Work&& work) {
-    if (TryEnter()) {
-      std::forward<Work>(work)();
-      Leave();
-    } else {
-      Post(std::forward<Work>(work));
-    }
+    if (!TryRun(work)) Post(std::forward<Work>(work));
   }
   const Clock& clock() const { return clock_; }
   // Whether this thread holds the loop.
   bool held() const;
 
-  // --- With the loop held.
+  // --- With the loop held; checked. What is not pending may be taken back at any time.
 
   // Read when the loop was entered.
   TimePoint now() const { return now_; }
-  void SetTimer(Timer& timer, TimePoint when) { timers_.Set(timer, when); }
-  void CancelTimer(Timer& timer) { timers_.Cancel(timer); }
-  EpollSource& fds() { return *epoll_; }
+  void SetTimer(Timer& timer, TimePoint when);
+  void CancelTimer(Timer& timer);
+  EpollSource& fds();
   // `source` outlives its place here.
   absl::Status AddSource(PollSource& source);
   void RemoveSource(PollSource& source);
-  // Flush() is called once before the loop's turn ends. ForgetFlush takes that back.
+  // Flush() is called once before the loop's turn ends, see FlushList. ForgetFlush takes
+  // that back.
   void FlushLater(Flushable& output);
   void ForgetFlush(Flushable& output);
   // Queues user code. `task` owns itself: Run ends its life or hands it on.
@@ -101,7 +96,9 @@ class EventLoop {
   // One pass over mailbox, sources and timers. False: there was nothing to do, and there
   // is no user code and no output waiting either.
   bool Turn();
-  // The next piece of user code, to be Run by the caller with nothing held; or null.
+  // The next piece of user code, to be Run by the caller with nothing held; or null. What
+  // came after the last Turn waits for the next, so that user code that begets user
+  // code starves nothing.
   UserTask* TakeUser();
   void FlushAll();
   // A whole turn with its user code and flush; for stepping by hand. True: there was work.
@@ -119,13 +116,15 @@ class EventLoop {
   static void SetDriven(EventLoop* loop);
 
  private:
-  // Another source's descriptor, which only ends a sleep.
+  // The descriptors of wake_, whose only use is to end a sleep.
+  static constexpr size_t kOwnWatches = 2;
   struct Waker final : FdHandler {
     void OnReady(uint32_t) override {}
   };
-  struct Source {
-    PollSource* source;
-    EpollSource::Watch watch;
+  struct TimerWaker final : FdHandler {
+    explicit TimerWaker(WakeFds& fds) : wake(fds) {}
+    void OnReady(uint32_t) override { wake.OnTimer(); }
+    WakeFds& wake;
   };
 
   EventLoop(const Clock& clock, std::unique_ptr<EpollSource> epoll, WakeFds wake);
@@ -134,8 +133,7 @@ class EventLoop {
   void Release();
   bool TryEnter();
   void Leave();  // what TryEnter began
-  void FlushHeld();
-  bool ArmSources();
+  void CheckHeld() const;
   void WakeIfAsleep();
 
   const Clock& clock_;
@@ -147,13 +145,14 @@ class EventLoop {
   // Guarded by mutex_.
   TimePoint now_{};
   std::unique_ptr<EpollSource> epoll_;
-  size_t own_watches_ = 0;  // those that only end a sleep
   WakeFds wake_;
   Waker waker_;
+  TimerWaker timer_waker_{wake_};
   TimerQueue timers_;
-  std::vector<Source> sources_;
-  std::vector<Flushable*> flush_;
+  SourceList sources_{*epoll_};
+  FlushList flush_;
   UserQueue user_;
+  size_t user_due_ = 0;  // how much of user_ belongs to this turn
 };
 
 }  // namespace farcall

@@ -23,6 +23,9 @@ absl::Status LoopDriverOptions::Validate() const {
     return absl::InvalidArgumentError(
         absl::StrCat("max_spares must be 1 to 1024, not ", max_spares));
   }
+  if (flush_after < Duration(0) || flush_after > std::chrono::milliseconds(10)) {
+    return absl::InvalidArgumentError("flush_after must be 0 to 10 ms");
+  }
   return polling.Validate();
 }
 
@@ -78,6 +81,7 @@ absl::Status LoopDriver::AddThread() {
   auto thread = StartThread("farcall-loop", [this] { ThreadMain(); });
   if (!thread.ok()) return thread.status();
   threads_.push_back(*std::move(thread));
+  ++standing_by_;
   return absl::OkStatus();
 }
 
@@ -85,49 +89,56 @@ void LoopDriver::ThreadMain() {
   Seat seat(*this);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
-    ++idle_;
     wanted_.wait(lock, [this] { return drive_free_; });
-    --idle_;
     drive_free_ = false;
+    --standing_by_;
     lock.unlock();
     seat.Take();
     Drive(seat);
     lock.lock();
-    if (!seat.driving()) continue;
-    // Stopping. Each thread takes the drive once more, so that the last to come back from
-    // user code leaves nothing behind.
-    drive_free_ = true;
-    wanted_.notify_one();
-    return;
+    if (seat.driving()) break;
+    --away_;
+    ++standing_by_;
+    // A driver that stops waits for the last one to come back.
+    if (away_ == 0 && stop_.load(std::memory_order_relaxed)) loop_.Post([] {});
   }
+  // Stopping. Each thread takes the drive once more, so that nothing stays behind.
+  drive_free_ = true;
+  wanted_.notify_one();
 }
 
 void LoopDriver::Drive(Seat& seat) {
-  AdaptiveSpin spin(options_.polling);
   for (int last_turns = 0; last_turns < kLastTurns;) {
     if (loop_.Turn()) {
-      RunUserCode(seat);
+      const TimePoint found = loop_.clock().Now();
+      RunUserCode(seat, found);
       if (!seat.driving()) return;
       loop_.FlushAll();
-      spin.OnWork(loop_.clock().Now());
-      last_turns += stop_.load(std::memory_order_relaxed) ? 1 : 0;
+      spin_.OnWork(found, loop_.clock().Now());
+      if (Stopping()) ++last_turns;
     } else {
-      if (stop_.load(std::memory_order_relaxed)) return;
-      WaitForWork(spin);
+      if (Stopping()) return;
+      WaitForWork();
     }
   }
 }
 
-void LoopDriver::RunUserCode(Seat& seat) {
+bool LoopDriver::Stopping() {
+  if (!stop_.load(std::memory_order_relaxed)) return false;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return away_ == 0;
+}
+
+void LoopDriver::RunUserCode(Seat& seat, TimePoint now) {
   EventLoop::SetDriven(&loop_);
   SetBlockingHook(&seat);
-  TimePoint flushed = loop_.clock().Now();
+  TimePoint flushed = now;
   while (seat.driving()) {
     UserTask* const task = loop_.TakeUser();
     if (task == nullptr) break;
     task->Run();
     if (!seat.driving()) break;
-    const TimePoint now = loop_.clock().Now();
+    now = loop_.clock().Now();
     if (now - flushed < options_.flush_after) continue;
     loop_.FlushAll();
     flushed = now;
@@ -136,14 +147,14 @@ void LoopDriver::RunUserCode(Seat& seat) {
   EventLoop::SetDriven(nullptr);
 }
 
-void LoopDriver::WaitForWork(AdaptiveSpin& spin) {
+void LoopDriver::WaitForWork() {
   const TimePoint now = loop_.clock().Now();
-  switch (spin.OnIdle(now)) {
+  switch (spin_.OnIdle(now)) {
     case AdaptiveSpin::Decision::kPoll:
       return;
     case AdaptiveSpin::Decision::kYield:
       sched_yield();
-      spin.OnYielded(loop_.clock().Now() - now);
+      spin_.OnYielded(loop_.clock().Now() - now);
       return;
     case AdaptiveSpin::Decision::kSleep:
       if (!loop_.PrepareSleep()) return;
@@ -155,10 +166,10 @@ void LoopDriver::WaitForWork(AdaptiveSpin& spin) {
 
 bool LoopDriver::PassOn() {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (idle_ == 0) {
-    if (threads_.size() > static_cast<size_t>(options_.max_spares)) return false;
-    if (!AddThread().ok()) return false;
+  if (standing_by_ == 0) {
+    if (away_ >= options_.max_spares || !AddThread().ok()) return false;
   }
+  ++away_;
   drive_free_ = true;
   wanted_.notify_one();
   return true;

@@ -21,7 +21,7 @@ struct LoopDriverOptions {
   PollingOptions polling;
   // Threads that may stand by or wait inside user code beside the one that drives. 1 to 1024.
   int max_spares = 64;
-  // How long user code may run before what was written so far is sent.
+  // How long user code may run before what was written so far is sent. 0 to 10 ms.
   Duration flush_after = std::chrono::microseconds(50);
 
   absl::Status Validate() const;
@@ -36,30 +36,36 @@ class LoopDriver {
                                                            const LoopDriverOptions& options);
   LoopDriver(const LoopDriver&) = delete;
   LoopDriver& operator=(const LoopDriver&) = delete;
-  // Runs what is queued, then ends the threads and waits for them. Not from one of them.
+  // Runs what is queued, then ends the threads and waits for them. The loop is driven on
+  // until all have come back from user code, which may wait for this very loop. Not
+  // from one of them.
   ~LoopDriver();
 
  private:
   class Seat;
 
-  LoopDriver(EventLoop& loop, const LoopDriverOptions& options) : loop_(loop), options_(options) {}
+  LoopDriver(EventLoop& loop, const LoopDriverOptions& options)
+      : loop_(loop), options_(options), spin_(options.polling) {}
   absl::Status AddThread();
   void ThreadMain();
   // Both return when the seat has lost the drive or the driver stops.
   void Drive(Seat& seat);
-  void RunUserCode(Seat& seat);
-  void WaitForWork(AdaptiveSpin& spin);
+  void RunUserCode(Seat& seat, TimePoint now);
+  void WaitForWork();
+  bool Stopping();
   bool PassOn();
 
   EventLoop& loop_;
   const LoopDriverOptions options_;
   std::atomic<bool> stop_{false};
+  AdaptiveSpin spin_;  // of whoever drives
 
   std::mutex mutex_;
   std::condition_variable wanted_;
-  // Guarded by mutex_.
+  // Guarded by mutex_. Each thread drives, stands by, or is away.
   bool drive_free_ = true;  // nobody drives
-  int idle_ = 0;            // threads that wait for the drive
+  int standing_by_ = 0;     // threads that wait for the drive or are about to
+  int away_ = 0;            // threads in user code that have passed the drive on
   std::vector<std::thread> threads_;
 };
 

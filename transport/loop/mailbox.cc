@@ -6,11 +6,6 @@
 
 namespace farcall {
 
-Mailbox::~Mailbox() {
-  Letter* letter = top_.exchange(nullptr);
-  while (letter != nullptr) delete std::exchange(letter, letter->next);
-}
-
 void Mailbox::Put(Task task) {
   Letter* const letter = new Letter{std::move(task), top_.load(std::memory_order_relaxed)};
   // seq_cst pairs with EventLoop's "asleep" flag: either the sender sees the loop
@@ -30,6 +25,11 @@ size_t Mailbox::RunAll() {
     ++count;
   }
   return count;
+}
+
+void Mailbox::Clear() {
+  Letter* letter = Reverse(top_.exchange(nullptr, std::memory_order_acquire));
+  while (letter != nullptr) delete std::exchange(letter, letter->next);
 }
 
 Mailbox::Letter* Mailbox::Reverse(Letter* top) {

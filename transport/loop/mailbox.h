@@ -20,7 +20,7 @@ class Mailbox {
   Mailbox() = default;
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
-  ~Mailbox();  // destroys what was not run
+  ~Mailbox() { Clear(); }
 
   // Any thread.
   void Put(Task task);
@@ -28,6 +28,8 @@ class Mailbox {
 
   // One thread at a time. Runs what was there when it began; returns how many.
   size_t RunAll();
+  // One thread at a time. Destroys what is there without running it.
+  void Clear();
 
  private:
   struct Letter {

@@ -13,11 +13,11 @@ absl::Status PollingOptions::Validate() const {
   return absl::OkStatus();
 }
 
-void AdaptiveSpin::OnWork(TimePoint now) {
-  if (idle_) Count(now - last_work_ <= options_.spin);
+void AdaptiveSpin::OnWork(TimePoint found, TimePoint done) {
+  if (idle_) Count(found - last_work_ <= options_.spin + (pays() ? Duration(0) : kTwoWakeUps));
   idle_ = false;
   polls_ = 0;
-  last_work_ = now;
+  last_work_ = done;
 }
 
 AdaptiveSpin::Decision AdaptiveSpin::OnIdle(TimePoint now) {
@@ -30,7 +30,7 @@ AdaptiveSpin::Decision AdaptiveSpin::OnIdle(TimePoint now) {
     case PollingMode::kAdaptive:
       break;
   }
-  if (score_ < kPaysFrom || now - last_work_ > options_.spin) return Decision::kSleep;
+  if (!pays() || now - last_work_ > options_.spin) return Decision::kSleep;
   if (++polls_ < kPollsPerYield) return Decision::kPoll;
   polls_ = 0;
   return Decision::kYield;
@@ -40,6 +40,11 @@ void AdaptiveSpin::OnYielded(Duration took) {
   if (took > kOthersRan) Count(false);
 }
 
-void AdaptiveSpin::Count(bool pays) { score_ = std::clamp(score_ + (pays ? 1 : -1), 0, kMaxScore); }
+void AdaptiveSpin::Count(bool paid) {
+  const bool paid_before = pays();
+  score_ = std::clamp(score_ + (paid ? 1 : -1), 0, kMaxScore);
+  if (pays() == paid_before) return;
+  score_ = pays() ? kPaysFrom - 1 + kTries : 0;
+}
 
 }  // namespace farcall

@@ -29,14 +29,18 @@ struct PollingOptions {
 // Spinning pays when work comes within `spin` of the last. Each such gap counts for it,
 // each longer one against it, and so does a core that others wanted meanwhile;
 // after a few in a row against it the loop sleeps at once, until gaps are short again.
+// Gaps that it slept through contain two wake-ups, its own and the peer's, which would
+// be gone if both were spinning: a gap counts as short then if it was short but for
+// them. The first gaps after that are spun through whatever comes, so that a peer which
+// tries at the same time is met.
 class AdaptiveSpin {
  public:
   enum class Decision : uint8_t { kPoll, kYield, kSleep };
 
   explicit AdaptiveSpin(const PollingOptions& options) : options_(options) {}
 
-  // There was work, and it is done at `now`.
-  void OnWork(TimePoint now);
+  // There was work: it was found at `found` and is done at `done`.
+  void OnWork(TimePoint found, TimePoint done);
   // There was none. After kYield the caller gives way, and tells by OnYielded.
   Decision OnIdle(TimePoint now);
   // How long giving way took: longer than a context switch means that somebody ran.
@@ -45,10 +49,14 @@ class AdaptiveSpin {
  private:
   static constexpr int kMaxScore = 8;
   static constexpr int kPaysFrom = 4;
+  static constexpr int kTries = 3;  // gaps spun through after the score has risen to kPaysFrom
   static constexpr int kPollsPerYield = 4;
   static constexpr Duration kOthersRan = std::chrono::microseconds(10);
+  // What two wake-ups take, generously: 20 to 50 us each were measured.
+  static constexpr Duration kTwoWakeUps = std::chrono::microseconds(100);
 
-  void Count(bool pays);
+  bool pays() const { return score_ >= kPaysFrom; }
+  void Count(bool paid);
 
   PollingOptions options_;
   TimePoint last_work_{};

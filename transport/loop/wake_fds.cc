@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 
@@ -14,28 +15,28 @@ namespace farcall {
 
 absl::StatusOr<WakeFds> WakeFds::Create() {
   UniqueFd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!event.valid()) return absl::ErrnoToStatus(errno, "an event loop needs eventfd");
+  if (!event.valid())
+    return absl::ErrnoToStatus(errno, "an event loop needs eventfd; look at ulimit -n");
   UniqueFd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer.valid()) return absl::ErrnoToStatus(errno, "an event loop needs timerfd_create");
+  if (!timer.valid())
+    return absl::ErrnoToStatus(errno, "an event loop needs timerfd_create; look at ulimit -n");
   return WakeFds(std::move(event), std::move(timer));
 }
 
 void WakeFds::Wake() {
   const uint64_t one = 1;
-  // EAGAIN: the counter is full, so the loop is woken all the same.
-  Check(::write(event_.get(), &one, sizeof(one)) == sizeof(one) || errno == EAGAIN,
-        "an eventfd takes a count");
+  // The counter would be full, and the write refused, after 2^64 - 2 of them.
+  Check(::write(event_.get(), &one, sizeof(one)) == sizeof(one), "an eventfd takes a count");
 }
 
-void WakeFds::ArmTimer(std::optional<TimePoint> when) {
-  if (!when || (armed_ && *armed_ <= *when)) return;
-  const auto since = when->time_since_epoch();
+void WakeFds::ArmTimer(std::optional<TimePoint> when, TimePoint now) {
+  if (!when || (armed_ && *armed_ > now && *armed_ <= *when)) return;
+  // Zero would disarm it, and times before the epoch are refused: what is past is due.
+  const Duration since = std::max(when->time_since_epoch(), Duration(1));
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
   itimerspec spec{};
   spec.it_value.tv_sec = seconds.count();
   spec.it_value.tv_nsec = std::chrono::nanoseconds(since - seconds).count();
-  // All zero would disarm it.
-  if (spec.it_value.tv_sec == 0 && spec.it_value.tv_nsec == 0) spec.it_value.tv_nsec = 1;
   Check(::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &spec, nullptr) == 0,
         "a timerfd takes a monotonic time");
   armed_ = when;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Serves example.EchoService until SIGTERM or Ctrl-C.
+
+#include "rpc/server.h"
+
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "examples/echo/echo.pb.h"
+#include "rpc/closure.h"
+
+ABSL_FLAG(std::string, listen, "0.0.0.0:8002", "address: ip:port, [v6]:port or unix:PATH");
+ABSL_FLAG(bool, use_rdma, true, "let clients that ask for it use RDMA");
+
+namespace {
+
+class EchoServiceImpl final : public example::EchoService {
+ public:
+  void Echo(google::protobuf::RpcController* rpc_controller, const example::EchoRequest* request,
+            example::EchoResponse* response, google::protobuf::Closure* done) override {
+    const farcall::ClosureGuard answer(done);  // answers when this returns
+    auto& controller = static_cast<farcall::Controller&>(*rpc_controller);
+    response->set_message(request->message());
+    controller.response_attachment() = std::move(controller.request_attachment());
+  }
+};
+
+// Before any thread is started, so that none of them takes the signal.
+sigset_t BlockStopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("serves example.EchoService until SIGTERM or Ctrl-C");
+  absl::ParseCommandLine(argc, argv);
+  const sigset_t stop_signals = BlockStopSignals();
+
+  EchoServiceImpl echo;
+  farcall::Server server;
+  farcall::ServerOptions options;
+  options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
+  absl::Status status = server.AddService(&echo, farcall::SERVER_DOESNT_OWN_SERVICE);
+  if (status.ok()) status = server.Start(absl::GetFlag(FLAGS_listen), options);
+  if (!status.ok()) {
+    std::fprintf(stderr, "echo_server: %s\n", status.ToString().c_str());
+    return 1;
+  }
+  std::printf("listening on %s\n", server.listen_address().ToString().c_str());
+  std::fflush(stdout);
+
+  int signal = 0;
+  sigwait(&stop_signals, &signal);
+  status = server.Stop(std::chrono::seconds(5));
+  if (!status.ok()) std::fprintf(stderr, "echo_server: %s\n", status.ToString().c_str());
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_RPC_CALL_CALL_TABLE_H_
+#define FARCALL_RPC_CALL_CALL_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "transport/base/time.h"
+#include "transport/loop/timer_queue.h"
+
+namespace farcall {
+
+class CallTable;
+
+// A call that waits for its answer: what a table knows of it.
+class PendingCall {
+ public:
+  PendingCall();
+
+  uint64_t id() const { return id_; }
+  bool pending() const { return table_ != nullptr; }
+
+  // The table's.
+  void Enter(CallTable* table, uint64_t id) {
+    table_ = table;
+    id_ = id;
+  }
+  Timer& deadline() { return deadline_; }
+
+ private:
+  CallTable* table_ = nullptr;
+  uint64_t id_ = 0;
+  Timer deadline_;
+};
+
+// The calls of one connection that wait for answers, by id and by deadline. Every
+// call that is added is taken exactly once: by its answer, by its deadline, or by
+// whoever fails it. Pure; one thread at a time.
+class CallTable {
+ public:
+  CallTable() = default;
+  CallTable(const CallTable&) = delete;
+  CallTable& operator=(const CallTable&) = delete;
+  ~CallTable();  // Checks that it is empty
+
+  // `id` is not in the table; `call` stays where it is until it is taken.
+  // TimePoint::max(): no deadline.
+  void Add(uint64_t id, TimePoint deadline, PendingCall& call);
+  // Null: answered already, late, or never known.
+  PendingCall* Take(uint64_t id);
+  bool Has(uint64_t id) const { return calls_.contains(id); }
+  // Takes those whose deadline is at `now` or before, earliest first, and gives each to
+  // `expired`, which may add calls.
+  void Expire(TimePoint now, absl::FunctionRef<void(PendingCall&)> expired);
+  // Takes any call; null when the table is empty.
+  PendingCall* TakeAny();
+
+  std::optional<TimePoint> next_deadline() const { return deadlines_.next(); }
+  size_t size() const { return calls_.size(); }
+  bool empty() const { return calls_.empty(); }
+
+  // PendingCall's.
+  void OnDeadline(PendingCall& call);
+
+ private:
+  absl::flat_hash_map<uint64_t, PendingCall*> calls_;
+  TimerQueue deadlines_;
+  const absl::FunctionRef<void(PendingCall&)>* expired_ = nullptr;  // of the Expire that runs
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_CALL_CALL_TABLE_H_

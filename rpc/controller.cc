@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/controller.h"
+
+#include <cerrno>
+#include <utility>
+
+namespace farcall {
+
+absl::Status Controller::status() const { return ToStatus(error_code_, error_text_); }
+
+void Controller::SetFailed(int code, absl::string_view text) {
+  // 0 would read as success, which nobody means who calls this.
+  error_code_ = code == 0 ? kInternal : code;
+  error_text_ = std::string(text);
+}
+
+std::string Controller::remote_side() const {
+  return connection_ == nullptr ? "" : connection_->peer.ToString();
+}
+
+std::string Controller::local_side() const {
+  return connection_ == nullptr ? "" : connection_->local.ToString();
+}
+
+void Controller::Reset() {
+  error_code_ = 0;
+  error_text_.clear();
+  request_attachment_.Clear();
+  response_attachment_.Clear();
+  log_id_ = 0;
+  timeout_ms_ = kNotSet;
+  latency_us_ = 0;
+  deadline_ = TimePoint::max();
+  connection_ = nullptr;
+  std::lock_guard<std::mutex> lock(cancel_mutex_);
+  canceled_ = false;
+  calls_ = nullptr;
+}
+
+void Controller::StartCancel() {
+  std::shared_ptr<Cancellable> calls;
+  uint64_t call_id = 0;
+  {
+    std::lock_guard<std::mutex> lock(cancel_mutex_);
+    canceled_ = true;
+    calls = calls_;
+    call_id = call_id_;
+  }
+  if (calls != nullptr) calls->Cancel(call_id);
+}
+
+bool Controller::Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id) {
+  error_code_ = 0;
+  error_text_.clear();
+  response_attachment_.Clear();
+  std::lock_guard<std::mutex> lock(cancel_mutex_);
+  if (canceled_) return false;
+  calls_ = std::move(calls);
+  call_id_ = call_id;
+  return true;
+}
+
+void Controller::End(int code, absl::string_view text, int64_t latency_us) {
+  if (code != 0) SetFailed(code, text);
+  latency_us_ = latency_us;
+  std::shared_ptr<Cancellable> calls;  // released outside the lock
+  std::lock_guard<std::mutex> lock(cancel_mutex_);
+  calls.swap(calls_);
+}
+
+bool Controller::IsCanceled() const {
+  std::lock_guard<std::mutex> lock(cancel_mutex_);
+  return canceled_;
+}
+
+void Controller::NotifyOnCancel(google::protobuf::Closure* callback) {
+  {
+    std::lock_guard<std::mutex> lock(cancel_mutex_);
+    if (!canceled_ && !ended_) {
+      std::swap(on_cancel_, callback);  // a second callback replaces the first, which is run
+    }
+  }
+  if (callback != nullptr) callback->Run();
+}
+
+void Controller::NotifyCancel(bool closed) {
+  google::protobuf::Closure* callback = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(cancel_mutex_);
+    (closed ? canceled_ : ended_) = true;
+    callback = std::exchange(on_cancel_, nullptr);
+  }
+  if (callback != nullptr) callback->Run();
+}
+
+}  // namespace farcall

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/options.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace farcall {
+namespace {
+
+absl::Status InRange(const char* name, int64_t value, int64_t low, int64_t high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " must be ", low, " to ", high, ", not ", value));
+}
+
+absl::Status First(std::initializer_list<absl::Status> checks) {
+  for (const absl::Status& status : checks) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+constexpr int64_t kMaxBody = (int64_t{1} << 32) - 1;
+
+absl::Status CheckBodySize(size_t bytes) {
+  return InRange("max_body_size", static_cast<int64_t>(bytes), 1024, kMaxBody);
+}
+
+}  // namespace
+
+absl::Status RuntimeOptions::Validate() const {
+  return First({
+      InRange("event_loops", event_loops, 0, 256),
+      InRange("max_blocked_threads", max_blocked_threads, 1, 1024),
+      polling.Validate(),
+      pool.Validate(),
+  });
+}
+
+absl::Status ChannelOptions::Validate() const {
+  return First({
+      timeout_ms == -1 ? absl::OkStatus() : InRange("timeout_ms", timeout_ms, 1, INT32_MAX),
+      InRange("connect_timeout_ms", connect_timeout_ms, 1, 60'000),
+      CheckBodySize(max_body_size),
+      InRange("max_backlog", static_cast<int64_t>(max_backlog), 64 << 10, INT64_MAX),
+      InRange("max_pending_calls", max_pending_calls, 1, 1'000'000),
+      InRange("traffic_class", traffic_class, 0, 255),
+  });
+}
+
+absl::Status ServerOptions::Validate() const {
+  return First({
+      InRange("handler_threads", handler_threads, -1, 1024),
+      InRange("max_concurrency", max_concurrency, 0, INT32_MAX),
+      InRange("max_concurrency_per_connection", max_concurrency_per_connection, 1, 1'000'000),
+      CheckBodySize(max_body_size),
+      InRange("traffic_class", traffic_class, 0, 255),
+  });
+}
+
+}  // namespace farcall

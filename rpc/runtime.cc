@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The composition root: the one place of rpc that knows which transports there are.
+
+#include "rpc/runtime.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "rpc/log.h"
+#include "transport/base/clock.h"
+#include "transport/base/cores.h"
+#include "transport/loop/control_thread.h"
+#include "transport/loop/loop_driver.h"
+#include "transport/loop/loop_group.h"
+#include "transport/tcp/tcp_transport.h"
+
+namespace farcall {
+namespace {
+
+int LoopCount(const RuntimeOptions& options) {
+  return options.event_loops > 0 ? options.event_loops : std::min(8, UsableCores());
+}
+
+}  // namespace
+
+// Destroyed from the bottom up: what posts to loops, then what drives them, then the loops.
+struct Runtime::Machine {
+  SteadyClock clock;
+  std::unique_ptr<BlockPool> pool;
+  std::unique_ptr<TcpTransport> tcp;
+  std::vector<std::unique_ptr<EventLoop>> loops;
+  std::unique_ptr<LoopGroup> group;
+  std::vector<std::unique_ptr<LoopDriver>> drivers;
+  std::unique_ptr<ControlThread> control;
+
+  absl::Status StartLoops(const RuntimeOptions& options) {
+    LoopDriverOptions driver_options;
+    driver_options.polling = options.polling;
+    driver_options.max_spares = options.max_blocked_threads;
+    std::vector<EventLoop*> all;
+    for (int i = 0; i < LoopCount(options); ++i) {
+      auto loop = EventLoop::Create(clock);
+      if (!loop.ok()) return loop.status();
+      loops.push_back(*std::move(loop));
+      all.push_back(loops.back().get());
+    }
+    group = std::make_unique<LoopGroup>(std::move(all));
+    for (const std::unique_ptr<EventLoop>& loop : loops) {
+      auto driver = LoopDriver::Start(*loop, driver_options);
+      if (!driver.ok()) return driver.status();
+      drivers.push_back(*std::move(driver));
+    }
+    return absl::OkStatus();
+  }
+};
+
+Runtime::Runtime() = default;
+Runtime::~Runtime() = default;
+
+absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) {
+  if (absl::Status status = options.Validate(); !status.ok()) return status;
+  std::unique_ptr<Runtime> runtime(new Runtime);
+  runtime->machine_ = std::make_unique<Machine>();
+  Machine& machine = *runtime->machine_;
+  const LogSink log = options.log ? options.log : SpdlogSink();
+
+  auto pool = BlockPool::Create(options.pool);
+  if (!pool.ok()) return pool.status();
+  machine.pool = *std::move(pool);
+  machine.tcp = std::make_unique<TcpTransport>(
+      *machine.pool, [log](absl::string_view line) { log(LogSeverity::kWarning, line); });
+  if (absl::Status status = machine.StartLoops(options); !status.ok()) return status;
+  auto control = ControlThread::Start();
+  if (!control.ok()) return control.status();
+  machine.control = *std::move(control);
+
+  runtime->parts_ = {
+      .clock = &machine.clock,
+      .loops = machine.group.get(),
+      .transport = machine.tcp.get(),
+      .pool = machine.pool.get(),
+      .run_blocking =
+          [&machine](std::function<void()> work) { return machine.control->Post(std::move(work)); },
+      .log = log,
+  };
+  return runtime;
+}
+
+std::unique_ptr<Runtime> Runtime::On(RuntimeParts parts) {
+  std::unique_ptr<Runtime> runtime(new Runtime);
+  runtime->parts_ = std::move(parts);
+  return runtime;
+}
+
+absl::StatusOr<Runtime*> Runtime::Default() {
+  // Never destroyed: its threads may outlive main.
+  static absl::StatusOr<std::unique_ptr<Runtime>>* const runtime =
+      new absl::StatusOr<std::unique_ptr<Runtime>>(Create({}));
+  if (!runtime->ok()) return runtime->status();
+  return (*runtime)->get();
+}
+
+}  // namespace farcall

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_RPC_RUNTIME_PARTS_H_
+#define FARCALL_RPC_RUNTIME_PARTS_H_
+
+#include <functional>
+
+#include "rpc/options.h"
+
+namespace farcall {
+
+class BlockPool;
+class Clock;
+class LoopGroup;
+class Transport;
+
+// What channels and servers use of a runtime; all of it outlives them.
+struct RuntimeParts {
+  const Clock* clock = nullptr;
+  LoopGroup* loops = nullptr;
+  Transport* transport = nullptr;
+  BlockPool* pool = nullptr;  // the transport's
+  // Runs something that may block, later, on a thread of its own. False: too much waits.
+  std::function<bool(std::function<void()>)> run_blocking;
+  LogSink log;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_RUNTIME_PARTS_H_

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/session/server_session.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "rpc/session/answer_meta.h"
+#include "rpc/session/cancel_notice.h"
+#include "transport/base/check.h"
+
+namespace farcall {
+namespace {
+
+// Reading stops while more than this waits to be sent: the transport's own mark, after
+// which it tells by OnDrained.
+constexpr ConnectionOptions kWater;
+
+bool IsOrderlyEnd(const absl::Status& why) {
+  return why.code() == absl::StatusCode::kUnavailable || why.code() == absl::StatusCode::kCancelled;
+}
+
+}  // namespace
+
+void ServerSession::Accept(std::shared_ptr<ServerCore> core, EventLoop& loop,
+                           std::unique_ptr<Connection> connection) {
+  const std::shared_ptr<ServerSession> session(
+      new ServerSession(std::move(core), loop, std::move(connection)));
+  if (session->core_->Add(session)) {
+    session->connection_->Start(*session);
+  } else {
+    session->connection_ = nullptr;
+  }
+}
+
+ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
+                             std::unique_ptr<Connection> connection)
+    : core_(std::move(core)),
+      loop_(loop),
+      connection_(std::move(connection)),
+      writer_(*core_->parts.pool) {
+  ConnectionInfo info = connection_->info();
+  info.why_not_rdma = core_->options.use_rdma ? WhyNotRdma::kNotBuiltIn : WhyNotRdma::kNotAsked;
+  info_ = std::make_shared<const ConnectionInfo>(std::move(info));
+}
+
+ServerSession::~ServerSession() {
+  Check(connection_ == nullptr && calls_ == nullptr, "a session ends before it dies");
+}
+
+size_t ServerSession::OnRead(Buffer& input) {
+  const FrameLimits limits{.max_body_size = core_->options.max_body_size};
+  for (;;) {
+    const absl::StatusOr<size_t> need = CutFrame(input, limits, frame_);
+    if (!need.ok()) {
+      connection_->Close(need.status(), CloseMode::kFlush);
+      return 0;
+    }
+    if (*need != 0) {
+      UpdateReading();
+      return *need;
+    }
+    OnRequest();
+  }
+}
+
+void ServerSession::OnRequest() {
+  const wire::RpcMeta& meta = frame_.meta;
+  if (!meta.has_request()) return Refuse(kBadRequest, "the meta has no request");
+  const wire::RpcRequestMeta& request = meta.request();
+  const ServiceMap::Found found =
+      core_->services.Find(request.service_name(), request.method_name());
+  if (found.service == nullptr) {
+    return Refuse(kNoService, absl::StrCat("no service \"", request.service_name(), "\" here"));
+  }
+  if (found.method == nullptr) {
+    return Refuse(kNoMethod, absl::StrCat("service ", request.service_name(), " has no method \"",
+                                          request.method_name(), "\""));
+  }
+  if (meta.compress_type() != wire::COMPRESS_NONE) {
+    return Refuse(kBadRequest, absl::StrCat("compress_type ", meta.compress_type(),
+                                            " is not supported: send uncompressed requests"));
+  }
+  if (core_->stopping.load(std::memory_order_relaxed)) {
+    return Refuse(kLogoff, "the server is stopping");
+  }
+  if (!core_->unanswered.Begin(core_->options.max_concurrency)) {
+    return Refuse(kLimit,
+                  absl::StrCat("max_concurrency ", core_->options.max_concurrency, " is reached"));
+  }
+  ServerCall& call = *new ServerCall(core_, shared_from_this(), found, frame_, loop_.now());
+  List(call);
+  if (core_->handlers != nullptr) {
+    core_->handlers->Submit(call);
+  } else {
+    loop_.RunUser(call);
+  }
+}
+
+void ServerSession::Respond(ServerCall& call, absl::string_view head, Buffer body) {
+  Unlist(call);
+  call.Unref();
+  if (connection_ == nullptr) return;
+  Buffer frame;
+  WriteHead(head, frame);
+  frame.Append(std::move(body));
+  connection_->Write(std::move(frame));
+  UpdateReading();
+}
+
+// An answer without a call.
+void ServerSession::Refuse(int code, absl::string_view text) {
+  wire::RpcMeta& meta = AnswerMeta(frame_.meta.correlation_id(), code, text);
+  const auto encoder = FrameEncoder::Create(meta, nullptr, 0);
+  Check(encoder.ok(), "an error without a message can be encoded");
+  std::string head(encoder->head_size(), '\0');
+  encoder->WriteTo(head.data());
+  Buffer frame;
+  WriteHead(head, frame);
+  connection_->Write(std::move(frame));
+}
+
+void ServerSession::WriteHead(absl::string_view head, Buffer& out) {
+  // Small, and bounded by the backlog: it may leave the pool when that is at its limit.
+  if (!head.empty() && !writer_.Append(head, out)) out.Append(head);
+}
+
+void ServerSession::Close(const absl::Status& why) {
+  if (connection_ != nullptr) connection_->Close(why, CloseMode::kFlush);
+}
+
+void ServerSession::OnDrained() {
+  backlogged_ = false;
+  UpdateReading();
+}
+
+void ServerSession::UpdateReading() {
+  backlogged_ |= connection_->backlog() > kWater.high_water;
+  const bool pause = backlogged_ || call_count_ >= core_->options.max_concurrency_per_connection;
+  if (pause == paused_) return;
+  paused_ = pause;
+  if (pause) {
+    connection_->PauseRead();
+  } else {
+    connection_->ResumeRead();
+  }
+}
+
+void ServerSession::OnClose(const absl::Status& why) {
+  if (!IsOrderlyEnd(why)) {
+    core_->parts.log(LogSeverity::kWarning, absl::StrCat("connection from ", info_->peer.ToString(),
+                                                         " closed: ", why.message()));
+  }
+  connection_ = nullptr;
+  if (calls_ != nullptr) CancelNotice::Queue(loop_, calls_);
+  core_->Remove(shared_from_this());
+}
+
+void ServerSession::List(ServerCall& call) {
+  call.Ref();
+  call.next = calls_;
+  if (calls_ != nullptr) calls_->previous = &call;
+  calls_ = &call;
+  ++call_count_;
+}
+
+void ServerSession::Unlist(ServerCall& call) {
+  (call.previous != nullptr ? call.previous->next : calls_) = call.next;
+  if (call.next != nullptr) call.next->previous = call.previous;
+  --call_count_;
+  call.Unref();
+}
+
+}  // namespace farcall

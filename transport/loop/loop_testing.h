@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests of and on loops.
+
+#ifndef FARCALL_TRANSPORT_LOOP_LOOP_TESTING_H_
+#define FARCALL_TRANSPORT_LOOP_LOOP_TESTING_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+#include "transport/loop/event_loop.h"
+
+namespace farcall {
+
+// How long a test waits for what must happen. It decides nothing but how soon a
+// broken build is red.
+constexpr std::chrono::seconds kTestPatience{10};
+
+// Something that happens in one thread and is waited for in another. Counts.
+class TestEvent {
+ public:
+  // The lock is kept over notify, so that the event may die once Wait has returned.
+  void Signal() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  // False: it did not happen `times` times within kTestPatience.
+  [[nodiscard]] bool Wait(int times = 1) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return changed_.wait_for(lock, kTestPatience, [&] { return count_ >= times; });
+  }
+  int count() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return count_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int count_ = 0;
+};
+
+// A closure as a piece of user code.
+class UserClosure final : public UserTask {
+ public:
+  // With `loop` held.
+  static void Queue(EventLoop& loop, absl::AnyInvocable<void()> run) {
+    loop.RunUser(*new UserClosure(std::move(run)));
+  }
+  void Run() override {
+    run_();
+    delete this;
+  }
+
+ private:
+  explicit UserClosure(absl::AnyInvocable<void()> run) : run_(std::move(run)) {}
+
+  absl::AnyInvocable<void()> run_;
+};
+
+// Queues user code from any thread that holds no loop.
+inline void RunUserCode(EventLoop& loop, absl::AnyInvocable<void()> run) {
+  loop.RunOrPost(
+      [&loop, run = std::move(run)]() mutable { UserClosure::Queue(loop, std::move(run)); });
+}
+
+// Output that only counts.
+class CountingOutput final : public Flushable {
+ public:
+  explicit CountingOutput(absl::AnyInvocable<void()> on_flush = nullptr)
+      : on_flush_(std::move(on_flush)) {}
+  void Flush() override {
+    ++flushes;
+    if (on_flush_) on_flush_();
+  }
+
+  int flushes = 0;
+
+ private:
+  absl::AnyInvocable<void()> on_flush_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LOOP_LOOP_TESTING_H_
