@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/wire/frame.h"
+
+#include <algorithm>
+#include <climits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "rpc/wire/payload.h"
+#include "transport/base/check.h"
+#include "transport/buffer/zero_copy_stream.h"
+
+namespace farcall {
+namespace {
+
+constexpr absl::string_view kMagic = "PRPC";
+
+// Bytes of a meta, which usually has 30 to 100. What is larger leaves more memory in a
+// reused Frame than the next ones are likely to need.
+constexpr size_t kOrdinaryMetaSize = 4096;
+
+struct FrameHeader {
+  size_t body_size = 0;
+  size_t meta_size = 0;
+};
+
+uint32_t LoadBigEndian32(const char* from) {
+  uint32_t value = 0;
+  for (int i = 0; i < 4; ++i) value = value << 8 | static_cast<uint8_t>(from[i]);
+  return value;
+}
+
+void StoreBigEndian32(size_t value, uint8_t* to) {
+  for (int i = 0; i < 4; ++i) to[i] = static_cast<uint8_t>(value >> (24 - 8 * i));
+}
+
+absl::Status CheckMagic(absl::string_view front) {
+  const absl::string_view magic = front.substr(0, kMagic.size());
+  if (magic == kMagic.substr(0, magic.size())) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("no RPC frame, which would begin with \"PRPC\": the bytes are \"",
+                   absl::CHexEscape(magic), "\"; does the peer speak another protocol?"));
+}
+
+absl::Status CheckSizes(const FrameHeader& header, const FrameLimits& limits) {
+  if (header.body_size > limits.max_body_size) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("frame with a body of ", header.body_size, " bytes is over max_body_size, ",
+                     limits.max_body_size, ": send less at once, or raise the limit here"));
+  }
+  if (header.meta_size > header.body_size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("malformed frame: its meta of ", header.meta_size,
+                     " bytes is larger than its body of ", header.body_size));
+  }
+  if (header.meta_size > limits.max_meta_size) {
+    return absl::ResourceExhaustedError(absl::StrCat("frame with a meta of ", header.meta_size,
+                                                     " bytes is over the limit, ",
+                                                     limits.max_meta_size));
+  }
+  return absl::OkStatus();
+}
+
+bool ParseMetaBytes(const char* bytes, size_t size, wire::RpcMeta& meta) {
+  // Larger only if a limit was set beyond what protobuf can do.
+  return size <= INT_MAX && meta.ParsePartialFromArray(bytes, static_cast<int>(size));
+}
+
+// `input` holds the header and the meta. A meta that is spread over slices is copied into
+// one piece, not parsed by BufferInputStream: where a bounded message is malformed,
+// libprotobuf 3.21 backs up over more than the last piece, which a stream need not bear.
+bool ParseMeta(const Buffer& input, size_t meta_size, wire::RpcMeta& meta) {
+  const absl::string_view first = input.slices().front().view();
+  if (first.size() >= kFrameHeaderSize + meta_size) {
+    return ParseMetaBytes(first.data() + kFrameHeaderSize, meta_size, meta);
+  }
+  if (meta_size <= kOrdinaryMetaSize) {
+    char scratch[kOrdinaryMetaSize];
+    input.CopyTo(scratch, meta_size, kFrameHeaderSize);
+    return ParseMetaBytes(scratch, meta_size, meta);
+  }
+  const auto copy = std::make_unique_for_overwrite<char[]>(meta_size);
+  input.CopyTo(copy.get(), meta_size, kFrameHeaderSize);
+  return ParseMetaBytes(copy.get(), meta_size, meta);
+}
+
+absl::Status CheckAttachmentSize(const FrameHeader& header, int64_t attachment_size) {
+  const size_t rest = header.body_size - header.meta_size;
+  if (attachment_size >= 0 && static_cast<uint64_t>(attachment_size) <= rest) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("malformed frame: attachment_size is ",
+                                                 attachment_size, ", and ", rest,
+                                                 " bytes follow the meta"));
+}
+
+}  // namespace
+
+absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame& frame) {
+  char scratch[kFrameHeaderSize];
+  const absl::string_view front = input.Front(std::min(input.size(), kFrameHeaderSize), scratch);
+  if (absl::Status status = CheckMagic(front); !status.ok()) return status;
+  if (front.size() < kFrameHeaderSize) return kFrameHeaderSize;
+
+  const FrameHeader header{.body_size = LoadBigEndian32(front.data() + 4),
+                           .meta_size = LoadBigEndian32(front.data() + 8)};
+  if (absl::Status status = CheckSizes(header, limits); !status.ok()) return status;
+  const size_t frame_size = kFrameHeaderSize + header.body_size;
+  if (input.size() < frame_size) return frame_size;
+
+  if (frame.meta_size > kOrdinaryMetaSize) frame.meta = wire::RpcMeta();
+  frame.meta_size = header.meta_size;
+  if (!ParseMeta(input, header.meta_size, frame.meta)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("malformed frame: its meta of ", header.meta_size, " bytes does not parse"));
+  }
+  const int64_t attachment_size = frame.meta.attachment_size();
+  if (absl::Status status = CheckAttachmentSize(header, attachment_size); !status.ok()) {
+    return status;
+  }
+
+  input.RemoveFront(kFrameHeaderSize + header.meta_size);
+  const auto attachment_bytes = static_cast<size_t>(attachment_size);
+  frame.payload = input.CutFront(header.body_size - header.meta_size - attachment_bytes);
+  frame.attachment = input.CutFront(attachment_bytes);
+  return 0;
+}
+
+absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
+                                                  const google::protobuf::MessageLite* payload,
+                                                  size_t attachment_size) {
+  if (attachment_size > INT32_MAX) {
+    return absl::ResourceExhaustedError(absl::StrCat("attachment of ", attachment_size,
+                                                     " bytes: a frame carries at most ", INT32_MAX,
+                                                     "; send it in parts"));
+  }
+  if (attachment_size > 0) {
+    meta.set_attachment_size(static_cast<int32_t>(attachment_size));
+  } else {
+    meta.clear_attachment_size();
+  }
+
+  FrameEncoder encoder(meta, payload);
+  encoder.attachment_size_ = attachment_size;
+  encoder.meta_size_ = meta.ByteSizeLong();
+  if (payload != nullptr) {
+    if (absl::Status status = CheckRequiredFields(*payload); !status.ok()) return status;
+    encoder.payload_size_ = payload->ByteSizeLong();
+  }
+  if (encoder.meta_size_ > INT_MAX || encoder.payload_size_ > INT_MAX) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "message of ", encoder.payload_size_, " bytes with a meta of ", encoder.meta_size_,
+        ": protobuf carries at most ", INT_MAX, " each; use an attachment"));
+  }
+  const size_t body_size = encoder.meta_size_ + encoder.payload_size_ + attachment_size;
+  if (body_size > UINT32_MAX) {
+    return absl::ResourceExhaustedError(absl::StrCat("frame with a body of ", body_size,
+                                                     " bytes: a frame carries at most ", UINT32_MAX,
+                                                     "; send it in parts"));
+  }
+  return encoder;
+}
+
+void FrameEncoder::WriteHeader(uint8_t* out) const {
+  std::copy(kMagic.begin(), kMagic.end(), out);
+  StoreBigEndian32(meta_size_ + payload_size_ + attachment_size_, out + 4);
+  StoreBigEndian32(meta_size_, out + 8);
+}
+
+void FrameEncoder::WriteTo(char* out) const {
+  auto* const begin = reinterpret_cast<uint8_t*>(out);
+  WriteHeader(begin);
+  uint8_t* end = meta_->SerializeWithCachedSizesToArray(begin + kFrameHeaderSize);
+  if (payload_ != nullptr) end = payload_->SerializeWithCachedSizesToArray(end);
+  Check(end == begin + head_size(), "a message stays as it is while it is written");
+}
+
+bool FrameEncoder::AppendTo(BlockPool& pool, Buffer& out) const {
+  BlockOutputStream stream(pool, head_size());
+  {
+    uint8_t header[kFrameHeaderSize];
+    WriteHeader(header);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.WriteRaw(header, sizeof(header));
+    meta_->SerializeWithCachedSizes(&coded);
+    if (payload_ != nullptr) payload_->SerializeWithCachedSizes(&coded);
+    coded.Trim();
+    if (coded.HadError()) return false;
+  }
+  Buffer head = stream.Take();
+  Check(head.size() == head_size(), "a message stays as it is while it is written");
+  out.Append(std::move(head));
+  return true;
+}
+
+}  // namespace farcall

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Frames of baidu_std, in and out (docs/wire.md):
+//
+//   "PRPC" | u32 body size | u32 meta size | RpcMeta | payload | attachment
+//
+// Integers are big-endian; the body is all that follows the header. Pure: bytes go
+// in, frames come out, and the other way round.
+
+#ifndef FARCALL_RPC_WIRE_FRAME_H_
+#define FARCALL_RPC_WIRE_FRAME_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "google/protobuf/message_lite.h"
+#include "rpc/wire/rpc_meta.pb.h"
+#include "transport/buffer/block_pool.h"
+#include "transport/buffer/buffer.h"
+
+namespace farcall {
+
+inline constexpr size_t kFrameHeaderSize = 12;
+
+struct FrameLimits {
+  // Bytes of meta, payload and attachment together. What a peer can make us hold for
+  // one frame. Up to 4 GiB - 1, which is what the header can say.
+  size_t max_body_size = size_t{64} << 20;
+  // Bytes of the meta. Parsed, a meta can take about 30 times its size, so that this
+  // is far below the limit of the body.
+  size_t max_meta_size = size_t{1} << 20;
+};
+
+// Reuse one: its meta keeps its memory, and cutting then allocates nothing.
+struct Frame {
+  wire::RpcMeta meta;
+  Buffer payload;     // not parsed, perhaps compressed
+  Buffer attachment;  // meta.attachment_size() bytes
+  // Bytes that the meta had on the wire. The memory of an unusually large one is
+  // freed by the next CutFrame, not kept.
+  size_t meta_size = 0;
+};
+
+// Cuts the frame at the front of `input` off into `frame`, whose old content is dropped,
+// and returns 0. If the frame is not complete yet, touches neither and returns the
+// number of bytes (> input.size()) that must be there before the next call is worth
+// while: kFrameHeaderSize, then the size of the whole frame. That number is the peer's
+// word: no memory should be set aside for all of it.
+//
+// After an error the connection cannot go on; `input` is untouched, and what `frame`
+// holds is not specified. kResourceExhausted: over a limit. kInvalidArgument: no magic
+// (said at the first byte that differs), a meta that is larger than the body or does not
+// parse, an attachment_size below 0 or larger than what follows the meta.
+//
+// `input` lies in host memory.
+absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame& frame);
+
+// Writes frames: small ones into the caller's memory in one piece, large ones into blocks.
+// The attachment is not written here: it follows as it is, without a copy.
+class FrameEncoder {
+ public:
+  // Sets meta.attachment_size (none for 0), and computes and caches all sizes: `meta` and
+  // `payload` (null: no payload) outlive the encoder and must not change before its last
+  // use. kInvalidArgument: the payload lacks required fields, which are named.
+  // kResourceExhausted: meta or payload over 2 GiB - 1 (protobuf), attachment over 2 GiB - 1
+  // (attachment_size is an int32), body over 4 GiB - 1.
+  static absl::StatusOr<FrameEncoder> Create(wire::RpcMeta& meta,
+                                             const google::protobuf::MessageLite* payload,
+                                             size_t attachment_size);
+
+  // Bytes of all but the attachment: header, meta and payload.
+  size_t head_size() const { return kFrameHeaderSize + meta_size_ + payload_size_; }
+  // Writes exactly head_size() bytes.
+  void WriteTo(char* out) const;
+  // The same bytes, appended to `out` in blocks of `pool`. False: the pool is at its
+  // limit, and `out` is as it was.
+  bool AppendTo(BlockPool& pool, Buffer& out) const;
+
+ private:
+  FrameEncoder(const wire::RpcMeta& meta, const google::protobuf::MessageLite* payload)
+      : meta_(&meta), payload_(payload) {}
+  void WriteHeader(uint8_t* out) const;
+
+  const wire::RpcMeta* meta_;
+  const google::protobuf::MessageLite* payload_;
+  size_t meta_size_ = 0;
+  size_t payload_size_ = 0;
+  size_t attachment_size_ = 0;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_WIRE_FRAME_H_

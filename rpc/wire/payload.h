@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_RPC_WIRE_PAYLOAD_H_
+#define FARCALL_RPC_WIRE_PAYLOAD_H_
+
+#include "absl/status/status.h"
+#include "google/protobuf/message_lite.h"
+#include "transport/buffer/buffer.h"
+
+namespace farcall {
+
+// Replaces `message` by what `payload` (not compressed, in host memory) holds; no bytes
+// are a message without fields. kInvalidArgument names the type of the message and what
+// is wrong: the bytes, or the required fields that they lack. `message` is then partly
+// filled.
+absl::Status ParsePayload(const Buffer& payload, google::protobuf::MessageLite& message);
+
+// kInvalidArgument, with the type and the names, if `message` lacks required fields.
+absl::Status CheckRequiredFields(const google::protobuf::MessageLite& message);
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_WIRE_PAYLOAD_H_
