@@ -68,9 +68,13 @@ class BlockRef {
   }
   ~BlockRef() {
     if (block_ == nullptr) return;
-    if (block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      block_->owner->Recycle(*block_);
+    // The only reference needs no locked instruction: nobody else can count up.
+    if (unique()) {
+      block_->references.store(0, std::memory_order_relaxed);
+    } else if (block_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+      return;
     }
+    block_->owner->Recycle(*block_);
   }
 
   explicit operator bool() const { return block_ != nullptr; }

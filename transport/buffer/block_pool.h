@@ -21,7 +21,8 @@ struct BlockPoolOptions {
   // Bytes asked of the operating system at once: a multiple of 2 MiB, 2 MiB to 1 GiB.
   // A region serves one size class. Its pages cost nothing until they are touched.
   size_t region_bytes = size_t{8} << 20;
-  // Bytes of all regions together; at least three regions. Allocate gives nothing beyond it.
+  // Bytes of all regions together; at least three regions, since one is kept for each
+  // size class that has none yet. Allocate gives nothing beyond it.
   size_t max_bytes = size_t{1} << 30;
   // Ask for 2 MiB pages: MAP_HUGETLB, else transparent ones by madvise, else ordinary ones.
   bool huge_pages = false;
@@ -30,17 +31,18 @@ struct BlockPoolOptions {
 };
 
 struct BlockPoolStats {
-  size_t region_bytes = 0;   // mapped
-  size_t used_bytes = 0;     // in blocks that somebody refers to
+  size_t region_bytes = 0;  // mapped
+  size_t used_bytes = 0;    // in blocks that somebody refers to
   uint64_t allocations = 0;
-  uint64_t exhausted = 0;    // Allocate calls that got nothing
-  bool huge_pages = false;   // whether the last region has MAP_HUGETLB pages
+  uint64_t exhausted = 0;       // Allocate calls that got nothing
+  uint64_t failed_growths = 0;  // regions that mmap or the registrar refused
+  bool huge_pages = false;      // whether the last region has MAP_HUGETLB pages
 };
 
 // Any thread. Free lists are kept apart by thread, over a shared one, so that
 // loops do not meet on a lock. Must outlive its blocks: the destructor checks
 // that every block came home.
-class BlockPool : private BlockOwner {
+class BlockPool final : private BlockOwner {
  public:
   static constexpr uint32_t kSmall = 8 << 10;
   static constexpr uint32_t kMedium = 64 << 10;
@@ -52,18 +54,27 @@ class BlockPool : private BlockOwner {
   ~BlockPool();
 
   // A block of the smallest class that holds `bytes`, or of the largest class
-  // when none does. Null when the pool is at its limit: the caller pushes back.
+  // when none does. Null when the pool is at its limit, or the next region was
+  // refused: the caller pushes back. The bytes are what they were.
+  //
+  // A class without a free block maps its next region here: microseconds, without a
+  // registrar. Registering takes milliseconds, so a pool that has a registrar is to
+  // be grown by a thread of its own, ahead of need.
   BlockRef Allocate(size_t bytes);
 
+  // Any time, of one moment for each class. Takes every lock: not in the data path.
   BlockPoolStats stats() const;
+  // Why the last refused region was refused; OK: none was.
+  absl::Status growth_error() const;
 
  private:
-  class Shelf;
+  struct State;
   BlockPool(const BlockPoolOptions& options, MemoryRegistrar* registrar);
   void Recycle(Block& block) override;
+  Block* GrowAndTake(size_t size_class);
+  bool Grow(size_t size_class);
 
-  struct State;
-  std::unique_ptr<State> state_;
+  const std::unique_ptr<State> state_;
 };
 
 }  // namespace farcall

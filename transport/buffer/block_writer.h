@@ -12,7 +12,8 @@
 namespace farcall {
 
 // Packs many small writes into few blocks: each write goes where the last one
-// ended, so that a turn's frames leave in one piece. One thread at a time.
+// ended, so that a turn's frames leave in one piece. Between writes it keeps the
+// last block. One thread at a time.
 class BlockWriter {
  public:
   explicit BlockWriter(BlockPool& pool) : pool_(pool) {}
@@ -22,8 +23,11 @@ class BlockWriter {
   bool Append(absl::string_view bytes, Buffer& out);
 
  private:
-  BlockPool& pool_;       // outlives this
-  BlockRef block_;        // bytes from used_ on are nobody's yet
+  void Rewind();
+  bool AppendAcross(absl::string_view bytes, uint32_t room, Buffer& out);
+
+  BlockPool& pool_;  // outlives this
+  BlockRef block_;   // bytes from used_ on are nobody's yet
   uint32_t used_ = 0;
 };
 

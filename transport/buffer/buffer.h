@@ -32,9 +32,9 @@ class Buffer {
     absl::string_view view() const { return {block->bytes() + offset, length}; }
   };
 
-  Buffer() = default;
+  Buffer();
   // The bytes of `bytes`, copied into blocks of the ordinary heap.
-  explicit Buffer(absl::string_view bytes) { Append(bytes); }
+  explicit Buffer(absl::string_view bytes);
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;
   Buffer(const Buffer&) = delete;
@@ -46,13 +46,17 @@ class Buffer {
 
   // At the end. A slice that continues the last one in the same block is merged with it.
   void Append(Slice slice);
+  // The same; counts no reference where it merges.
+  void Append(const BlockRef& block, uint32_t offset, uint32_t length);
   void Append(Buffer&& tail);
   // Copies into blocks of the ordinary heap: any size, any thread. What has a
   // BlockPool at hand uses a BlockWriter instead.
   void Append(absl::string_view bytes);
   // The caller's memory, without a copy. [data, data + size) must stay as it is
   // until `release` has run, once, on the thread that drops the last reference,
-  // perhaps before this returns (size 0). At most 4 GiB - 1.
+  // perhaps before this returns (size 0). That may be a thread that holds a loop, so
+  // `release` neither blocks nor calls into connections, channels or this Buffer. At
+  // most 4 GiB - 1.
   void AppendUserData(const void* data, size_t size, absl::AnyInvocable<void()> release);
 
   // The first `bytes` (<= size()), taken out of this Buffer.
@@ -73,11 +77,10 @@ class Buffer {
   absl::string_view Front(size_t bytes, char* scratch) const;
 
   // In order; valid until the Buffer is changed.
-  std::span<const Slice> slices() const {
-    return {slices_.data() + head_, slices_.size() - head_};
-  }
+  std::span<const Slice> slices() const { return {slices_.data() + head_, slices_.size() - head_}; }
 
  private:
+  bool Merge(const BlockRef& block, uint32_t offset, uint32_t length);
   void DropSpentSlices();
 
   // Slices before head_ are spent: cutting from the front costs no move of the rest.

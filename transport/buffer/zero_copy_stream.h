@@ -28,8 +28,8 @@ class BufferInputStream final : public google::protobuf::io::ZeroCopyInputStream
 
  private:
   std::span<const Buffer::Slice> slices_;
-  size_t slice_ = 0;    // the one to give next
-  uint32_t used_ = 0;   // bytes of it given already
+  size_t slice_ = 0;   // the one to give next
+  uint32_t used_ = 0;  // bytes of it given already
   int64_t count_ = 0;
 };
 
@@ -51,9 +51,9 @@ class BlockOutputStream final : public google::protobuf::io::ZeroCopyOutputStrea
 
   BlockPool& pool_;
   size_t expected_;
-  BlockRef block_;       // the one being written
-  uint32_t used_ = 0;    // bytes of it given out
-  Buffer done_;          // full blocks
+  BlockRef block_;     // the one being written
+  uint32_t used_ = 0;  // bytes of it given out
+  Buffer done_;        // full blocks
 };
 
 }  // namespace farcall

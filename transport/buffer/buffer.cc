@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/buffer/buffer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "transport/base/check.h"
+#include "transport/buffer/heap_block.h"
+
+namespace farcall {
+namespace {
+
+// The most that one heap block holds: whoever keeps a slice keeps no more than this alive.
+constexpr size_t kMaxHeapBlock = size_t{1} << 20;
+
+// An emptied Buffer keeps its list of slices up to this many, for the next use.
+constexpr size_t kKeptSlices = 64;
+
+}  // namespace
+
+// Not inline: with sanitizers on, gcc 12 takes the list's storage for uninitialised where
+// it sees this.
+Buffer::Buffer() = default;
+
+Buffer::Buffer(absl::string_view bytes) { Append(bytes); }
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : slices_(std::move(other.slices_)),
+      head_(std::exchange(other.head_, 0)),
+      size_(std::exchange(other.size_, 0)) {
+  other.slices_.clear();  // those that stood inline are still there, empty
+}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  if (this == &other) return *this;
+  slices_ = std::move(other.slices_);
+  head_ = std::exchange(other.head_, 0);
+  size_ = std::exchange(other.size_, 0);
+  other.slices_.clear();
+  return *this;
+}
+
+void Buffer::Append(Slice slice) {
+  if (Merge(slice.block, slice.offset, slice.length)) return;
+  slices_.push_back(std::move(slice));
+}
+
+void Buffer::Append(const BlockRef& block, uint32_t offset, uint32_t length) {
+  if (Merge(block, offset, length)) return;
+  slices_.push_back(Slice{block, offset, length});
+}
+
+void Buffer::Append(Buffer&& tail) {
+  Check(this != &tail, "a Buffer is not appended to itself");
+  if (empty()) {
+    *this = std::move(tail);
+    return;
+  }
+  for (size_t i = tail.head_; i < tail.slices_.size(); ++i) Append(std::move(tail.slices_[i]));
+  tail.Clear();
+}
+
+void Buffer::Append(absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto length = static_cast<uint32_t>(std::min(bytes.size(), kMaxHeapBlock));
+    BlockRef block = NewHeapBlock(length);
+    std::memcpy(block->bytes(), bytes.data(), length);
+    Append(Slice{std::move(block), 0, length});
+    bytes.remove_prefix(length);
+  }
+}
+
+void Buffer::AppendUserData(const void* data, size_t size, absl::AnyInvocable<void()> release) {
+  Check(size <= std::numeric_limits<uint32_t>::max(), "user data has at most 4 GiB - 1");
+  const auto length = static_cast<uint32_t>(size);
+  // Without bytes there is no slice: the block is dropped here, which releases it.
+  Append(Slice{NewUserBlock(data, length, std::move(release)), 0, length});
+}
+
+Buffer Buffer::CutFront(size_t bytes) {
+  Check(bytes <= size_, "no more is cut off than there is");
+  Buffer front;
+  if (bytes == size_) {
+    front = std::move(*this);
+    return front;
+  }
+  size_ -= bytes;
+  front.size_ = bytes;
+  while (bytes > 0) {
+    Slice& slice = slices_[head_];
+    if (slice.length > bytes) {
+      const auto part = static_cast<uint32_t>(bytes);
+      front.slices_.push_back(Slice{slice.block, slice.offset, part});
+      slice.offset += part;
+      slice.length -= part;
+      break;
+    }
+    bytes -= slice.length;
+    front.slices_.push_back(std::move(slice));
+    ++head_;
+  }
+  DropSpentSlices();
+  return front;
+}
+
+void Buffer::RemoveFront(size_t bytes) {
+  Check(bytes <= size_, "no more is removed than there is");
+  size_ -= bytes;
+  while (bytes > 0) {
+    Slice& slice = slices_[head_];
+    if (slice.length > bytes) {
+      slice.offset += static_cast<uint32_t>(bytes);
+      slice.length -= static_cast<uint32_t>(bytes);
+      break;
+    }
+    bytes -= slice.length;
+    slice.block = BlockRef();
+    ++head_;
+  }
+  DropSpentSlices();
+}
+
+void Buffer::Clear() { RemoveFront(size_); }
+
+Buffer Buffer::Share() const {
+  Buffer copy;
+  const std::span<const Slice> live = slices();
+  copy.slices_.assign(live.begin(), live.end());
+  copy.size_ = size_;
+  return copy;
+}
+
+size_t Buffer::CopyTo(void* out, size_t bytes, size_t from) const {
+  Check(from <= size_, "a copy starts inside the Buffer");
+  bytes = std::min(bytes, size_ - from);
+  char* to = static_cast<char*>(out);
+  size_t left = bytes;
+  for (const Slice& slice : slices()) {
+    if (left == 0) break;
+    if (from >= slice.length) {
+      from -= slice.length;
+      continue;
+    }
+    const size_t part = std::min(left, slice.length - from);
+    std::memcpy(to, slice.view().data() + from, part);
+    to += part;
+    left -= part;
+    from = 0;
+  }
+  return bytes;
+}
+
+std::string Buffer::ToString() const {
+  std::string text;
+  text.reserve(size_);
+  for (const Slice& slice : slices()) text.append(slice.view().data(), slice.length);
+  return text;
+}
+
+absl::string_view Buffer::Front(size_t bytes, char* scratch) const {
+  Check(bytes <= size_, "no more is looked at than there is");
+  if (bytes == 0) return {};
+  const Slice& first = slices_[head_];
+  if (first.length >= bytes) return first.view().substr(0, bytes);
+  CopyTo(scratch, bytes);
+  return {scratch, bytes};
+}
+
+// Counts the bytes. True: they need no slice of their own.
+bool Buffer::Merge(const BlockRef& block, uint32_t offset, uint32_t length) {
+  if (length == 0) return true;
+  Check(block && offset <= block->capacity && length <= block->capacity - offset,
+        "a slice lies inside its block");
+  size_ += length;
+  if (slices_.empty()) return false;
+  // A spent slice has no block, so it never matches.
+  Slice& last = slices_.back();
+  if (last.block != block || last.offset + last.length != offset) return false;
+  last.length += length;
+  return true;
+}
+
+// A spent slice is erased at most when as many are spent as live: each pays for the
+// move of one other, whatever the order of appends and cuts.
+void Buffer::DropSpentSlices() {
+  const size_t live = slices_.size() - head_;
+  if (head_ < live || head_ == 0) return;
+  if (live == 0 && slices_.capacity() > kKeptSlices) {
+    slices_.clear();
+  } else {
+    slices_.erase(slices_.begin(), slices_.begin() + static_cast<std::ptrdiff_t>(head_));
+  }
+  head_ = 0;
+}
+
+}  // namespace farcall
