@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The echo benchmark: calls per second and latencies of farcall.
+//
+//   echo_bench --listen 127.0.0.1:8010             the server, until SIGTERM
+//   echo_bench --server 127.0.0.1:8010             the client: puts load on, reports
+//   echo_bench --inproc                            both in one process
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/strings/str_cat.h"
+#include "benchmarks/common/load_flags.h"
+#include "benchmarks/common/server_life.h"
+#include "benchmarks/echo/echo_client.h"
+#include "benchmarks/echo/echo_service.h"
+#include "rpc/runtime.h"
+#include "rpc/server.h"
+
+ABSL_FLAG(bool, inproc, false, "server and client in this process, over loopback");
+ABSL_FLAG(int, handler_threads, 0, "server: threads for the handlers; 0: inline on the loops");
+
+namespace farcall::bench {
+namespace {
+
+absl::Status StartServer(farcall::Server& server, EchoService& service, Runtime& runtime,
+                         const std::string& address, bool use_rdma) {
+  farcall::ServerOptions options;
+  options.runtime = &runtime;
+  options.handler_threads = absl::GetFlag(FLAGS_handler_threads);
+  options.use_rdma = use_rdma;
+  options.max_body_size = size_t{2} << 30;
+  absl::Status status = server.AddService(&service, SERVER_DOESNT_OWN_SERVICE);
+  return status.ok() ? server.Start(address, options) : status;
+}
+
+absl::Status Serve(const ServerOptions& options) {
+  if (absl::Status status = options.Validate(); !status.ok()) return status;
+  absl::StatusOr<ServerLife> life = ServerLife::Begin(options.exit_with_stdin);
+  if (!life.ok()) return life.status();
+  const auto runtime = MakeRuntime(options.threads, options.polling);
+  if (!runtime.ok()) return runtime.status();
+  EchoService service;
+  farcall::Server server;
+  absl::Status status = StartServer(server, service, **runtime, options.listen, options.use_rdma);
+  if (!status.ok()) return status;
+  ServerLife::Announce(server.listen_address().ToString());
+  life->WaitForEnd();
+  return server.Stop(std::chrono::seconds(2));
+}
+
+absl::Status Inproc(LoadOptions options) {
+  const auto runtime = MakeRuntime(options.threads, options.polling);
+  if (!runtime.ok()) return runtime.status();
+  EchoService service;
+  farcall::Server server;
+  absl::Status status = StartServer(server, service, **runtime, "127.0.0.1:0", options.use_rdma);
+  if (!status.ok()) return status;
+  options.server = server.listen_address().ToString();
+  status = RunEchoClient(options);
+  server.Stop(std::chrono::seconds(2)).IgnoreError();
+  return status;
+}
+
+absl::Status Main() {
+  const LoadOptions load = LoadOptionsFromFlags();
+  const ServerOptions server = ServerOptionsFromFlags();
+  const int modes = static_cast<int>(!load.server.empty()) +
+                    static_cast<int>(!server.listen.empty()) +
+                    static_cast<int>(absl::GetFlag(FLAGS_inproc));
+  if (modes != 1) {
+    return absl::InvalidArgumentError("one of --listen ADDR, --server ADDR and --inproc, please");
+  }
+  if (!server.listen.empty()) return Serve(server);
+  return absl::GetFlag(FLAGS_inproc) ? Inproc(load) : RunEchoClient(load);
+}
+
+}  // namespace
+}  // namespace farcall::bench
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "echo benchmark of farcall: --listen ADDR (server), --server ADDR (client) or --inproc");
+  absl::ParseCommandLine(argc, argv);
+  const absl::Status status = farcall::bench::Main();
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "echo_bench: %s\n", std::string(status.message()).c_str());
+  return 1;
+}

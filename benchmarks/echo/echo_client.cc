@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "benchmarks/echo/echo_client.h"
+
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "benchmarks/common/cpu_watch.h"
+#include "benchmarks/common/load_report.h"
+#include "benchmarks/echo/echo.pb.h"
+#include "benchmarks/echo/echo_load.h"
+#include "rpc/channel.h"
+
+namespace farcall::bench {
+namespace {
+
+absl::StatusOr<std::unique_ptr<Channel>> MakeChannel(const LoadOptions& options, Runtime& runtime) {
+  ChannelOptions channel_options;
+  channel_options.runtime = &runtime;
+  channel_options.use_rdma = options.use_rdma;
+  channel_options.timeout_ms = 10'000;
+  channel_options.max_body_size = size_t{2} << 30;
+  channel_options.max_backlog = size_t{4} << 30;
+  return Channel::Create(options.server, channel_options);
+}
+
+absl::StatusOr<UsageResponse> AskUsage(Channel& channel, Controller& controller) {
+  Echo_Stub stub(&channel);
+  UsageRequest request;
+  UsageResponse response;
+  stub.Usage(&controller, &request, &response, nullptr);
+  if (controller.Failed()) return controller.status();
+  return response;
+}
+
+// What carries the calls, asked before the load begins, so that a server that is not there
+// is one clear error.
+absl::Status Probe(const LoadOptions& options, Channel& channel, LoadReport& facts) {
+  Controller controller;
+  const auto usage = AskUsage(channel, controller);
+  if (!usage.ok()) return usage.status();
+  facts.transport = std::string(ToString(controller.connection()->transport));
+  if (options.use_rdma && controller.connection()->why_not_rdma != WhyNotRdma::kInUse) {
+    facts.why_not_rdma = std::string(Explain(controller.connection()->why_not_rdma));
+  }
+  return absl::OkStatus();
+}
+
+void Pace(const LoadOptions& options, const LoadWindow& window,
+          std::vector<std::unique_ptr<EchoLoad>>& loads) {
+  std::vector<std::thread> pacers;
+  for (size_t i = 0; i < loads.size(); ++i) {
+    pacers.emplace_back([&, i] {
+      loads[i]->Pace(OpenLoopSchedule(window.start, options.rate, static_cast<int>(i),
+                                      static_cast<int>(loads.size())));
+    });
+  }
+  for (std::thread& pacer : pacers) pacer.join();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int threads, const std::string& polling) {
+  RuntimeOptions options;
+  options.event_loops = threads;
+  options.pool.max_bytes = size_t{4} << 30;
+  if (polling == "event") {
+    options.polling.mode = PollingMode::kEvent;
+  } else if (polling == "busy") {
+    options.polling.mode = PollingMode::kBusy;
+  }
+  return Runtime::Create(options);
+}
+
+absl::Status RunEchoClient(const LoadOptions& options) {
+  if (absl::Status status = options.Validate(); !status.ok()) return status;
+  const auto runtime = MakeRuntime(options.threads, options.polling);
+  if (!runtime.ok()) return runtime.status();
+  std::vector<std::unique_ptr<Channel>> channels;
+  LoadReport facts;
+  for (int i = 0; i < options.connections; ++i) {
+    auto channel = MakeChannel(options, **runtime);
+    if (!channel.ok()) return channel.status();
+    if (absl::Status status = Probe(options, **channel, facts); !status.ok()) return status;
+    channels.push_back(*std::move(channel));
+  }
+
+  const Buffer attachment(std::string(options.attachment, 'a'));
+  const LoadWindow window = LoadWindow::From(std::chrono::steady_clock::now(), options);
+  std::vector<std::unique_ptr<EchoLoad>> loads;
+  for (const std::unique_ptr<Channel>& channel : channels) {
+    loads.push_back(std::make_unique<EchoLoad>(*channel, options, window, attachment));
+    if (options.rate == 0) loads.back()->Start();
+  }
+  std::thread pacer;
+  if (options.rate > 0) pacer = std::thread([&] { Pace(options, window, loads); });
+  const auto cpu = WatchCpu(window, [&]() -> absl::StatusOr<CpuSample> {
+    Controller controller;
+    const auto usage = AskUsage(*channels.front(), controller);
+    if (!usage.ok()) return usage.status();
+    return CpuSample{usage->cpu_seconds(), usage->clock_seconds()};
+  });
+  if (pacer.joinable()) pacer.join();
+  LoadRecorder seen(window);
+  for (const std::unique_ptr<EchoLoad>& load : loads) {
+    load->WaitForLast();
+    seen.Merge(load->recorder());
+  }
+
+  LoadReport report = LoadReport::From(options, seen);
+  report.system = "farcall";
+  report.transport = facts.transport;
+  report.why_not_rdma = facts.why_not_rdma;
+  if (cpu.ok()) cpu->WriteTo(report);
+  if (absl::Status status = PrintReport(report, options.json); !status.ok()) return status;
+  if (!cpu.ok()) return cpu.status();
+  if (report.errors > 0) {
+    return absl::UnavailableError(
+        absl::StrCat(report.errors, " calls failed; the first: ", report.first_error));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace farcall::bench

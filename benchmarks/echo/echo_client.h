@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_BENCHMARKS_ECHO_ECHO_CLIENT_H_
+#define FARCALL_BENCHMARKS_ECHO_ECHO_CLIENT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "benchmarks/common/load_options.h"
+#include "rpc/runtime.h"
+
+namespace farcall::bench {
+
+// `threads` event loops; `polling`: event, adaptive or busy.
+absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int threads, const std::string& polling);
+
+// Puts the load on, and prints the report. Fails when no call succeeded or some failed.
+absl::Status RunEchoClient(const LoadOptions& options);
+
+}  // namespace farcall::bench
+
+#endif  // FARCALL_BENCHMARKS_ECHO_ECHO_CLIENT_H_

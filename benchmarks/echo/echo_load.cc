@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "benchmarks/echo/echo_load.h"
+
+#include <thread>
+#include <utility>
+
+namespace farcall::bench {
+namespace {
+
+using SteadyTime = LoadWindow::Time;
+
+SteadyTime Now() { return std::chrono::steady_clock::now(); }
+
+// Spinning for less than this is finer than sleeping.
+constexpr std::chrono::microseconds kTooShortToSleep{100};
+
+}  // namespace
+
+// One slot of calls under way, used again and again.
+class EchoLoad::Call final : public google::protobuf::Closure {
+ public:
+  Call(EchoLoad& load, size_t payload) : load_(load) {
+    request.set_text(std::string(payload, 'x'));
+  }
+  void Run() override { load_.OnEnd(*this); }
+
+  Controller controller;
+  EchoRequest request;
+  EchoResponse response;
+  SteadyTime intended;
+
+ private:
+  EchoLoad& load_;
+};
+
+EchoLoad::EchoLoad(Channel& channel, const LoadOptions& options, const LoadWindow& window,
+                   const Buffer& attachment)
+    : stub_(&channel), options_(options), attachment_(attachment), recorder_(window) {
+  for (int i = 0; i < options.in_flight; ++i) {
+    calls_.push_back(std::make_unique<Call>(*this, options.payload));
+    free_.push_back(calls_.back().get());
+  }
+}
+
+EchoLoad::~EchoLoad() = default;
+
+void EchoLoad::Start() {
+  std::vector<Call*> calls;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    calls.swap(free_);
+  }
+  for (Call* const call : calls) Begin(*call, Now());
+}
+
+void EchoLoad::Pace(OpenLoopSchedule schedule) {
+  while (schedule.next() < recorder_.window().end) {
+    const auto wait = schedule.next() - Now();
+    if (wait > kTooShortToSleep) std::this_thread::sleep_for(wait - kTooShortToSleep);
+    while (!schedule.Due(Now())) std::this_thread::yield();
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return !free_.empty(); });
+    Call& call = *free_.back();
+    free_.pop_back();
+    lock.unlock();
+    Begin(call, schedule.Take());
+  }
+}
+
+void EchoLoad::WaitForLast() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [this] { return free_.size() == calls_.size(); });
+}
+
+void EchoLoad::Begin(Call& call, SteadyTime intended) {
+  call.intended = intended;
+  call.controller.Reset();
+  call.response.Clear();
+  if (!attachment_.empty()) call.controller.request_attachment() = attachment_.Share();
+  stub_.Call(&call.controller, &call.request, &call.response, &call);
+}
+
+void EchoLoad::OnEnd(Call& call) {
+  const SteadyTime now = Now();
+  const bool closed_loop = options_.rate == 0;
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (call.controller.Failed()) {
+    recorder_.Failed(call.controller.ErrorText());
+  } else if (call.response.text().size() != options_.payload ||
+             call.controller.response_attachment().size() != options_.attachment) {
+    recorder_.Failed("the echo has another size than the call");
+  } else {
+    recorder_.Succeeded(call.intended, now);
+  }
+  if (closed_loop && !recorder_.window().Over(now)) {
+    lock.unlock();
+    return Begin(call, now);
+  }
+  free_.push_back(&call);
+  changed_.notify_all();
+}
+
+}  // namespace farcall::bench

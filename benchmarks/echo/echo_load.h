@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_BENCHMARKS_ECHO_ECHO_LOAD_H_
+#define FARCALL_BENCHMARKS_ECHO_ECHO_LOAD_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "benchmarks/common/load_options.h"
+#include "benchmarks/common/load_recorder.h"
+#include "benchmarks/common/open_loop_schedule.h"
+#include "benchmarks/echo/echo.pb.h"
+#include "rpc/channel.h"
+
+namespace farcall::bench {
+
+// The calls of one connection: a fixed number under way (closed loop), or started at
+// fixed times by Pace (open loop). A call's closure starts the next one.
+class EchoLoad {
+ public:
+  // `channel` outlives the load. `attachment`: sent with each call, shared.
+  EchoLoad(Channel& channel, const LoadOptions& options, const LoadWindow& window,
+           const Buffer& attachment);
+  EchoLoad(const EchoLoad&) = delete;
+  EchoLoad& operator=(const EchoLoad&) = delete;
+  ~EchoLoad();
+
+  // Closed loop: starts options.in_flight calls.
+  void Start();
+  // Open loop: starts what is due, at most options.in_flight under way; the rest waits,
+  // and its wait counts as latency. On one thread, until the window is over.
+  void Pace(OpenLoopSchedule schedule);
+  // Until the last call has ended; calls end by their deadlines.
+  void WaitForLast();
+  // After WaitForLast.
+  const LoadRecorder& recorder() const { return recorder_; }
+
+ private:
+  class Call;
+
+  void Begin(Call& call, LoadWindow::Time intended);
+  void OnEnd(Call& call);
+
+  Echo_Stub stub_;
+  const LoadOptions& options_;
+  const Buffer& attachment_;
+  std::vector<std::unique_ptr<Call>> calls_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  LoadRecorder recorder_;
+  std::vector<Call*> free_;
+};
+
+}  // namespace farcall::bench
+
+#endif  // FARCALL_BENCHMARKS_ECHO_ECHO_LOAD_H_

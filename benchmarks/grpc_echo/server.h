@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Echo on gRPC's callback API, with the threads that gRPC chooses by itself.
+
+#ifndef FARCALL_BENCHMARKS_GRPC_ECHO_SERVER_H_
+#define FARCALL_BENCHMARKS_GRPC_ECHO_SERVER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "benchmarks/common/load_options.h"
+
+namespace farcall::bench {
+
+class GrpcServer {
+ public:
+  // Of the options, the address counts: gRPC has no other of these knobs.
+  static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(const ServerOptions& options);
+
+  // Calls under way are cancelled after a second.
+  virtual ~GrpcServer() = default;
+
+  // With the port that the system chose, where 0 was asked for.
+  virtual const std::string& address() const = 0;
+};
+
+}  // namespace farcall::bench
+
+#endif  // FARCALL_BENCHMARKS_GRPC_ECHO_SERVER_H_

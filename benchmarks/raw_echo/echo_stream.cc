@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "benchmarks/raw_echo/echo_stream.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "benchmarks/raw_echo/usage.h"
+
+namespace farcall::bench {
+namespace {
+
+bool TryAgain() { return errno == EAGAIN || errno == EINTR; }
+
+}  // namespace
+
+bool EchoStream::Turn(int flags) {
+  if (buffer_.whole().empty() && !Read(flags)) {
+    return false;
+  }
+  return SendWhole(flags);
+}
+
+bool EchoStream::Read(int flags) {
+  const absl::Span<char> space = buffer_.Space();
+  const ssize_t got = recv(fd_.get(), space.data(), space.size(), flags);
+  if (got <= 0) {
+    return got < 0 && TryAgain();
+  }
+  buffer_.Commit(static_cast<size_t>(got));
+  Frame frame;
+  while (buffer_.Next(frame)) {
+    AnswerIfUsage(frame);
+  }
+  return buffer_.bad().ok();
+}
+
+bool EchoStream::SendWhole(int flags) {
+  while (!buffer_.whole().empty()) {
+    const absl::Span<const char> whole = buffer_.whole();
+    const ssize_t sent = send(fd_.get(), whole.data(), whole.size(), flags | MSG_NOSIGNAL);
+    if (sent < 0) {
+      return TryAgain();
+    }
+    buffer_.Drop(static_cast<size_t>(sent));
+  }
+  return true;
+}
+
+}  // namespace farcall::bench

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Bazel for the scripts of tools/. Source it from a script that has changed to the
+# repository's root.
+#
+#   BAZEL        the command with its startup options, default "bazel"
+#   BAZEL_FLAGS  more flags for build, test and coverage, such as --disk_cache=DIR
+
+read -r -a _bazel <<<"${BAZEL:-bazel}"
+read -r -a _bazel_flags <<<"${BAZEL_FLAGS:-}"
+# Bazel keeps its outputs below the home directory; some CI users have none.
+if [ -z "${HOME:-}" ] || [ ! -w "$HOME" ]; then
+  _bazel+=("--output_user_root=${TMPDIR:-/tmp}/bazel-$(id -u)")
+fi
+
+# bazel_command COMMAND ARGUMENT...: without any download, and in plain lines.
+bazel_command() {
+  local command=$1
+  shift
+  "${_bazel[@]}" "$command" --config=offline --color=no --curses=no \
+    "${_bazel_flags[@]}" "$@"
+}
+
+# bazel_bin FLAG...: where the outputs of this configuration are (bazel-bin).
+bazel_bin() {
+  "${_bazel[@]}" info --config=offline "${_bazel_flags[@]}" "$@" bazel-bin 2>/dev/null
+}
+
+# bazel_keep_tidy: at the script's end stops the server, in CI (CI is set) always and
+# elsewhere if none was running before, so that no process stays behind.
+bazel_keep_tidy() {
+  local base server
+  base="${HOME:-}/.cache/bazel/_bazel_$(id -un)/$(printf %s "$PWD" | md5sum | cut -d' ' -f1)"
+  server=$(cat "$base/server/server.pid.txt" 2>/dev/null || true)
+  if [ -z "${CI:-}" ] && [ -n "$server" ] && kill -0 "$server" 2>/dev/null; then
+    return
+  fi
+  trap '"${_bazel[@]}" shutdown >/dev/null 2>&1' EXIT
+}

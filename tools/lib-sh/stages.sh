@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Stages of a test run: each is one command with a log, a line of progress now and
+# then, and a count of what passed and failed. Source it, set `logs` to a directory,
+# call run_stage for each, then report.
+
+_stage_names=()
+_stage_passed=()
+_stage_failed=()
+_stage_seconds=()
+_run_started=$SECONDS
+# Never readable: read -t waits on it without a process of its own.
+exec {_never}<> <(:)
+
+_elapsed() {
+  printf '%d:%02d' $(((SECONDS - _run_started) / 60)) $(((SECONDS - _run_started) % 60))
+}
+
+# Every 20 s: how far the command is that writes to this log.
+_heartbeat() {
+  local log=$1 name=$2 last
+  while kill -0 $$ 2>/dev/null; do
+    read -r -t 20 -u "$_never" || true
+    last=$(grep -E '^(\[ *[0-9]+( /|%)|Analyzing|Loading|-- )' "$log" | tail -n 1 | cut -c 1-90)
+    echo "[$(_elapsed)] $name ... ${last:-starting}"
+  done
+}
+
+# The lines of Bazel's summary, "//a:b  (cached) PASSED in 0.1s", as "//a:b PASSED".
+_results() {
+  local bad="FAILED TO BUILD|FAILED|TIMEOUT|NO STATUS|INCOMPLETE|REMOTE FAILURE"
+  sed -nE "s#^(//[^ ]+) +(\(cached\) )?(PASSED|FLAKY|$bad).*#\1 \3#p" "$1"
+}
+
+# What a reader wants of the log of a failed stage: errors, and the ends of failed tests.
+_explain() {
+  local log=$1
+  grep -E -A 3 '(^|: )(fatal )?error:|^ERROR: |^CMake Error' "$log" |
+    grep -v '^\[' | head -n 60 | sed 's/^/    /'
+  awk -v most=60 '
+    function flush(  i) {
+      for (i = (n > most ? n - most : 0); i < n; i++) print "    " lines[i]
+      n = 0
+    }
+    /^==================== Test output for /{on = 1; print "  " $5; next}
+    on && /^========================================/{on = 0; flush()}
+    on && !/^\[( RUN|       OK|---)/ {lines[n++] = $0}
+    END {flush()}' "$log"
+}
+
+# run_stage NAME COMMAND ARGUMENT...: a command without test targets counts as one.
+run_stage() {
+  local name=$1 log="$logs/$1.log" started=$SECONDS status=0 passed failed heartbeat
+  shift
+  echo "[$(_elapsed)] $name"
+  : >"$log"
+  _heartbeat "$log" "$name" &
+  heartbeat=$!
+  "$@" </dev/null >"$log" 2>&1 || status=$?
+  kill "$heartbeat" && wait "$heartbeat" 2>/dev/null
+  passed=$(_results "$log" | grep -cE ' (PASSED|FLAKY)$')
+  failed=$(_results "$log" | grep -cvE ' (PASSED|FLAKY)$')
+  if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+    failed=1
+  elif [ "$status" -eq 0 ] && [ $((passed + failed)) -eq 0 ]; then
+    passed=1
+  fi
+  _stage_names+=("$name")
+  _stage_passed+=("$passed")
+  _stage_failed+=("$failed")
+  _stage_seconds+=($((SECONDS - started)))
+  [ "$failed" -eq 0 ] && return
+  echo "[$(_elapsed)] $name FAILED; the log is $log"
+  _results "$log" | grep -vE ' (PASSED|FLAKY)$' | sed 's/^/  /'
+  _explain "$log"
+}
+
+# The table, and the last line. Fails if anything failed.
+report() {
+  local index passed=0 failed=0
+  echo
+  printf '%-12s %8s %8s %8s\n' stage passed failed seconds
+  for index in "${!_stage_names[@]}"; do
+    printf '%-12s %8d %8d %8d\n' "${_stage_names[index]}" "${_stage_passed[index]}" \
+      "${_stage_failed[index]}" "${_stage_seconds[index]}"
+    passed=$((passed + _stage_passed[index]))
+    failed=$((failed + _stage_failed[index]))
+  done
+  echo "logs: $logs"
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# stages.sh: what it counts and shows.
+set -uo pipefail
+
+library="$(dirname "$0")/stages.sh"
+room=$(mktemp -d)
+trap 'rm -rf "$room"' EXIT
+failures=0
+expect() {
+  if [[ $2 != $3 ]]; then
+    echo "FAILED: $1: expected: $3; got: $2"
+    failures=$((failures + 1))
+  fi
+}
+
+# run SCRIPT: in a shell of its own, with the library and these commands.
+run() {
+  output=$("$BASH" -uo pipefail -c '. "$1"; logs=$2
+    bazel_good() {
+      echo "//a:b_test   (cached) PASSED in 0.1s"
+      echo "//a:c_test  FLAKY, failed in 1"
+    }
+    bazel_bad() {
+      bazel_good
+      echo "==================== Test output for //a:d_test:"
+      echo "[ RUN      ] D.E"
+      for i in $(seq 100); do echo "line $i"; done
+      echo "================================================================================"
+      echo "//a:d_test   FAILED in 0.1s"
+      echo "//a:e_test   FAILED TO BUILD"
+      echo "//a:f_test   TIMEOUT in 60s"
+      return 3
+    }
+    no_build() { echo "x.cc:1: error: expected ;"; return 1; }
+    eval "$3"; report' x "$library" "$room" "$1" 2>&1)
+  status=$?
+}
+last_line() { tail -n 1 <<<"$output"; }
+
+run 'run_stage good bazel_good; run_stage plain true'
+expect "good: status" "$status" 0
+expect "good: last line" "$(last_line)" "3 passed, 0 failed"
+expect "good: table" "$output" "*good *2 *0 *plain *1 *0*"
+
+run 'run_stage good bazel_good; run_stage bad bazel_bad'
+expect "bad: status" "$status" 1
+expect "bad: last line" "$(last_line)" "4 passed, 3 failed"
+expect "bad: names" "$output" "*//a:d_test FAILED*//a:e_test FAILED TO BUILD*//a:f_test TIMEOUT*"
+expect "bad: the test's end is shown" "$output" "*line 41"$'\n'"*line 100*"
+expect "bad: but not its beginning" "$(grep -c 'line 40$\|D\.E' <<<"$output")" 0
+
+run 'run_stage broken no_build'
+expect "broken: status" "$status" 1
+expect "broken: counts as one" "$(last_line)" "0 passed, 1 failed"
+expect "broken: shows the error" "$output" "*x.cc:1: error: expected ;*"
+
+run ':'
+expect "nothing ran: not a success" "$status:$(last_line)" "1:0 passed, 0 failed"
+
+expect "logs stay" "$(cat "$room/broken.log")" "x.cc:1: error: expected ;"
+
+[ "$failures" -eq 0 ] && echo PASSED

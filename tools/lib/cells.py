@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured: one load, and one way of putting it on."""
+
+import dataclasses
+import re
+
+from units import bytes_text, parse_size
+
+_CELL = re.compile(r"([^x+]+)(?:\+([^x+]+))?x(\d+)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A load: bytes in the message, bytes beside it, calls in flight on a connection."""
+
+    payload: int
+    attachment: int
+    in_flight: int
+
+    @classmethod
+    def parse(cls, text):
+        """32x64: 32 B with 64 in flight. 32+4Kx64: the same with 4 KiB attached."""
+        match = _CELL.fullmatch(text.strip())
+        if not match:
+            raise ValueError(
+                '"%s" is no cell; write it like 32x64, or 32+4Kx64 with an attachment' % text
+            )
+        payload, attachment, in_flight = match.groups()
+        cell = cls(parse_size(payload), parse_size(attachment or "0"), int(in_flight))
+        if not 1 <= cell.in_flight <= 65536:
+            raise ValueError('"%s": calls in flight must be from 1 to 65536' % text)
+        return cell
+
+    def size_text(self):
+        text = bytes_text(self.payload)
+        return text + " + " + bytes_text(self.attachment) if self.attachment else text
+
+    def __str__(self):
+        return "%s x %d" % (self.size_text(), self.in_flight)
+
+
+def parse_cells(text):
+    """Cells separated by commas, each once."""
+    cells = list(dict.fromkeys(Cell.parse(part) for part in text.split(",") if part.strip()))
+    if not cells:
+        raise ValueError("no cell is given")
+    return cells
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """A system, and how it polls."""
+
+    system: str  # farcall, grpc or raw
+    polling: str  # event, adaptive or busy
+
+    def __str__(self):
+        return self.system if self.system == "grpc" else self.system + " " + self.polling
+
+
+POLLINGS = {
+    "farcall": ("adaptive", "event", "busy"),
+    "grpc": ("event",),
+    "raw": ("event", "busy"),
+}
+
+
+def parse_variants(systems, pollings):
+    """`systems`: names separated by commas. `pollings`: for each, its pollings likewise."""
+    variants = []
+    for system in (part.strip() for part in systems.split(",")):
+        if system not in POLLINGS:
+            raise ValueError('"%s" is no system; there are %s' % (system, ", ".join(POLLINGS)))
+        for polling in (part.strip() for part in pollings[system].split(",")):
+            if polling not in POLLINGS[system]:
+                known = ", ".join(POLLINGS[system])
+                raise ValueError('%s has no polling "%s"; it has %s' % (system, polling, known))
+            variants.append(Variant(system, polling))
+    return list(dict.fromkeys(variants))
