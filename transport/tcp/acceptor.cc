@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/tcp/acceptor.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/tcp/errno_status.h"
+#include "transport/tcp/sockaddr.h"
+#include "transport/tcp/socket_options.h"
+#include "transport/tcp/tcp_connection.h"
+#include "transport/tcp/watched_socket.h"
+
+namespace farcall {
+
+Acceptor::Acceptor(Parts parts, Transport::OnAccept on_accept)
+    : parts_(std::move(parts)),
+      loop_(parts_.loops.Next()),
+      gate_(std::move(on_accept)),
+      wait_log_(parts_.log),
+      drop_log_(parts_.log),
+      timer_([this] { watched_ ? AcceptSome() : Watch(); }) {}
+
+Acceptor::~Acceptor() {
+  // The loop dies with the letter that Close sent still in its mailbox.
+  if (loop_.held()) Unwatch();
+}
+
+void Acceptor::Open() {
+  loop_.RunOrPost([self = shared_from_this()] { self->Watch(); });
+}
+
+void Acceptor::Close() {
+  gate_.Close();
+  // accept4 fails from now on, and connecting is refused, whoever holds the loop now. The
+  // number of the descriptor stays taken until the loop lets go of it.
+  ::shutdown(parts_.fd.get(), SHUT_RDWR);
+  loop_.RunOrPost([self = shared_from_this()] { self->Unwatch(); });
+}
+
+void Acceptor::Watch() {
+  auto watch = loop_.fds().Add(parts_.fd.get(), EPOLLIN | EPOLLET, *this);
+  if (!watch.ok()) {
+    wait_log_.Trouble(absl::StrCat("accepting connections on ", parts_.address.ToString(),
+                                   " must wait: ", watch.status().message()));
+    return RetryLater();
+  }
+  watch_ = *watch;
+  watched_ = true;
+}
+
+void Acceptor::Unwatch() {
+  loop_.CancelTimer(timer_);
+  if (std::exchange(watched_, false)) loop_.fds().Remove(watch_, parts_.fd.get());
+  parts_.fd.Reset();
+}
+
+void Acceptor::AcceptSome() {
+  const AcceptGate::Pass pass = gate_.Enter();
+  if (!pass.owns_lock()) return;
+  for (int i = 0; i < kPerTurn; ++i) {
+    SocketAddress peer;
+    peer.length = sizeof(peer.storage);
+    UniqueFd fd(::accept4(parts_.fd.get(), peer.get(), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (fd.valid()) {
+      Deal(std::move(fd), FromSocketAddress(peer));
+    } else if (!OnAcceptError(errno)) {
+      return;
+    }
+  }
+  loop_.SetTimer(timer_, loop_.now());
+}
+
+// True: there may be another connection.
+bool Acceptor::OnAcceptError(int error) {
+  switch (error) {
+    case EAGAIN:
+      retry_ = kFirstRetry;
+      wait_log_.Well();
+      return false;
+    // That connection came to nothing; accept(2) hands on what its network said.
+    case EINTR:
+    case ECONNABORTED:
+    case EPERM:
+    case EPROTO:
+    case ENOPROTOOPT:
+    case EOPNOTSUPP:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case ENONET:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ETIMEDOUT:
+      return true;
+    default:
+      break;
+  }
+  const bool descriptors = error == EMFILE || error == ENFILE;
+  wait_log_.Trouble(absl::StrCat(
+      "cannot accept connections on ", parts_.address.ToString(), ": ",
+      ErrnoStatus(error).message(), "; they wait, and are tried again",
+      descriptors ? " (raise the limit on open files: ulimit -n, LimitNOFILE of systemd)" : ""));
+  RetryLater();
+  return false;
+}
+
+void Acceptor::RetryLater() {
+  loop_.SetTimer(timer_, loop_.now() + retry_);
+  retry_ = std::min(2 * retry_, kLastRetry);
+}
+
+void Acceptor::Deal(UniqueFd fd, Address peer) {
+  EventLoop& target = parts_.loops.Next();
+  if (&target == &loop_) return Hand(loop_, std::move(fd), std::move(peer));
+  target.Post(
+      [self = shared_from_this(), &target, fd = std::move(fd), peer = std::move(peer)]() mutable {
+        const AcceptGate::Pass pass = self->gate_.Enter();
+        if (pass.owns_lock()) self->Hand(target, std::move(fd), std::move(peer));
+      });
+}
+
+void Acceptor::Hand(EventLoop& loop, UniqueFd fd, Address peer) {
+  auto connection = MakeConnection(loop, std::move(fd), std::move(peer));
+  if (connection.ok()) {
+    drop_log_.Well();
+    return gate_.Accept(loop, *std::move(connection));
+  }
+  drop_log_.Trouble(absl::StrCat("a connection accepted on ", parts_.address.ToString(),
+                                 " is dropped: ", connection.status().message()));
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> Acceptor::MakeConnection(EventLoop& loop, UniqueFd fd,
+                                                                     Address peer) {
+  Address local = LocalAddress(fd.get());
+  const int family = parts_.address.family() == AddressFamily::kUnix   ? AF_UNIX
+                     : parts_.address.family() == AddressFamily::kIpv6 ? AF_INET6
+                                                                       : AF_INET;
+  const absl::Status configured =
+      ConfigureConnection(fd.get(), family, parts_.options.traffic_class);
+  if (!configured.ok()) return configured;
+  auto socket = WatchedSocket::Create(loop, std::move(fd));
+  if (!socket.ok()) return socket.status();
+  return std::make_unique<TcpConnection>(*std::move(socket), parts_.pool, parts_.options,
+                                         std::move(local), std::move(peer));
+}
+
+}  // namespace farcall

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/tcp/socket_reader.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace farcall {
+
+// The parts of blocks that one system call may fill.
+class SocketReader::Plan {
+ public:
+  explicit Plan(size_t limit) : limit_(limit) {}
+
+  struct Slot {
+    Filling filling;
+    uint32_t length = 0;
+    Filling* home = nullptr;  // where the rest of the block goes afterwards
+    bool fresh = false;       // allocated for this call
+  };
+
+  bool full() const { return count_ == slots_.size() || bytes_ == limit_; }
+  size_t bytes() const { return bytes_; }
+  size_t rest() const { return limit_ - bytes_; }
+
+  // Offers up to `most` bytes of `filling`; returns how many.
+  size_t Offer(Filling filling, size_t most, Filling& home, bool fresh) {
+    const auto length = static_cast<uint32_t>(std::min({size_t{filling.room()}, most, rest()}));
+    vectors_[count_] = {filling.block->bytes() + filling.used, length};
+    slots_[count_++] = {std::move(filling), length, &home, fresh};
+    bytes_ += length;
+    return length;
+  }
+  // Goes on in the block of `home`, from its beginning when that is free again.
+  size_t OfferRest(Filling& home, size_t most) {
+    if (home.block.unique()) home.used = 0;
+    if (home.room() == 0) return 0;
+    return Offer(std::exchange(home, Filling()), most, home, /*fresh=*/false);
+  }
+
+  ssize_t ReadFrom(int fd) { return ::readv(fd, vectors_.data(), static_cast<int>(count_)); }
+  Slot* begin() { return slots_.data(); }
+  Slot* end() { return slots_.data() + count_; }
+
+ private:
+  static constexpr size_t kMaxSlots = 16;
+
+  const size_t limit_;
+  size_t bytes_ = 0;
+  size_t count_ = 0;
+  std::array<Slot, kMaxSlots> slots_;
+  std::array<iovec, kMaxSlots> vectors_;
+};
+
+SocketResult SocketReader::Read(int fd, size_t limit) {
+  Plan plan(limit);
+  if (missing_ >= kWorthLarge) PlanLarge(plan);
+  if (!plan.full()) PlanSmall(plan);
+  if (plan.bytes() == 0) return {SocketProgress::kNoMemory};
+
+  const ssize_t got = plan.ReadFrom(fd);
+  const int error = errno;
+  const size_t bytes = got > 0 ? static_cast<size_t>(got) : 0;
+  Take(plan, bytes);
+  if (got > 0) {
+    Adapt(bytes, plan.bytes());
+    return {bytes == plan.bytes() ? SocketProgress::kMore : SocketProgress::kBlocked, bytes};
+  }
+  if (got == 0) return {SocketProgress::kEnd};
+  if (error == EAGAIN) return {SocketProgress::kBlocked};
+  if (error == EINTR) return {SocketProgress::kMore};
+  return {SocketProgress::kFailed, 0, error};
+}
+
+void SocketReader::Expect(size_t needed) {
+  missing_ = needed > input_.size() ? needed - input_.size() : 0;
+  if (missing_ < kWorthLarge) large_ = Filling();
+}
+
+void SocketReader::Clear() {
+  input_ = Buffer();
+  small_ = Filling();
+  large_ = Filling();
+  missing_ = 0;
+}
+
+SocketResult SocketReader::Discard(int fd, size_t limit) {
+  std::array<char, 16384> nowhere;
+  const size_t asked = std::min(limit, nowhere.size());
+  const ssize_t got = ::recv(fd, nowhere.data(), asked, 0);
+  if (got > 0) {
+    const auto bytes = static_cast<size_t>(got);
+    return {bytes == asked ? SocketProgress::kMore : SocketProgress::kBlocked, bytes};
+  }
+  if (got == 0) return {SocketProgress::kEnd};
+  if (errno == EAGAIN) return {SocketProgress::kBlocked};
+  if (errno == EINTR) return {SocketProgress::kMore};
+  return {SocketProgress::kFailed, 0, errno};
+}
+
+void SocketReader::PlanLarge(Plan& plan) {
+  size_t wanted = std::min(missing_, plan.rest());
+  wanted -= plan.OfferRest(large_, wanted);
+  // What is left below kWorthLarge shares a small block with what follows.
+  while (wanted >= kWorthLarge && !plan.full()) {
+    BlockRef block = NewLargeBlock(missing_ - plan.bytes());
+    if (!block) return;
+    wanted -= plan.Offer({std::move(block), 0}, wanted, large_, /*fresh=*/true);
+  }
+}
+
+void SocketReader::PlanSmall(Plan& plan) {
+  const size_t missing = missing_ - std::min(missing_, plan.bytes());
+  const size_t wanted = plan.bytes() + std::max(room_, std::min(missing, kMaxRoom));
+  plan.OfferRest(small_, plan.rest());
+  while (plan.bytes() < wanted && !plan.full()) {
+    BlockRef block = pool_.Allocate(BlockPool::kSmall);
+    if (!block) return;
+    plan.Offer({std::move(block), 0}, plan.rest(), small_, /*fresh=*/true);
+  }
+}
+
+BlockRef SocketReader::NewLargeBlock(size_t bytes) {
+  const size_t earned = 8 * input_.size();
+  BlockRef block;
+  if (bytes >= BlockPool::kLarge && earned >= BlockPool::kLarge) {
+    block = pool_.Allocate(BlockPool::kLarge);
+  }
+  if (!block && earned >= BlockPool::kMedium) block = pool_.Allocate(BlockPool::kMedium);
+  return block;
+}
+
+// The first `bytes` of the plan came. Fresh blocks that got none go back to the pool.
+void SocketReader::Take(Plan& plan, size_t bytes) {
+  for (Plan::Slot& slot : plan) {
+    const auto part = static_cast<uint32_t>(std::min<size_t>(bytes, slot.length));
+    if (part == 0 && slot.fresh) continue;
+    bytes -= part;
+    input_.Append(slot.filling.block, slot.filling.used, part);
+    slot.filling.used += part;
+    if (part > 0 || !slot.home->block) *slot.home = std::move(slot.filling);
+    if (slot.home->room() == 0) *slot.home = Filling();
+  }
+}
+
+void SocketReader::Adapt(size_t bytes, size_t offered) {
+  if (bytes == offered) {
+    room_ = std::min(2 * room_, kMaxRoom);
+  } else if (bytes < room_ / 4) {
+    room_ = std::max(room_ / 2, kMinRoom);
+  }
+}
+
+}  // namespace farcall

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_TCP_SOCKET_READER_H_
+#define FARCALL_TRANSPORT_TCP_SOCKET_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/buffer/block_pool.h"
+#include "transport/buffer/buffer.h"
+#include "transport/tcp/socket_result.h"
+
+namespace farcall {
+
+// Reads a socket into blocks. One thread at a time.
+//
+// Small messages share small blocks: each read goes on where the last one ended, and
+// from the block's beginning once nobody else refers to it. A block above the small size
+// takes only bytes of a message whose length is known; so what follows a large message
+// pins no more than a small block, and a peer gets a large block only when it has sent
+// an eighth of one. An idle connection keeps one small block at most.
+class SocketReader {
+ public:
+  explicit SocketReader(BlockPool& pool) : pool_(pool) {}
+
+  // One readv(2) of at most `limit` (> 0) bytes, to the end of input().
+  SocketResult Read(int fd, size_t limit);
+  Buffer& input() { return input_; }
+  // `needed`: what Handler::OnRead returned.
+  void Expect(size_t needed);
+  // Drops input() and every block.
+  void Clear();
+
+  // One read of at most `limit` (> 0) bytes that nobody wants.
+  static SocketResult Discard(int fd, size_t limit);
+
+ private:
+  class Plan;
+  struct Filling {
+    BlockRef block;
+    uint32_t used = 0;
+    uint32_t room() const { return block ? block->capacity - used : 0; }
+  };
+
+  void PlanLarge(Plan& plan);
+  void PlanSmall(Plan& plan);
+  BlockRef NewLargeBlock(size_t bytes);
+  void Take(Plan& plan, size_t bytes);
+  void Adapt(size_t bytes, size_t offered);
+
+  // How much room a read offers at least for small messages: between these, following
+  // how much comes.
+  static constexpr size_t kMinRoom = BlockPool::kSmall / 2;
+  static constexpr size_t kMaxRoom = 8 * BlockPool::kSmall;
+  // Fewer missing bytes go into small blocks.
+  static constexpr size_t kWorthLarge = 2 * BlockPool::kSmall;
+
+  BlockPool& pool_;
+  Buffer input_;
+  size_t missing_ = 0;  // bytes that the message at the front of input_ still lacks
+  size_t room_ = kMinRoom;
+  Filling small_;
+  Filling large_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_TCP_SOCKET_READER_H_

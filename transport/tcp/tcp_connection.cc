@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/tcp/tcp_connection.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/base/check.h"
+#include "transport/tcp/errno_status.h"
+
+namespace farcall {
+
+TcpConnection::TcpConnection(std::unique_ptr<WatchedSocket> socket, BlockPool& pool,
+                             const ConnectionOptions& options, Address local, Address peer)
+    : loop_(socket->loop()),
+      pool_(pool),
+      options_(options),
+      socket_(std::move(socket)),
+      reader_(pool),
+      soon_([this] { OnSoon(); }),
+      close_timer_([this] { Finish(std::move(why_)); }) {
+  info_.local = std::move(local);
+  info_.peer = std::move(peer);
+}
+
+TcpConnection::~TcpConnection() {
+  Check(loop_.held(), "a connection is destroyed while its loop is held");
+  loop_.CancelTimer(soon_);
+  loop_.CancelTimer(close_timer_);
+  loop_.ForgetFlush(*this);
+}
+
+void TcpConnection::Start(Handler& handler) {
+  Check(loop_.held() && handler_ == nullptr, "a connection is started once, on its loop");
+  handler_ = &handler;
+  socket_->SetHandler(this);
+  Soon();
+}
+
+void TcpConnection::Write(Buffer data) {
+  Check(loop_.held() && handler_ != nullptr, "a connection is started before it is written to");
+  if (state_ != State::kOpen || !lost_.ok() || data.empty()) return;
+  writer_.Append(std::move(data));
+  if (writer_.backlog() > options_.high_water) {
+    above_high_ = true;
+    drained_ = false;
+  }
+  if (writable_) loop_.FlushLater(*this);
+}
+
+void TcpConnection::ResumeRead() {
+  if (!std::exchange(paused_, false) || state_ != State::kOpen) return;
+  redeliver_ = !reader_.input().empty();
+  if (redeliver_ || readable_) Soon();
+}
+
+void TcpConnection::Close(absl::Status why, CloseMode mode) {
+  Check(loop_.held() && handler_ != nullptr, "a connection is started before it is closed");
+  if (state_ == State::kClosed) return;
+  if (mode == CloseMode::kAbort || !lost_.ok()) return Finish(std::move(why));
+  if (state_ == State::kFlushing) return;
+  state_ = State::kFlushing;
+  why_ = std::move(why);
+  loop_.SetTimer(close_timer_, loop_.now() + options_.close_timeout);
+  loop_.FlushLater(*this);
+  Soon();
+}
+
+void TcpConnection::OnReady(uint32_t events) {
+  constexpr uint32_t kBroken = EPOLLHUP | EPOLLERR;
+  if ((events & (EPOLLRDHUP | kBroken)) != 0) hung_up_ = true;
+  if ((events & (EPOLLOUT | kBroken)) != 0) {
+    writable_ = true;
+    if (writer_.backlog() > 0) loop_.FlushLater(*this);
+  }
+  if ((events & (EPOLLIN | EPOLLRDHUP | kBroken)) == 0) return;
+  readable_ = true;
+  if (state_ == State::kOpen) ReadTurn();
+  if (state_ == State::kFlushing) DiscardTurn();
+}
+
+void TcpConnection::Soon(Duration delay) {
+  const TimePoint when = loop_.now() + delay;
+  if (!soon_.pending() || when < soon_.when) loop_.SetTimer(soon_, when);
+}
+
+void TcpConnection::OnSoon() {
+  if (state_ == State::kOpen && std::exchange(drained_, false)) handler_->OnDrained();
+  if (state_ == State::kOpen && redeliver_ && !paused_) Deliver();
+  if (state_ == State::kOpen) ReadTurn();
+  if (state_ == State::kFlushing) DiscardTurn();
+  if (writer_.backlog() > 0 && writable_) loop_.FlushLater(*this);
+}
+
+void TcpConnection::ReadTurn() {
+  size_t left = kReadPerTurn;
+  while (state_ == State::kOpen && readable_ && !paused_) {
+    if (left == 0) return Soon();
+    const SocketResult result = reader_.Read(socket_->fd(), left);
+    ++info_.reads;
+    info_.bytes_read += result.bytes;
+    left -= result.bytes;
+    if (!Took(result)) return;
+    if (result.bytes > 0) Deliver();
+  }
+  // A write failed, and what the peer had sent before is delivered or unwanted.
+  if (state_ == State::kOpen && !lost_.ok()) Finish(lost_);
+}
+
+// False: nothing to deliver, and no more to read now.
+bool TcpConnection::Took(const SocketResult& result) {
+  switch (result.progress) {
+    case SocketProgress::kMore:
+      break;
+    case SocketProgress::kBlocked:
+      if (result.bytes == 0) hung_up_ = false;
+      if (!hung_up_) readable_ = false;
+      break;
+    case SocketProgress::kNoMemory:
+      if (!Starved()) {
+        RetryWhenMemory();
+      } else {
+        Finish(absl::ResourceExhaustedError(
+            absl::StrCat("no memory to read the rest of a message from ", PeerName(),
+                         ": the block pool is at its limit (BlockPoolOptions::max_bytes)")));
+      }
+      return false;
+    case SocketProgress::kEnd:
+      Finish(lost_.ok() ? absl::UnavailableError(absl::StrCat("closed by peer ", PeerName()))
+                        : lost_);
+      return false;
+    case SocketProgress::kFailed:
+      Finish(lost_.ok() ? Lost(result.error) : lost_);
+      return false;
+  }
+  retry_ = kFirstRetry;
+  starving_since_.reset();
+  return true;
+}
+
+void TcpConnection::Deliver() {
+  reader_.Expect(handler_->OnRead(reader_.input()));
+  redeliver_ = false;
+}
+
+void TcpConnection::DiscardTurn() {
+  size_t left = kReadPerTurn;
+  while (readable_ && !peer_ended_) {
+    if (left == 0) return Soon();
+    const SocketResult result = SocketReader::Discard(socket_->fd(), left);
+    ++info_.reads;
+    left -= result.bytes;
+    if (result.progress == SocketProgress::kFailed) return Finish(std::move(why_));
+    if (result.progress == SocketProgress::kEnd) peer_ended_ = true;
+    if (result.progress == SocketProgress::kBlocked) {
+      if (result.bytes == 0) hung_up_ = false;
+      if (!hung_up_) readable_ = false;
+    }
+  }
+  EndFlush();
+}
+
+void TcpConnection::Flush() {
+  WriteTurn();
+  if (state_ == State::kFlushing) EndFlush();
+  if (state_ == State::kOpen) CheckDrained();
+}
+
+void TcpConnection::WriteTurn() {
+  size_t left = kWritePerTurn;
+  while (writable_ && writer_.backlog() > 0) {
+    if (left == 0) return Soon();
+    const SocketResult result = writer_.Write(socket_->fd(), left);
+    ++info_.writes;
+    info_.bytes_written += result.bytes;
+    left -= result.bytes;
+    if (result.progress == SocketProgress::kBlocked) writable_ = false;
+    if (result.progress == SocketProgress::kNoMemory) return RetryWhenMemory();
+    if (result.progress == SocketProgress::kFailed) return OnWriteFailed(result.error);
+  }
+}
+
+// Our end follows the last byte that was written; the peer's end is waited for, since
+// closing before it has read everything could take that away from it (a reset).
+void TcpConnection::EndFlush() {
+  if (writer_.backlog() > 0) return;
+  // What it can fail with, ENOTCONN, the next read tells.
+  if (!std::exchange(shut_, true)) ::shutdown(socket_->fd(), SHUT_WR);
+  if (peer_ended_) Finish(std::move(why_));
+}
+
+void TcpConnection::OnWriteFailed(int error) {
+  if (state_ == State::kFlushing) return Finish(std::move(why_));
+  lost_ = Lost(error);
+  writer_.Clear();
+  above_high_ = false;
+  readable_ = true;
+  hung_up_ = true;
+  Soon();
+}
+
+void TcpConnection::CheckDrained() {
+  if (!above_high_ || writer_.backlog() > options_.low_water || !lost_.ok()) return;
+  above_high_ = false;
+  drained_ = true;
+  Soon();
+}
+
+void TcpConnection::RetryWhenMemory() {
+  Soon(retry_);
+  retry_ = std::min(2 * retry_, kLastRetry);
+}
+
+bool TcpConnection::Starved() {
+  if (!starving_since_) starving_since_ = loop_.now();
+  return !reader_.input().empty() && loop_.now() - *starving_since_ >= kStarved;
+}
+
+std::string TcpConnection::PeerName() const {
+  if (info_.peer.family() != AddressFamily::kNone) return info_.peer.ToString();
+  return absl::StrCat("(a client of ", info_.local.ToString(), ")");
+}
+
+absl::Status TcpConnection::Lost(int error) const {
+  if (error == EPIPE) return absl::UnavailableError(absl::StrCat("closed by peer ", PeerName()));
+  return absl::UnavailableError(
+      absl::StrCat("connection to ", PeerName(), " lost: ", ErrnoStatus(error).message()));
+}
+
+void TcpConnection::Finish(absl::Status why) {
+  state_ = State::kClosed;
+  why_ = std::move(why);
+  socket_->Close();
+  loop_.CancelTimer(soon_);
+  loop_.CancelTimer(close_timer_);
+  loop_.ForgetFlush(*this);
+  writer_.Clear();
+  on_close_.Post(loop_, [this] {
+    // No OnRead looks at the input any more.
+    reader_.Clear();
+    const absl::Status told = std::move(why_);
+    handler_->OnClose(told);
+  });
+}
+
+}  // namespace farcall

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is peculiar to sockets; the rules of every Connection are in
+// tcp_conformance_test.cc.
+
+#include "transport/tcp/tcp_connection.h"
+
+#include <sys/socket.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "transport/tcp/sockaddr.h"
+#include "transport/tcp/testing/socket_pair.h"
+#include "transport/tcp/testing/tcp_harness.h"
+#include "transport/testing/stepped_harness.h"
+#include "transport/testing/test_peer.h"
+
+namespace farcall {
+namespace {
+
+constexpr uint64_t kSent = 1;
+constexpr uint64_t kReceived = 2;
+
+class TcpConnectionTest : public testing::Test {
+ protected:
+  TcpConnectionTest()
+      : harness_(Address::Ipv4({127, 0, 0, 1}, 0)),
+        peer_(harness_, "connection", kSent, kReceived),
+        loop_(harness_.loops().at(0)) {}
+
+  // peer_ gets a connection over one end of `pair`; returns the other end.
+  UniqueFd Adopt(SocketPair pair, const ConnectionOptions& options = {}) {
+    harness_.Run(loop_, [&] {
+      mine_ = pair.mine.get();
+      Address local = LocalAddress(mine_);
+      Address other = PeerAddress(mine_);
+      auto socket = WatchedSocket::Create(loop_, std::move(pair.mine));
+      ASSERT_TRUE(socket.ok());
+      peer_.Adopt(loop_, std::make_unique<TcpConnection>(*std::move(socket), harness_.pool(),
+                                                         options, local, other));
+    });
+    harness_.Settle();
+    return std::move(pair.other);
+  }
+  // The next bytes of what the connection expects.
+  void Feed(int fd, size_t bytes) {
+    const TestPattern pattern(kReceived);
+    while (bytes > 0) {
+      const size_t sent = SendSome(fd, pattern.At(fed_, bytes));
+      fed_ += sent;
+      bytes -= sent;
+      if (sent == 0) loop_.RunOnce();
+    }
+  }
+  bool Until(absl::FunctionRef<bool()> done) { return harness_.Until(done); }
+  void SetBuffer(int fd, int option, int bytes) {
+    ASSERT_EQ(::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof(bytes)), 0);
+  }
+  void ExpectNoViolations() { EXPECT_EQ(peer_.violations(), std::vector<std::string>()); }
+
+  TcpHarness<SteppedHarness> harness_;
+  TestPeer peer_;
+  EventLoop& loop_;
+  int mine_ = -1;
+  uint64_t fed_ = 0;
+};
+
+TEST_F(TcpConnectionTest, AMessageIsOneRead) {
+  const UniqueFd other = Adopt(SocketPair::Tcp());
+  const uint64_t before = peer_.info().reads;
+  for (uint64_t i = 1; i <= 20; ++i) {
+    Feed(other.get(), 1000);
+    ASSERT_TRUE(Until([&] { return peer_.seen().received == fed_; }));
+    harness_.Settle();
+    EXPECT_EQ(peer_.info().reads, before + i);
+  }
+  ExpectNoViolations();
+}
+
+TEST_F(TcpConnectionTest, ATurnsOutputIsOneWrite) {
+  const UniqueFd other = Adopt(SocketPair::Tcp());
+  harness_.Run(loop_, [&] {
+    for (int i = 0; i < 50; ++i) peer_.Send(100);
+    EXPECT_EQ(peer_.info().writes, 0u);
+    EXPECT_EQ(peer_.backlog(), 5000u);
+  });
+  EXPECT_EQ(peer_.info().writes, 1u);
+  EXPECT_EQ(peer_.backlog(), 0u);
+  EXPECT_EQ(ReceiveAll(other.get()).size(), 5000u);
+}
+
+TEST_F(TcpConnectionTest, ALongInputIsReadInTurns) {
+  SocketPair pair = SocketPair::Tcp();
+  SetBuffer(pair.mine.get(), SO_RCVBUF, 4 << 20);
+  const UniqueFd other = Adopt(std::move(pair));
+  const uint64_t total = uint64_t{4} << 20;
+  const TestPattern pattern(kReceived);
+  uint64_t received = 0;
+  while (received < total) {
+    while (fed_ < total) {
+      const size_t sent = SendSome(other.get(), pattern.At(fed_, total - fed_));
+      fed_ += sent;
+      if (sent == 0) break;
+    }
+    loop_.RunOnce();
+    const uint64_t now = peer_.seen().received;
+    // Once for the event, once for the timer that goes on with it.
+    EXPECT_LE(now - received, uint64_t{512} << 10);
+    received = now;
+  }
+  ExpectNoViolations();
+}
+
+TEST_F(TcpConnectionTest, ShortWritesKeepTheOrder) {
+  SocketPair pair = SocketPair::Tcp();
+  SetBuffer(pair.mine.get(), SO_SNDBUF, 16384);
+  const UniqueFd other = Adopt(std::move(pair));
+  peer_.Send(size_t{1} << 20);
+  EXPECT_GT(peer_.backlog(), 0u);
+  const TestPattern pattern(kSent);
+  uint64_t received = 0;
+  EXPECT_TRUE(Until([&] {
+    const std::string bytes = ReceiveAll(other.get());
+    EXPECT_EQ(pattern.Matching(received, bytes), bytes.size());
+    received += bytes.size();
+    return received == uint64_t{1} << 20;
+  }));
+  EXPECT_GT(peer_.info().writes, 10u);
+}
+
+TEST_F(TcpConnectionTest, AFlushIsFollowedByTheEndAndByNoReset) {
+  const UniqueFd other = Adopt(SocketPair::Tcp());
+  peer_.Pause();
+  // Closing a socket with input that was not read would reset the connection.
+  Feed(other.get(), size_t{50} << 10);
+  peer_.Send(size_t{50} << 10);
+  peer_.Close(absl::CancelledError("bye"), CloseMode::kFlush);
+  std::string bytes;
+  EXPECT_TRUE(Until([&] {
+    bytes += ReceiveAll(other.get());
+    return bytes.size() == size_t{50} << 10;
+  }));
+  harness_.Settle();
+  EXPECT_TRUE(AtEnd(other.get()));
+  EXPECT_EQ(peer_.seen().closes, 0);
+  ::shutdown(other.get(), SHUT_WR);
+  EXPECT_TRUE(Until([&] { return peer_.seen().closes == 1; }));
+  ExpectNoViolations();
+}
+
+TEST_F(TcpConnectionTest, AResetNamesThePeerAndTheCause) {
+  UniqueFd other = Adopt(SocketPair::Tcp());
+  const std::string address = LocalAddress(other.get()).ToString();
+  const linger at_once{1, 0};
+  ASSERT_EQ(::setsockopt(other.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)), 0);
+  other.Reset();
+  EXPECT_TRUE(Until([&] { return peer_.seen().closes == 1; }));
+  EXPECT_EQ(peer_.seen().why.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(peer_.seen().why.message(),
+            absl::StrCat("connection to ", address, " lost: Connection reset by peer"));
+}
+
+TEST_F(TcpConnectionTest, WritingToADeadPeerRaisesNoSignal) {
+  UniqueFd other = Adopt(SocketPair::Unix());
+  peer_.Pause();
+  other.Reset();
+  for (int i = 0; i < 5 && peer_.seen().closes == 0; ++i) {
+    peer_.Send(100);
+    harness_.Settle();
+  }
+  EXPECT_EQ(peer_.seen().closes, 1);
+  EXPECT_EQ(peer_.seen().why.code(), absl::StatusCode::kUnavailable);
+  // A socketpair has no names.
+  EXPECT_TRUE(absl::StrContains(peer_.seen().why.message(), "closed by peer (a client of"));
+}
+
+TEST_F(TcpConnectionTest, AnEmptyPoolStopsReadingAndNothingElse) {
+  const UniqueFd other = Adopt(SocketPair::Tcp());
+  std::vector<BlockRef> hog;
+  while (BlockRef block = harness_.pool().Allocate(BlockPool::kSmall)) {
+    hog.push_back(std::move(block));
+  }
+  const uint64_t tried_before = harness_.pool().stats().exhausted;
+  const TimePoint start = loop_.clock().Now();
+  Feed(other.get(), 100);
+  for (int i = 0; i < 1000; ++i) loop_.RunOnce();
+  EXPECT_EQ(peer_.seen().received, 0u);
+  EXPECT_EQ(peer_.seen().closes, 0);
+  // Tried again by a timer of 1 ms and more, not in every turn.
+  const auto passed =
+      std::chrono::duration_cast<std::chrono::milliseconds>(loop_.clock().Now() - start).count();
+  EXPECT_LE(harness_.pool().stats().exhausted - tried_before, static_cast<uint64_t>(passed) + 2);
+  // Writing goes on.
+  peer_.Write(Buffer(absl::string_view("hello")));
+  EXPECT_TRUE(Until([&] { return ReceiveAll(other.get()) == "hello"; }));
+  hog.clear();
+  EXPECT_TRUE(Until([&] { return peer_.seen().received == 100; }));
+  ExpectNoViolations();
+}
+
+TEST_F(TcpConnectionTest, BothMarksAreObeyed) {
+  SocketPair pair = SocketPair::Tcp();
+  SetBuffer(pair.mine.get(), SO_SNDBUF, 16384);
+  ConnectionOptions options;
+  options.high_water = 100'000;
+  options.low_water = 0;
+  const UniqueFd other = Adopt(std::move(pair), options);
+  peer_.Send(size_t{3} << 20);
+  size_t received = 0;
+  EXPECT_TRUE(Until([&] {
+    received += ReceiveAll(other.get()).size();
+    EXPECT_TRUE(peer_.backlog() == 0 || peer_.seen().drained == 0);
+    return peer_.seen().drained == 1;
+  }));
+  EXPECT_EQ(peer_.backlog(), 0u);
+}
+
+// The peer ends its direction and reads on: the connection is over all the same, after
+// the input.
+TEST_F(TcpConnectionTest, AHalfClosedPeerIsClosed) {
+  const UniqueFd other = Adopt(SocketPair::Tcp());
+  Feed(other.get(), 3000);
+  ::shutdown(other.get(), SHUT_WR);
+  EXPECT_TRUE(Until([&] { return peer_.seen().closes == 1; }));
+  EXPECT_EQ(peer_.seen().received, 3000u);
+  EXPECT_TRUE(absl::StartsWith(peer_.seen().why.message(), "closed by peer 127.0.0.1:"));
+  ExpectNoViolations();
+}
+
+}  // namespace
+}  // namespace farcall

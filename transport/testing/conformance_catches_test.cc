@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The conformance suite is worth what it catches: each planted fault must fail the
+// check that is about it.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "transport/testing/conformance_checks.h"
+#include "transport/testing/faulty_transport.h"
+#include "transport/testing/sim_harness.h"
+
+namespace farcall {
+namespace {
+
+// A SimHarness whose transport has a fault.
+class FaultyHarness final : public ConformanceHarness {
+ public:
+  FaultyHarness(uint64_t seed, PlantedFault fault)
+      : sim_(seed), transport_(sim_.transport(), fault) {}
+
+  Transport& transport() override { return transport_; }
+  LoopGroup& loops() override { return sim_.loops(); }
+  BlockPool& pool() override { return sim_.pool(); }
+  Address FreeAddress() override { return sim_.FreeAddress(); }
+  Address RefusingAddress() override { return sim_.RefusingAddress(); }
+  Address SilentAddress() override { return sim_.SilentAddress(); }
+  void Run(EventLoop& loop, absl::FunctionRef<void()> work) override { sim_.Run(loop, work); }
+  bool Until(absl::FunctionRef<bool()> done) override { return sim_.Until(done); }
+  void Settle() override { sim_.Settle(); }
+  uint64_t seed() const override { return sim_.seed(); }
+  size_t LargestMessage() const override { return sim_.LargestMessage(); }
+  size_t MoreThanFits() const override { return sim_.MoreThanFits(); }
+
+ private:
+  SimHarness sim_;
+  FaultyTransport transport_;
+};
+
+struct Mutant {
+  PlantedFault fault;
+  std::string check;  // that notices
+};
+
+void PrintTo(const Mutant& mutant, std::ostream* out) { *out << mutant.check; }
+
+std::string MutantName(const testing::TestParamInfo<Mutant>& info) {
+  return std::to_string(info.index) + info.param.check;
+}
+
+class ConformanceCatches : public testing::TestWithParam<Mutant> {};
+
+TEST_P(ConformanceCatches, WhatIsPlanted) {
+  const auto checks = ConformanceChecks();
+  const auto check = std::find_if(checks.begin(), checks.end(), [](const ConformanceCheck& one) {
+    return one.name == GetParam().check;
+  });
+  ASSERT_NE(check, checks.end());
+  FaultyHarness faulty(1, GetParam().fault);
+  EXPECT_FALSE(RunCheck(*check, faulty).ok());
+  FaultyHarness sound(1, PlantedFault::kNone);
+  const absl::Status holds = RunCheck(*check, sound);
+  EXPECT_TRUE(holds.ok()) << holds.message();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Mutants, ConformanceCatches,
+    testing::Values(Mutant{PlantedFault::kDropsAByte, "BytesArriveInOrderBothWays"},
+                    Mutant{PlantedFault::kSwapsReads, "BytesArriveInOrderBothWays"},
+                    Mutant{PlantedFault::kClosesTwice, "FlushDeliversAll"},
+                    Mutant{PlantedFault::kNeverDrains, "BacklogOfAPausedReaderDrainsOnce"},
+                    Mutant{PlantedFault::kReadsAfterClose, "FlushDeliversAll"},
+                    Mutant{PlantedFault::kReadsWhilePaused, "PauseStopsTheWriter"},
+                    Mutant{PlantedFault::kCallsBackAtOnce, "FlushDeliversAll"},
+                    Mutant{PlantedFault::kForgetsTheFlush, "FlushDeliversAll"},
+                    Mutant{PlantedFault::kKeepsABlock, "OneMessageAtATime"},
+                    Mutant{PlantedFault::kConnectsInside, "ConnectIsRefused"},
+                    Mutant{PlantedFault::kAcceptsAfterClose, "ClosedListenerRefuses"}),
+    MutantName);
+
+}  // namespace
+}  // namespace farcall

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/testing/driven_harness.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "transport/base/check.h"
+
+namespace farcall {
+namespace {
+
+constexpr Duration kAmple = std::chrono::seconds(10);
+constexpr Duration kBetweenLooks = std::chrono::microseconds(200);
+constexpr int kSettleTurns = 20;
+
+}  // namespace
+
+DrivenHarness::DrivenHarness(PollingMode mode) {
+  auto pool = BlockPool::Create(BlockPoolOptions());
+  Check(pool.ok(), "a test gets memory");
+  pool_ = *std::move(pool);
+  std::vector<EventLoop*> loops;
+  LoopDriverOptions options;
+  options.polling.mode = mode;
+  for (int i = 0; i < kLoops; ++i) {
+    auto loop = EventLoop::Create(clock_);
+    Check(loop.ok(), "a test gets file descriptors");
+    loops.push_back(loop->get());
+    owned_.push_back(*std::move(loop));
+    auto driver = LoopDriver::Start(*loops.back(), options);
+    Check(driver.ok(), "a test gets threads");
+    drivers_.push_back(*std::move(driver));
+  }
+  group_ = std::make_unique<LoopGroup>(loops);
+}
+
+void DrivenHarness::Run(EventLoop& loop, absl::FunctionRef<void()> work) {
+  std::mutex mutex;
+  std::condition_variable ran;
+  bool done = false;
+  loop.RunOrPost([&] {
+    work();
+    const std::lock_guard<std::mutex> lock(mutex);
+    done = true;
+    // With the lock: the condition variable dies as soon as its waiter sees `done`.
+    ran.notify_one();
+  });
+  std::unique_lock<std::mutex> lock(mutex);
+  ran.wait(lock, [&] { return done; });
+}
+
+bool DrivenHarness::Until(absl::FunctionRef<bool()> done) {
+  const TimePoint deadline = clock_.Now() + kAmple;
+  while (!done()) {
+    if (clock_.Now() > deadline) return false;
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  return true;
+}
+
+void DrivenHarness::Settle() {
+  for (int i = 0; i < kSettleTurns; ++i) {
+    for (const auto& loop : owned_) Run(*loop, [] {});
+  }
+}
+
+}  // namespace farcall

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_TESTING_FAULTY_CONNECTION_H_
+#define FARCALL_TRANSPORT_TESTING_FAULTY_CONNECTION_H_
+
+#include <memory>
+#include <utility>
+
+#include "transport/testing/faulty_transport.h"
+#include "transport/transport.h"
+
+namespace farcall {
+
+// A Connection of a FaultyTransport.
+class FaultyConnection final : public Connection, private Connection::Handler {
+ public:
+  // Of two names that are one.
+  using Handler = Connection::Handler;
+
+  // `kept`, where a block is kept that should go home, outlives it.
+  FaultyConnection(std::unique_ptr<Connection> inner, PlantedFault fault, Buffer& kept)
+      : inner_(std::move(inner)), fault_(fault), kept_(kept) {}
+
+  void Start(Handler& handler) override;
+  void Write(Buffer data) override { inner_->Write(std::move(data)); }
+  void PauseRead() override;
+  void ResumeRead() override { inner_->ResumeRead(); }
+  void Close(absl::Status why, CloseMode mode) override;
+  size_t backlog() const override { return inner_->backlog(); }
+  BlockPool& pool() override { return inner_->pool(); }
+  ConnectionInfo info() const override { return inner_->info(); }
+
+ private:
+  size_t OnRead(Buffer& input) override;
+  void OnDrained() override;
+  void OnClose(const absl::Status& why) override;
+
+  std::unique_ptr<Connection> inner_;
+  const PlantedFault fault_;
+  Buffer& kept_;
+  Handler* handler_ = nullptr;
+  bool told_ = false;  // of the end
+  Buffer given_;       // what the handler sees, where that is not the input itself
+  Buffer held_;        // a read that waits for the next one to overtake it
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_TESTING_FAULTY_CONNECTION_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/testing/stepped_harness.h"
+
+#include <thread>
+
+#include "transport/base/check.h"
+
+namespace farcall {
+namespace {
+
+constexpr Duration kAmple = std::chrono::seconds(10);
+// Where nothing is under way any more, so many idle turns say so.
+constexpr int kSettleTurns = 30;
+
+}  // namespace
+
+SteppedHarness::SteppedHarness() {
+  auto pool = BlockPool::Create(BlockPoolOptions());
+  Check(pool.ok(), "a test gets memory");
+  pool_ = *std::move(pool);
+  std::vector<EventLoop*> loops;
+  for (int i = 0; i < kLoops; ++i) {
+    auto loop = EventLoop::Create(clock_);
+    Check(loop.ok(), "a test gets file descriptors");
+    loops.push_back(loop->get());
+    owned_.push_back(*std::move(loop));
+  }
+  group_ = std::make_unique<LoopGroup>(loops);
+}
+
+void SteppedHarness::Run(EventLoop& loop, absl::FunctionRef<void()> work) {
+  // Letters that wait come first.
+  while (!loop.TryRun(work)) loop.RunOnce();
+}
+
+bool SteppedHarness::Until(absl::FunctionRef<bool()> done) {
+  const TimePoint deadline = clock_.Now() + kAmple;
+  while (!done()) {
+    if (clock_.Now() > deadline) return false;
+    if (!Step()) std::this_thread::yield();
+  }
+  return true;
+}
+
+void SteppedHarness::Settle() {
+  for (int idle = 0; idle < kSettleTurns; ++idle) {
+    if (Step()) idle = 0;
+  }
+}
+
+bool SteppedHarness::Step() {
+  bool worked = false;
+  for (const auto& loop : owned_) worked |= loop->RunOnce();
+  return worked;
+}
+
+}  // namespace farcall
