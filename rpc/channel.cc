@@ -20,9 +20,11 @@
 namespace farcall {
 namespace {
 
+// Below 0: no limit. At most 24 days, which is what the meta can say, and what can be added
+// to the time now.
 int64_t Timeout(const Controller& controller, const ChannelOptions& options) {
   const int64_t own = controller.timeout_ms();
-  return own == Controller::kNotSet ? options.timeout_ms : own;
+  return std::min<int64_t>(own == Controller::kNotSet ? options.timeout_ms : own, INT32_MAX);
 }
 
 void SetText(const std::string& from, std::string& to) { to.assign(from.data(), from.size()); }
@@ -37,7 +39,7 @@ wire::RpcMeta& RequestMeta(const google::protobuf::MethodDescriptor& method, uin
   SetText(method.name(), *request.mutable_method_name());
   if (controller.log_id() != 0) request.set_log_id(controller.log_id());
   if (timeout_ms > 0) {
-    request.set_timeout_ms(static_cast<int32_t>(std::min<int64_t>(timeout_ms, INT32_MAX)));
+    request.set_timeout_ms(static_cast<int32_t>(timeout_ms));
   }
   meta.set_correlation_id(static_cast<int64_t>(call_id));
   return meta;
@@ -85,7 +87,9 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
   Controller& controller = static_cast<Controller&>(*rpc_controller);
   if (done == nullptr && !BeforeBlocking()) {
     controller.Begin(nullptr, 0);
-    controller.End(kLimit, "too many synchronous calls wait inside closures and inline handlers",
+    controller.End(kLimit,
+                   "too many synchronous calls wait inside closures and inline handlers "
+                   "(RuntimeOptions::max_blocked_threads)",
                    0);
     return;
   }

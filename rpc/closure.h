@@ -3,6 +3,7 @@
 #ifndef FARCALL_RPC_CLOSURE_H_
 #define FARCALL_RPC_CLOSURE_H_
 
+#include <type_traits>
 #include <utility>
 
 #include "google/protobuf/stubs/callback.h"

@@ -7,7 +7,8 @@
 
 namespace farcall {
 
-// Lines go to spdlog's default logger, prefixed with "farcall: ".
+// Lines go to spdlog's logger "farcall": the program's own if it has registered one by
+// that name when this is called, else one that writes to standard error.
 LogSink SpdlogSink();
 
 }  // namespace farcall

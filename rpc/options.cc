@@ -2,12 +2,18 @@
 
 #include "rpc/options.h"
 
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
 #include "absl/strings/str_cat.h"
 
 namespace farcall {
 namespace {
 
-absl::Status InRange(const char* name, int64_t value, int64_t low, int64_t high) {
+template <typename Number>
+absl::Status InRange(const char* name, Number value, std::type_identity_t<Number> low,
+                     std::type_identity_t<Number> high) {
   if (value >= low && value <= high) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(name, " must be ", low, " to ", high, ", not ", value));
@@ -20,10 +26,8 @@ absl::Status First(std::initializer_list<absl::Status> checks) {
   return absl::OkStatus();
 }
 
-constexpr int64_t kMaxBody = (int64_t{1} << 32) - 1;
-
 absl::Status CheckBodySize(size_t bytes) {
-  return InRange("max_body_size", static_cast<int64_t>(bytes), 1024, kMaxBody);
+  return InRange("max_body_size", bytes, 1024, UINT32_MAX);
 }
 
 }  // namespace
@@ -42,7 +46,7 @@ absl::Status ChannelOptions::Validate() const {
       timeout_ms == -1 ? absl::OkStatus() : InRange("timeout_ms", timeout_ms, 1, INT32_MAX),
       InRange("connect_timeout_ms", connect_timeout_ms, 1, 60'000),
       CheckBodySize(max_body_size),
-      InRange("max_backlog", static_cast<int64_t>(max_backlog), 64 << 10, INT64_MAX),
+      InRange("max_backlog", max_backlog, 64 << 10, SIZE_MAX),
       InRange("max_pending_calls", max_pending_calls, 1, 1'000'000),
       InRange("traffic_class", traffic_class, 0, 255),
   });

@@ -36,7 +36,7 @@ struct RuntimeOptions {
   // Threads of one loop that may wait inside completion closures and inline handlers at
   // the same time. 1 to 1024.
   int max_blocked_threads = 64;
-  // Null: spdlog's default logger.
+  // Null: spdlog's logger "farcall" where the program has one, else standard error.
   LogSink log;
 
   absl::Status Validate() const;
@@ -46,7 +46,7 @@ struct ChannelOptions {
   // Null: the process's default runtime. Else it outlives the channel and its calls.
   Runtime* runtime = nullptr;
   // The whole call, connecting included. Milliseconds; -1: no limit. Sent to the server,
-  // which drops what is too late. A Controller may say otherwise for its call.
+  // which drops what is too late. At most 2^31 - 1. A Controller may say otherwise for its call.
   int64_t timeout_ms = 500;
   // One attempt to connect to one address. Milliseconds, 1 to 60,000.
   int64_t connect_timeout_ms = 200;

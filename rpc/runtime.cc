@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "rpc/dispatch/in_flight.h"
 #include "rpc/log.h"
+#include "transport/base/check.h"
 #include "transport/base/clock.h"
 #include "transport/base/cores.h"
 #include "transport/loop/control_thread.h"
@@ -19,6 +22,9 @@
 namespace farcall {
 namespace {
 
+// How often a destructor that has to wait says so.
+constexpr Duration kTellEvery = std::chrono::seconds(5);
+
 int LoopCount(const RuntimeOptions& options) {
   return options.event_loops > 0 ? options.event_loops : std::min(8, UsableCores());
 }
@@ -28,6 +34,7 @@ int LoopCount(const RuntimeOptions& options) {
 // Destroyed from the bottom up: what posts to loops, then what drives them, then the loops.
 struct Runtime::Machine {
   SteadyClock clock;
+  InFlight sessions;
   std::unique_ptr<BlockPool> pool;
   std::unique_ptr<TcpTransport> tcp;
   std::vector<std::unique_ptr<EventLoop>> loops;
@@ -57,7 +64,15 @@ struct Runtime::Machine {
 };
 
 Runtime::Runtime() = default;
-Runtime::~Runtime() = default;
+Runtime::~Runtime() {
+  if (machine_ == nullptr) return;
+  // Calls of destroyed channels go on to their ends, and need the loops until then.
+  while (const int left = machine_->sessions.WaitForNone(kTellEvery)) {
+    parts_.log(LogSeverity::kWarning,
+               absl::StrCat("a runtime waits with its end for ", left,
+                            " channels that were not destroyed or have calls under way"));
+  }
+}
 
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) {
   if (absl::Status status = options.Validate(); !status.ok()) return status;
@@ -84,13 +99,18 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& o
       .run_blocking =
           [&machine](std::function<void()> work) { return machine.control->Post(std::move(work)); },
       .log = log,
+      .sessions = &machine.sessions,
   };
   return runtime;
 }
 
 std::unique_ptr<Runtime> Runtime::On(RuntimeParts parts) {
+  Check(parts.clock != nullptr && parts.loops != nullptr && parts.transport != nullptr &&
+            parts.pool != nullptr && parts.run_blocking != nullptr,
+        "a runtime has all its parts");
   std::unique_ptr<Runtime> runtime(new Runtime);
   runtime->parts_ = std::move(parts);
+  if (runtime->parts_.log == nullptr) runtime->parts_.log = SpdlogSink();
   return runtime;
 }
 

@@ -19,15 +19,17 @@ class Runtime {
  public:
   // Starts the threads. Fails when the system gives no threads, descriptors or memory.
   static absl::StatusOr<std::unique_ptr<Runtime>> Create(const RuntimeOptions& options);
-  // On parts of the caller's making, which outlive it: for loops that the program
-  // drives itself, and for simulations.
+  // On parts of the caller's making, all of them but the log (null: as in RuntimeOptions),
+  // which outlive it: for loops that the program drives itself, and for simulations.
   static std::unique_ptr<Runtime> On(RuntimeParts parts);
   // Made with default options when it is first asked for, and never destroyed. Any thread.
   static absl::StatusOr<Runtime*> Default();
 
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
-  // After its channels and servers, not from a closure or handler. Waits for its threads.
+  // After its channels and servers, after all closures of handlers were run, and after the
+  // Buffers that came from it; not from a closure or handler. Waits for its threads and
+  // for calls that are still under way, which end by their deadlines.
   ~Runtime();
 
   const RuntimeParts& parts() const { return parts_; }

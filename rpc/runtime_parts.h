@@ -11,6 +11,7 @@ namespace farcall {
 
 class BlockPool;
 class Clock;
+class InFlight;
 class LoopGroup;
 class Transport;
 
@@ -23,6 +24,8 @@ struct RuntimeParts {
   // Runs something that may block, later, on a thread of its own. False: too much waits.
   std::function<bool(std::function<void()>)> run_blocking;
   LogSink log;
+  // The channels' sessions that are not gone yet, counted by themselves; null: nobody asks.
+  InFlight* sessions = nullptr;
 };
 
 }  // namespace farcall

@@ -28,7 +28,7 @@ int HandlerThreads(const ServerOptions& options) {
 absl::StatusOr<Address> ListenAddress(absl::string_view text) {
   absl::StatusOr<Address> address = Address::Parse(text);
   if (address.ok()) return address;
-  const absl::StatusOr<Target> target = Target::Parse(text);
+  const absl::StatusOr<Target> target = Target::Parse(text, /*lowest_port=*/0);
   if (!target.ok()) return target.status();
   const auto resolved = Resolve(target->host, target->port);
   if (!resolved.ok()) return resolved.status();
@@ -41,8 +41,12 @@ Server::Server() : core_(std::make_shared<ServerCore>()) {}
 
 Server::~Server() {
   (void)Stop(Duration::zero());
+  BeforeBlocking();
   core_->running.WaitForNone();
   core_->handlers = nullptr;
+  // Here rather than with the core, whose last holder may hold a loop. A connection that
+  // did not close in time may still look at them.
+  if (core_->connections.count() == 0) core_->services.DestroyOwned();
 }
 
 absl::Status Server::AddService(google::protobuf::Service* service, ServiceOwnership ownership) {
@@ -112,7 +116,7 @@ const Address& Server::listen_address() const {
 }
 
 absl::Status Server::Stop(Duration grace) {
-  if (listener_ == nullptr || std::exchange(stopped_, true)) return absl::OkStatus();
+  if (listener_ == nullptr || stopped_.exchange(true)) return absl::OkStatus();
   BeforeBlocking();
   listener_->Close();
   core_->stopping = true;

@@ -8,12 +8,14 @@
 //   absl::Status started = server.Start("0.0.0.0:8002", options);
 //
 // A handler answers by running its `done`, at once or later, on any thread. It may
-// make calls of its own. What it needs to know of the call is in its Controller:
+// make calls of its own. If it throws, the call fails with EINTERNAL; it must not have given
+// `done` to anybody by then. What it needs to know of the call is in its Controller:
 //   auto& controller = *static_cast<farcall::Controller*>(rpc_controller);
 
 #ifndef FARCALL_RPC_SERVER_H_
 #define FARCALL_RPC_SERVER_H_
 
+#include <atomic>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -55,7 +57,8 @@ class Server {
   // Accepts no more; requests that still come are answered with ELOGOFF. Waits up to
   // `grace` for those that run, then sends what was answered and closes the connections.
   // kDeadlineExceeded tells how many calls were left without an answer; their closures
-  // may still be run, to no effect. Not from a handler or closure that runs inline.
+  // may still be run, to no effect, while the runtime lives. Not from a handler or
+  // closure that runs inline.
   absl::Status Stop(Duration grace);
 
   // Connections open now.
@@ -66,7 +69,7 @@ class Server {
 
   std::shared_ptr<ServerCore> core_;
   std::unique_ptr<Listener> listener_;  // null: not started
-  bool stopped_ = false;
+  std::atomic<bool> stopped_{false};
 };
 
 }  // namespace farcall

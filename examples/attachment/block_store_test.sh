@@ -18,7 +18,9 @@ done
 "$client" --server="unix:$out/socket" --blocks=2 --block_bytes=33554432
 
 # A full store says so, with the number.
-if "$client" --server="unix:$out/socket" --blocks=17 --block_bytes=10 2>"$out/error"; then exit 1; fi
+status=0
+"$client" --server="unix:$out/socket" --blocks=17 --block_bytes=10 2>"$out/error" || status=$?
+[ $status -eq 1 ]
 cat "$out/error"
 grep -q 'the store holds 16 blocks already' "$out/error"
 

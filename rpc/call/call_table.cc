@@ -2,6 +2,8 @@
 
 #include "rpc/call/call_table.h"
 
+#include <utility>
+
 #include "transport/base/check.h"
 
 namespace farcall {
@@ -28,17 +30,26 @@ PendingCall* CallTable::Take(uint64_t id) {
 }
 
 void CallTable::Expire(TimePoint now, absl::FunctionRef<void(PendingCall&)> expired) {
-  Check(expired_ == nullptr, "Expire is not called from an expiry");
-  expired_ = &expired;
+  Check(expired_.empty(), "Expire is not called from an expiry");
   deadlines_.RunDue(now);
-  expired_ = nullptr;
+  // Not from inside the timer, which dies with its call.
+  for (PendingCall* const call : expired_) expired(*call);
+  expired_.clear();
 }
 
-PendingCall* CallTable::TakeAny() { return calls_.empty() ? nullptr : Take(calls_.begin()->first); }
+void CallTable::TakeAll(absl::FunctionRef<void(PendingCall&)> taken) {
+  // One pass: looking for the first of those left would take longer with each that is gone.
+  const auto calls = std::exchange(calls_, {});
+  for (const auto& [id, call] : calls) {
+    deadlines_.Cancel(call->deadline());
+    call->Enter(nullptr, id);
+  }
+  for (const auto& [id, call] : calls) taken(*call);
+}
 
 void CallTable::OnDeadline(PendingCall& call) {
   Check(Take(call.id()) == &call, "a deadline belongs to a call that waits");
-  (*expired_)(call);
+  expired_.push_back(&call);
 }
 
 }  // namespace farcall

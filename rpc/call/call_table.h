@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
@@ -53,11 +54,11 @@ class CallTable {
   // Null: answered already, late, or never known.
   PendingCall* Take(uint64_t id);
   bool Has(uint64_t id) const { return calls_.contains(id); }
-  // Takes those whose deadline is at `now` or before, earliest first, and gives each to
-  // `expired`, which may add calls.
+  // Takes those whose deadline is at `now` or before, then gives each, earliest first, to
+  // `expired`, which may end its life and add and take calls.
   void Expire(TimePoint now, absl::FunctionRef<void(PendingCall&)> expired);
-  // Takes any call; null when the table is empty.
-  PendingCall* TakeAny();
+  // Takes all, then gives each to `taken`, which may do the same. In no order.
+  void TakeAll(absl::FunctionRef<void(PendingCall&)> taken);
 
   std::optional<TimePoint> next_deadline() const { return deadlines_.next(); }
   size_t size() const { return calls_.size(); }
@@ -69,7 +70,7 @@ class CallTable {
  private:
   absl::flat_hash_map<uint64_t, PendingCall*> calls_;
   TimerQueue deadlines_;
-  const absl::FunctionRef<void(PendingCall&)>* expired_ = nullptr;  // of the Expire that runs
+  std::vector<PendingCall*> expired_;  // of the Expire that runs; keeps its memory
 };
 
 }  // namespace farcall

@@ -31,6 +31,10 @@ void ClientCall::Answer(Frame& frame) {
     return Fail(kBadResponse, absl::StrCat("the response is compressed (type ",
                                            meta.compress_type(), "), which was not asked for"));
   }
+  if (meta.content_type() != wire::CONTENT_PROTOBUF) {
+    return Fail(kBadResponse, absl::StrCat("the response is no protobuf (content_type ",
+                                           meta.content_type(), ")"));
+  }
   payload_ = std::move(frame.payload);
   attachment_ = std::move(frame.attachment);
 }

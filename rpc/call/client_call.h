@@ -30,6 +30,9 @@ class ClientCall final : public PendingCall, public UserTask {
 
   bool synchronous() const { return done_ == nullptr; }
   TimePoint started() const { return started_; }
+  // Whether StartCancel was called. Asked with the loop held, where the call begins to wait:
+  // a cancellation that came to the loop before found nothing to cancel.
+  bool canceled() const { return controller_.IsCanceled(); }
 
   // The outcome: one of these once, by whoever took the call, with its loop held or before
   // it came to one. Nothing of the call may be touched after Complete.

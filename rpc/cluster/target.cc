@@ -3,8 +3,10 @@
 #include "rpc/cluster/target.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -25,40 +27,61 @@ bool IsHostName(absl::string_view host) {
 }
 
 bool LooksNumeric(absl::string_view host) {
-  return std::all_of(host.begin(), host.end(), [](char c) {
+  return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
     return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '.';
   });
 }
 
+// Digits only: SimpleAtoi bears signs and spaces.
+std::optional<uint16_t> ParsePort(absl::string_view digits) {
+  const bool plain = std::all_of(digits.begin(), digits.end(), [](char c) {
+    return absl::ascii_isdigit(static_cast<unsigned char>(c));
+  });
+  uint32_t port = 0;
+  if (!plain || !absl::SimpleAtoi(digits, &port) || port > 65535) return std::nullopt;
+  return static_cast<uint16_t>(port);
+}
+
+// The text may come from anywhere: made printable, and cut to what a log line bears.
+absl::Status Bad(absl::string_view text, absl::string_view cure) {
+  constexpr size_t kShown = 300;
+  return absl::InvalidArgumentError(absl::StrCat("target \"",
+                                                 absl::CHexEscape(text.substr(0, kShown)),
+                                                 text.size() > kShown ? "..." : "", "\" ", cure));
+}
+
+absl::Status BadPort(absl::string_view text, uint16_t lowest_port) {
+  return Bad(text,
+             absl::StrCat("has no good port: it is a number from ", lowest_port, " to 65535"));
+}
+
 }  // namespace
 
-absl::StatusOr<Target> Target::Parse(absl::string_view text) {
+absl::StatusOr<Target> Target::Parse(absl::string_view text, uint16_t lowest_port) {
   Target target;
   target.text = std::string(text);
   absl::StatusOr<Address> address = Address::Parse(text);
   if (address.ok()) {
     target.address = *std::move(address);
     target.port = target.address->port();
-    if (target.address->family() != AddressFamily::kUnix && target.port == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("target \"", text, "\": a port to connect to is 1 to 65535"));
+    if (target.address->family() != AddressFamily::kUnix && target.port < lowest_port) {
+      return BadPort(text, lowest_port);
     }
     return target;
   }
   const size_t colon = text.rfind(':');
   if (absl::StartsWith(text, "unix:") || absl::StartsWith(text, "[") ||
-      colon == absl::string_view::npos || LooksNumeric(text.substr(0, colon))) {
+      LooksNumeric(text.substr(0, colon))) {
     return address.status();
   }
   const absl::string_view host = text.substr(0, colon);
-  uint32_t port = 0;
-  if (!IsHostName(host) || !absl::SimpleAtoi(text.substr(colon + 1), &port) || port == 0 ||
-      port > 65535) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "target \"", text, "\" is none of host:port, 1.2.3.4:port, [::1]:port and unix:PATH"));
+  if (colon == absl::string_view::npos || !IsHostName(host)) {
+    return Bad(text, "is none of host:port, 1.2.3.4:port, [::1]:port and unix:PATH");
   }
+  const std::optional<uint16_t> port = ParsePort(text.substr(colon + 1));
+  if (!port || *port < lowest_port) return BadPort(text, lowest_port);
   target.host = std::string(host);
-  target.port = static_cast<uint16_t>(port);
+  target.port = *port;
   return target;
 }
 

@@ -20,8 +20,9 @@ struct Target {
   std::string host;
   uint16_t port = 0;
 
-  // "host:port", "1.2.3.4:port", "[::1]:port" or "unix:PATH".
-  static absl::StatusOr<Target> Parse(absl::string_view text);
+  // "host:port", "1.2.3.4:port", "[::1]:port" or "unix:PATH". `lowest_port`: 0 where the
+  // system may choose one, to listen on.
+  static absl::StatusOr<Target> Parse(absl::string_view text, uint16_t lowest_port = 1);
 };
 
 }  // namespace farcall

@@ -28,6 +28,8 @@ class ServiceMap {
   absl::Status Add(google::protobuf::Service& service);
   // The same, and the map owns it; also when this fails.
   absl::Status AddOwned(std::unique_ptr<google::protobuf::Service> service);
+  // Destroys the services that it owns. Find is not called afterwards.
+  void DestroyOwned() { owned_.clear(); }
 
   Found Find(absl::string_view service, absl::string_view method) const;
 

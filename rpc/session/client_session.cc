@@ -23,7 +23,8 @@ ConnectOptions ToConnectOptions(const ChannelOptions& options) {
 
 ClientSession::ClientSession(const RuntimeParts& parts, EventLoop& loop, Target target,
                              const ChannelOptions& options)
-    : parts_(parts),
+    : counted_(parts.sessions),
+      parts_(parts),
       loop_(loop),
       target_(std::move(target)),
       options_(options),
@@ -65,7 +66,9 @@ void ClientSession::Start(ClientCall& call, uint64_t call_id, TimePoint deadline
 // Whether the call may not begin; it has then failed.
 bool ClientSession::Refuse(ClientCall& call, TimePoint deadline, size_t bytes) {
   const size_t backlog = connection_ != nullptr ? connection_->backlog() : waiting_bytes_;
-  if (deadline <= loop_.now()) {
+  if (call.canceled()) {
+    call.Fail(ECANCELED, "cancelled by the caller before it was sent");
+  } else if (deadline <= loop_.now()) {
     call.Fail(kRpcTimedOut, absl::StrCat("no time was left to send the request to ", target_.text));
   } else if (backlog > 0 && backlog + bytes > options_.max_backlog) {
     call.Fail(kOvercrowded, absl::StrCat(backlog, " bytes wait to be sent to ", target_.text,
@@ -162,6 +165,7 @@ size_t ClientSession::OnRead(Buffer& input) {
 void ClientSession::OnClose(const absl::Status& why) {
   connection_ = nullptr;
   EndAll(kFailedSocket, absl::StrCat("connection to ", target_.text, ": ", why.message()));
+  info_ = nullptr;
   LetGoIfDone();
 }
 
@@ -173,7 +177,7 @@ void ClientSession::End(PendingCall& call, int code, absl::string_view text) {
 }
 
 void ClientSession::EndAll(int code, absl::string_view text) {
-  while (PendingCall* const call = calls_.TakeAny()) End(*call, code, text);
+  calls_.TakeAll([&](PendingCall& call) { End(call, code, text); });
 }
 
 void ClientSession::OnDeadlines() {

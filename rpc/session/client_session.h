@@ -13,6 +13,7 @@
 #include "rpc/call/call_table.h"
 #include "rpc/call/client_call.h"
 #include "rpc/cluster/target.h"
+#include "rpc/dispatch/in_flight.h"
 #include "rpc/options.h"
 #include "rpc/runtime_parts.h"
 #include "rpc/session/reconnect.h"
@@ -70,6 +71,7 @@ class ClientSession final : public Cancellable,
   void ArmDeadline();
   void LetGoIfDone();
 
+  const InFlightOne counted_;  // first, so that it ends when all else is gone
   const RuntimeParts parts_;
   EventLoop& loop_;
   const Target target_;

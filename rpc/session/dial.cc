@@ -3,6 +3,7 @@
 #include "rpc/session/dial.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,57 +14,86 @@
 namespace farcall {
 namespace {
 
-// The addresses of one target, tried one after the other. Keeps itself alive by the
-// callback that it waits for. With its loop held.
+// Addresses, tried one after the other. Keeps itself alive by the callback that it waits
+// for. With its loop held.
 class Attempt : public std::enable_shared_from_this<Attempt> {
  public:
-  Attempt(Transport& transport, EventLoop& loop, const ConnectOptions& options,
-          Transport::OnConnect done)
-      : transport_(transport), loop_(loop), options_(options), done_(std::move(done)) {}
+  Attempt(Transport& transport, EventLoop& loop, absl::string_view target,
+          std::vector<Address> addresses, const ConnectOptions& options, Transport::OnConnect done)
+      : transport_(transport),
+        loop_(loop),
+        target_(target),
+        addresses_(std::move(addresses)),
+        options_(options),
+        done_(std::move(done)) {}
 
-  void Try(absl::StatusOr<std::vector<Address>> addresses) {
-    if (!addresses.ok()) return done_(addresses.status());
-    addresses_ = *std::move(addresses);
-    TryNext();
-  }
-
- private:
   void TryNext() {
     transport_.Connect(
         loop_, addresses_[next_++], options_,
         [self = shared_from_this()](auto connection) { self->OnResult(std::move(connection)); });
   }
 
+ private:
   void OnResult(absl::StatusOr<std::unique_ptr<Connection>> connection) {
-    if (connection.ok() || next_ == addresses_.size()) return done_(std::move(connection));
-    TryNext();
+    if (connection.ok()) return done_(std::move(connection));
+    if (next_ < addresses_.size()) return TryNext();
+    // The last error names a number, which whoever wrote the name may not know.
+    const absl::Status& last = connection.status();
+    done_(absl::Status(last.code(), absl::StrCat("cannot reach ", target_, ", address ", next_,
+                                                 " of ", next_, ": ", last.message())));
   }
 
   Transport& transport_;
   EventLoop& loop_;
+  const std::string target_;
+  const std::vector<Address> addresses_;
   const ConnectOptions options_;
   Transport::OnConnect done_;
-  std::vector<Address> addresses_;
   size_t next_ = 0;
 };
 
+// A name on its way through the resolver.
+struct Resolving {
+  Transport& transport;
+  EventLoop& loop;
+  Target target;
+  ConnectOptions options;
+  Transport::OnConnect done;
+
+  void End(absl::StatusOr<std::vector<Address>> addresses) {
+    if (!addresses.ok()) return done(addresses.status());
+    DialInTurn(transport, loop, target.text, *std::move(addresses), options, std::move(done));
+  }
+};
+
 }  // namespace
+
+void DialInTurn(Transport& transport, EventLoop& loop, absl::string_view target,
+                std::vector<Address> addresses, const ConnectOptions& options,
+                Transport::OnConnect done) {
+  std::make_shared<Attempt>(transport, loop, target, std::move(addresses), options, std::move(done))
+      ->TryNext();
+}
 
 void Dial(const RuntimeParts& parts, EventLoop& loop, const Target& target,
           const ConnectOptions& options, Transport::OnConnect done) {
   if (target.address) {
     return parts.transport->Connect(loop, *target.address, options, std::move(done));
   }
-  auto attempt = std::make_shared<Attempt>(*parts.transport, loop, options, std::move(done));
-  const bool accepted =
-      parts.run_blocking([attempt, &loop, host = target.host, port = target.port] {
-        loop.Post([attempt, addresses = Resolve(host, port)]() mutable {
-          attempt->Try(std::move(addresses));
-        });
-      });
+  // Shared, since run_blocking takes what can be copied.
+  const auto resolving = std::make_shared<Resolving>(
+      Resolving{*parts.transport, loop, target, options, std::move(done)});
+  const bool accepted = parts.run_blocking([resolving] {
+    auto addresses = Resolve(resolving->target.host, resolving->target.port);
+    resolving->loop.Post([resolving, addresses = std::move(addresses)]() mutable {
+      resolving->End(std::move(addresses));
+    });
+  });
   if (accepted) return;
-  loop.Post([attempt] {
-    attempt->Try(absl::ResourceExhaustedError("too many names wait to be resolved"));
+  loop.Post([resolving] {
+    resolving->End(
+        absl::ResourceExhaustedError(absl::StrCat("cannot resolve ", resolving->target.host,
+                                                  ": too many names wait to be resolved already")));
   });
 }
 

@@ -3,6 +3,9 @@
 #ifndef FARCALL_RPC_SESSION_DIAL_H_
 #define FARCALL_RPC_SESSION_DIAL_H_
 
+#include <vector>
+
+#include "absl/strings/string_view.h"
 #include "rpc/cluster/target.h"
 #include "rpc/runtime_parts.h"
 #include "transport/transport.h"
@@ -14,6 +17,12 @@ namespace farcall {
 // loop held, later. What `parts` point to outlives the attempt.
 void Dial(const RuntimeParts& parts, EventLoop& loop, const Target& target,
           const ConnectOptions& options, Transport::OnConnect done);
+
+// The same for the addresses (not empty) of a name that is resolved already; `target` is
+// named in the error.
+void DialInTurn(Transport& transport, EventLoop& loop, absl::string_view target,
+                std::vector<Address> addresses, const ConnectOptions& options,
+                Transport::OnConnect done);
 
 }  // namespace farcall
 

@@ -3,6 +3,7 @@
 #include "rpc/session/server_call.h"
 
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -37,7 +38,6 @@ void ServerCall::Unref() {
 
 void ServerCall::Run() {
   Ref();  // for this frame: the handler may run the closure and still use the call
-  core_->running.Begin();
   if (MayRun()) {
     CallHandler();
   } else {
@@ -66,17 +66,21 @@ bool ServerCall::MayRun() {
 }
 
 void ServerCall::CallHandler() {
+  std::string what;
   try {
     method_.service->CallMethod(method_.method, &controller_, request_.get(), response_.get(),
                                 &done_);
     return;
   } catch (const std::exception& error) {
-    core_->parts.log(
-        LogSeverity::kError,
-        absl::StrCat("the handler of ", method_.method->full_name(), " threw: ", error.what()));
-    if (!finished_) controller_.SetFailed(kInternal, absl::StrCat("exception: ", error.what()));
+    what = error.what();
+  } catch (...) {
+    what = "something that is no std::exception";
   }
-  if (!finished_) Finish();
+  core_->parts.log(LogSeverity::kError,
+                   absl::StrCat("the handler of ", method_.method->full_name(), " threw: ", what));
+  if (finished_) return;
+  controller_.SetFailed(kInternal, absl::StrCat("exception: ", what));
+  Finish();
 }
 
 void ServerCall::Finish() {
@@ -86,13 +90,19 @@ void ServerCall::Finish() {
                                   " was run twice; the second time was ignored"));
     return;
   }
+  // Run by a guard while an exception leaves the handler: that is no success.
+  if (std::uncaught_exceptions() > 0 && !controller_.Failed()) {
+    controller_.SetFailed(kInternal, "an exception left the handler before it had answered");
+  }
   controller_.NotifyCancel(/*closed=*/false);
   Send();
   // Here rather than with the loop held, which may drop the last reference.
   request_ = nullptr;
   response_ = nullptr;
-  core_->unanswered.End();
+  // Last: who waits for the answers may then end what the call stands on.
+  const std::shared_ptr<ServerCore> core = core_;
   Unref();  // the closure's
+  core->unanswered.End();
 }
 
 void ServerCall::Send() {

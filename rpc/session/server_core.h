@@ -27,7 +27,8 @@ struct ServerCore {
   ServiceMap services;
   std::unique_ptr<HandlerPool> handlers;  // null: inline
 
-  // Requests that were accepted and not answered; those whose handler has not returned.
+  // Requests that were admitted and not answered; those whose handler has not returned, or
+  // not begun.
   InFlight unanswered;
   InFlight running;
   InFlight connections;

@@ -2,10 +2,13 @@
 
 #include "rpc/session/server_session.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/descriptor.h"
 #include "rpc/session/answer_meta.h"
 #include "rpc/session/cancel_notice.h"
 #include "transport/base/check.h"
@@ -16,6 +19,9 @@ namespace {
 // Reading stops while more than this waits to be sent: the transport's own mark, after
 // which it tells by OnDrained.
 constexpr ConnectionOptions kWater;
+
+// A peer's text in a message: printable, and cut to what is worth showing.
+std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(0, 200)); }
 
 bool IsOrderlyEnd(const absl::Status& why) {
   return why.code() == absl::StatusCode::kUnavailable || why.code() == absl::StatusCode::kCancelled;
@@ -39,7 +45,7 @@ ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
     : core_(std::move(core)),
       loop_(loop),
       connection_(std::move(connection)),
-      writer_(*core_->parts.pool) {
+      writer_(std::in_place, *core_->parts.pool) {
   ConnectionInfo info = connection_->info();
   info.why_not_rdma = core_->options.use_rdma ? WhyNotRdma::kNotBuiltIn : WhyNotRdma::kNotAsked;
   info_ = std::make_shared<const ConnectionInfo>(std::move(info));
@@ -51,18 +57,20 @@ ServerSession::~ServerSession() {
 
 size_t ServerSession::OnRead(Buffer& input) {
   const FrameLimits limits{.max_body_size = core_->options.max_body_size};
-  for (;;) {
-    const absl::StatusOr<size_t> need = CutFrame(input, limits, frame_);
-    if (!need.ok()) {
-      connection_->Close(need.status(), CloseMode::kFlush);
+  size_t need = 0;
+  // What is over the limit stays in `input` until reading goes on.
+  while (call_count_ < core_->options.max_concurrency_per_connection) {
+    const absl::StatusOr<size_t> cut = CutFrame(input, limits, frame_);
+    if (!cut.ok()) {
+      connection_->Close(cut.status(), CloseMode::kFlush);
       return 0;
     }
-    if (*need != 0) {
-      UpdateReading();
-      return *need;
-    }
+    need = *cut;
+    if (need != 0) break;
     OnRequest();
   }
+  UpdateReading();
+  return need;
 }
 
 void ServerSession::OnRequest() {
@@ -72,23 +80,32 @@ void ServerSession::OnRequest() {
   const ServiceMap::Found found =
       core_->services.Find(request.service_name(), request.method_name());
   if (found.service == nullptr) {
-    return Refuse(kNoService, absl::StrCat("no service \"", request.service_name(), "\" here"));
+    return Refuse(kNoService,
+                  absl::StrCat("no service \"", Shown(request.service_name()), "\" here"));
   }
   if (found.method == nullptr) {
-    return Refuse(kNoMethod, absl::StrCat("service ", request.service_name(), " has no method \"",
-                                          request.method_name(), "\""));
+    return Refuse(kNoMethod, absl::StrCat("service ", found.service->GetDescriptor()->full_name(),
+                                          " has no method \"", Shown(request.method_name()), "\""));
   }
   if (meta.compress_type() != wire::COMPRESS_NONE) {
     return Refuse(kBadRequest, absl::StrCat("compress_type ", meta.compress_type(),
                                             " is not supported: send uncompressed requests"));
   }
-  if (core_->stopping.load(std::memory_order_relaxed)) {
+  if (meta.content_type() != wire::CONTENT_PROTOBUF) {
+    return Refuse(kBadRequest, absl::StrCat("content_type ", meta.content_type(),
+                                            " is not supported: send protobuf"));
+  }
+  const bool admitted = core_->unanswered.Begin(core_->options.max_concurrency);
+  // Asked after counting: Stop sets it before it waits, so it waits for all that are admitted.
+  if (core_->stopping.load()) {
+    if (admitted) core_->unanswered.End();
     return Refuse(kLogoff, "the server is stopping");
   }
-  if (!core_->unanswered.Begin(core_->options.max_concurrency)) {
+  if (!admitted) {
     return Refuse(kLimit,
                   absl::StrCat("max_concurrency ", core_->options.max_concurrency, " is reached"));
   }
+  core_->running.Begin();
   ServerCall& call = *new ServerCall(core_, shared_from_this(), found, frame_, loop_.now());
   List(call);
   if (core_->handlers != nullptr) {
@@ -123,7 +140,7 @@ void ServerSession::Refuse(int code, absl::string_view text) {
 
 void ServerSession::WriteHead(absl::string_view head, Buffer& out) {
   // Small, and bounded by the backlog: it may leave the pool when that is at its limit.
-  if (!head.empty() && !writer_.Append(head, out)) out.Append(head);
+  if (!head.empty() && !writer_->Append(head, out)) out.Append(head);
 }
 
 void ServerSession::Close(const absl::Status& why) {
@@ -153,6 +170,9 @@ void ServerSession::OnClose(const absl::Status& why) {
                                                          " closed: ", why.message()));
   }
   connection_ = nullptr;
+  // A call whose closure is forgotten keeps the session, and must not keep blocks by it.
+  writer_.reset();
+  frame_ = Frame();
   if (calls_ != nullptr) CancelNotice::Queue(loop_, calls_);
   core_->Remove(shared_from_this());
 }

@@ -4,6 +4,7 @@
 #define FARCALL_RPC_SESSION_SERVER_SESSION_H_
 
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -53,7 +54,7 @@ class ServerSession final : public Connection::Handler,
   EventLoop& loop_;
   std::unique_ptr<Connection> connection_;  // null: closed
   std::shared_ptr<const ConnectionInfo> info_;
-  BlockWriter writer_;
+  std::optional<BlockWriter> writer_;  // while there is a connection
   Frame frame_;
   ServerCall* calls_ = nullptr;  // those without an answer yet
   int call_count_ = 0;

@@ -4,12 +4,10 @@
 // PrepareSleep and Sleep is done there, so that every order is a fixed one.
 
 #include <gtest/gtest.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
 
-#include <functional>
+#include <atomic>
 #include <memory>
-#include <utility>
+#include <thread>
 
 #include "transport/base/clock.h"
 #include "transport/loop/event_loop.h"
@@ -22,66 +20,6 @@ using std::chrono::hours;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// A completion queue's stand-in that keeps account.
-class FakeSource final : public PollSource {
- public:
-  bool Poll() override {
-    ++polls;
-    if (on_poll) on_poll();
-    return std::exchange(work, 0) > 0;
-  }
-  bool Arm() override {
-    EXPECT_FALSE(armed);
-    armed = !refuse;
-    return armed;
-  }
-  void Disarm() override {
-    EXPECT_TRUE(armed) << "Disarm without Arm";
-    armed = false;
-    uint64_t count = 0;
-    while (::read(fd_.get(), &count, sizeof(count)) > 0) {
-    }
-  }
-  int fd() const override { return fd_.get(); }
-  // The device has something.
-  void Complete() {
-    ++work;
-    const uint64_t one = 1;
-    if (armed) {
-      EXPECT_EQ(::write(fd_.get(), &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));
-    }
-  }
-
-  int work = 0;
-  int polls = 0;
-  bool armed = false;
-  bool refuse = false;
-  std::function<void()> on_poll;
-
- private:
-  UniqueFd fd_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-};
-
-// Ends a sleep that nothing else ends, so that the test fails instead of hanging.
-class Guard final : public FdHandler {
- public:
-  explicit Guard(EventLoop& loop) : loop_(loop) {
-    itimerspec spec{};
-    spec.it_value.tv_sec = kTestPatience.count();
-    EXPECT_EQ(::timerfd_settime(fd_.get(), 0, &spec, nullptr), 0);
-    loop_.RunOrPost([this] { watch_ = *loop_.fds().Add(fd_.get(), EPOLLIN, *this); });
-  }
-  ~Guard() {
-    EXPECT_TRUE(loop_.TryRun([this] { loop_.fds().Remove(watch_, fd_.get()); }));
-  }
-  void OnReady(uint32_t) override { FAIL() << "nobody woke the loop"; }
-
- private:
-  EventLoop& loop_;
-  UniqueFd fd_{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
-  EpollSource::Watch watch_;
-};
-
 // Reads a little less than the time, as a core's clock might.
 class LaggingClock final : public Clock {
  public:
@@ -93,12 +31,6 @@ class EventLoopSleepTest : public testing::Test {
   ~EventLoopSleepTest() override {
     while (!HasFatalFailure() && loop_->RunOnce()) {
     }
-  }
-  void Add(FakeSource& source) {
-    ASSERT_TRUE(loop_->TryRun([&] { ASSERT_TRUE(loop_->AddSource(source).ok()); }));
-  }
-  void Remove(FakeSource& source) {
-    ASSERT_TRUE(loop_->TryRun([&] { loop_->RemoveSource(source); }));
   }
   void Sleep() {
     loop_->Sleep();
@@ -114,7 +46,7 @@ class EventLoopSleepTest : public testing::Test {
 
   SteadyClock clock_;
   std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
-  Guard guard_{*loop_};
+  SleepGuard guard_{*loop_};
 };
 
 TEST_F(EventLoopSleepTest, APostEndsTheSleep) {
@@ -128,14 +60,43 @@ TEST_F(EventLoopSleepTest, APostEndsTheSleep) {
   }
 }
 
+TEST_F(EventLoopSleepTest, APostInTheVeryMomentOfFallingAsleepIsNotLost) {
+  constexpr int kRounds = 20'000;
+  std::atomic<int> round{0};
+  std::atomic<int> posted{0};
+  const auto await = [](const std::atomic<int>& counter, int value) {
+    for (int i = 0; counter.load() < value; ++i) {
+      if (i > 2'000) std::this_thread::yield();
+    }
+  };
+  std::thread sender([&] {
+    for (int i = 1; i <= kRounds; ++i) {
+      await(round, i);
+      for (int wait = i % 64; wait > 0; --wait) std::atomic_signal_fence(std::memory_order_seq_cst);
+      loop_->Post([] {});
+      posted = i;
+    }
+  });
+  for (int i = 1; i <= kRounds && !HasFailure(); ++i) {
+    if (i % 100 == 0) guard_.Restart();
+    round = i;
+    for (int wait = i % 61; wait > 0; --wait) std::atomic_signal_fence(std::memory_order_seq_cst);
+    const bool sleep = loop_->PrepareSleep();
+    await(posted, i);
+    // Either the loop saw the letter, or the sender saw the loop asleep.
+    if (sleep) Sleep();
+    EXPECT_TRUE(loop_->RunOnce());
+  }
+  round = kRounds;
+  sender.join();
+}
+
 TEST_F(EventLoopSleepTest, APostBeforeTheSleepRefusesIt) {
-  FakeSource source;
-  Add(source);
   loop_->Post([] {});
   EXPECT_FALSE(loop_->PrepareSleep());
-  EXPECT_FALSE(source.armed);
   EXPECT_TRUE(loop_->RunOnce());
-  Remove(source);
+  EXPECT_TRUE(loop_->PrepareSleep());
+  loop_->Awake();
 }
 
 TEST_F(EventLoopSleepTest, UserCodeQueuedFromOutsideEndsTheSleep) {
@@ -233,7 +194,7 @@ TEST_F(EventLoopSleepTest, AnEarlierAlarmThatWasCancelledDoesNotHideTheLater) {
 TEST(EventLoopClockTest, ATimerFiresThoughTheClockLagsBehindTheKernels) {
   LaggingClock clock;
   const std::unique_ptr<EventLoop> loop = *EventLoop::Create(clock);
-  Guard guard(*loop);
+  SleepGuard guard(*loop);
   int fired = 0;
   Timer timer([&] {
     if (++fired < 20) loop->SetTimer(timer, loop->now() + microseconds(500));
@@ -244,100 +205,6 @@ TEST(EventLoopClockTest, ATimerFiresThoughTheClockLagsBehindTheKernels) {
     loop->Sleep();
     loop->Awake();
   }
-}
-
-TEST_F(EventLoopSleepTest, ASourceIsArmedForTheSleepOnly) {
-  FakeSource source;
-  Add(source);
-  EXPECT_FALSE(source.armed);
-  ASSERT_TRUE(loop_->PrepareSleep());
-  EXPECT_TRUE(source.armed);
-  source.Complete();
-  Sleep();
-  EXPECT_FALSE(source.armed);
-  EXPECT_TRUE(loop_->RunOnce());
-  EXPECT_EQ(source.work, 0);
-  EXPECT_FALSE(loop_->RunOnce());
-  Remove(source);
-}
-
-TEST_F(EventLoopSleepTest, ASourceThatRefusesKeepsTheLoopAwakeAndAllDisarmed) {
-  FakeSource a;
-  FakeSource b;
-  FakeSource c;
-  for (FakeSource* source : {&a, &b, &c}) Add(*source);
-  b.refuse = true;
-  EXPECT_FALSE(loop_->PrepareSleep());
-  for (FakeSource* source : {&a, &b, &c}) EXPECT_FALSE(source->armed);
-  b.refuse = false;
-  EXPECT_TRUE(loop_->PrepareSleep());
-  for (FakeSource* source : {&a, &b, &c}) EXPECT_TRUE(source->armed);
-  loop_->Post([] {});
-  Sleep();
-  for (FakeSource* source : {&a, &b, &c}) {
-    EXPECT_FALSE(source->armed);
-    loop_->RunOnce();
-    Remove(*source);
-  }
-}
-
-TEST_F(EventLoopSleepTest, ASourceAddedDuringTheSleepWakesTheLoopAndIsNotDisarmed) {
-  FakeSource source;
-  ASSERT_TRUE(loop_->PrepareSleep());
-  Add(source);
-  Sleep();  // Disarm would fail the test
-  source.Complete();
-  EXPECT_TRUE(loop_->RunOnce());
-  EXPECT_EQ(source.work, 0);
-  Remove(source);
-}
-
-TEST_F(EventLoopSleepTest, ASourceRemovedDuringTheSleepIsDisarmed) {
-  FakeSource source;
-  Add(source);
-  ASSERT_TRUE(loop_->PrepareSleep());
-  Remove(source);
-  EXPECT_FALSE(source.armed);
-  loop_->Post([] {});
-  Sleep();
-}
-
-TEST_F(EventLoopSleepTest, ASourceMayRemoveItselfAndOthersWhileItIsPolled) {
-  FakeSource a;
-  FakeSource b;
-  FakeSource c;
-  for (FakeSource* source : {&a, &b, &c}) Add(*source);
-  a.on_poll = [&] { loop_->RemoveSource(a); };
-  EXPECT_FALSE(loop_->RunOnce());
-  EXPECT_EQ(b.polls, 1) << "skipped";
-  EXPECT_EQ(c.polls, 1);
-  c.on_poll = [&] {
-    loop_->RemoveSource(b);
-    loop_->RemoveSource(c);
-  };
-  EXPECT_FALSE(loop_->RunOnce());
-  EXPECT_EQ(a.polls, 1);
-  EXPECT_EQ(b.polls, 2);
-  EXPECT_FALSE(loop_->RunOnce());
-  EXPECT_EQ(b.polls, 2);
-}
-
-TEST_F(EventLoopSleepTest, ASourceMayAddOthersWhileItIsPolled) {
-  FakeSource a;
-  FakeSource more[20];
-  bool added = false;
-  a.on_poll = [&] {
-    if (std::exchange(added, true)) return;
-    for (FakeSource& source : more) ASSERT_TRUE(loop_->AddSource(source).ok());
-  };
-  Add(a);
-  loop_->RunOnce();
-  loop_->RunOnce();
-  for (FakeSource& source : more) {
-    EXPECT_GE(source.polls, 1);
-    Remove(source);
-  }
-  Remove(a);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct LoopDriverOptions {
   PollingOptions polling;
   // Threads that may stand by or wait inside user code beside the one that drives. 1 to 1024.
   int max_spares = 64;
-  // How long user code may run before what was written so far is sent. 0 to 10 ms.
+  // After how much time in user code the turn ends: what was written so far is sent, and
+  // descriptors and timers are looked at before the next piece runs. 0 to 10 ms.
   Duration flush_after = std::chrono::microseconds(50);
 
   absl::Status Validate() const;
@@ -50,7 +51,7 @@ class LoopDriver {
   void ThreadMain();
   // Both return when the seat has lost the drive or the driver stops.
   void Drive(Seat& seat);
-  void RunUserCode(Seat& seat, TimePoint now);
+  void RunUserCode(Seat& seat, TimePoint began);
   void WaitForWork();
   bool Stopping();
   bool PassOn();

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -36,33 +37,34 @@ class LoopDriverBlockingTest : public testing::Test {
       EventLoop& loop;
       TestEvent& end;
       TestEvent& returned;
+      std::atomic<int>& reached;
+      std::set<std::thread::id>& threads;
       int depth;
       void operator()() const {
+        // One is here at a time.
+        threads.insert(std::this_thread::get_id());
         if (BeforeBlocking()) {
-          RunUserCode(loop, Chain{loop, end, returned, depth + 1});
+          RunUserCode(loop, Chain{loop, end, returned, reached, threads, depth + 1});
           EXPECT_TRUE(end.Wait());
         } else {
-          depth_reached() = depth;
+          reached = depth;
           end.Signal();
         }
         returned.Signal();
       }
-      static std::atomic<int>& depth_reached() {
-        static std::atomic<int> depth{-1};
-        return depth;
-      }
     };
     TestEvent end;
     TestEvent returned;
-    RunUserCode(*loop_, Chain{*loop_, end, returned, 0});
+    std::atomic<int> reached{-1};
+    RunUserCode(*loop_, Chain{*loop_, end, returned, reached, threads_, 0});
     EXPECT_TRUE(end.Wait());
-    const int depth = Chain::depth_reached();
-    EXPECT_TRUE(returned.Wait(depth + 1));
-    return depth;
+    EXPECT_TRUE(returned.Wait(reached + 1));
+    return reached;
   }
 
   SteadyClock clock_;
   std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
+  std::set<std::thread::id> threads_;  // that ran a part of a chain
   std::unique_ptr<LoopDriver> driver_;
 };
 
@@ -167,6 +169,7 @@ TEST_F(LoopDriverBlockingTest, ThreadsThatCameBackAreUsedAgain) {
     full += depth == kSpares ? 1 : 0;
   }
   EXPECT_LT(clock_.Now(), late);
+  EXPECT_EQ(threads_.size(), size_t{kSpares} + 1);
 }
 
 TEST_F(LoopDriverBlockingTest, WhereNobodyCanTakeOverTheDriverKeepsTheDrive) {

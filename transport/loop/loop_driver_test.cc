@@ -87,7 +87,9 @@ class LoopDriverTest : public testing::TestWithParam<PollingMode> {
   // Whatever happens next finds the loop asleep, or as near to it as another thread can tell.
   void AwaitSleep() {
     if (GetParam() == PollingMode::kBusy) return;
-    ASSERT_TRUE(watch_.asleep.Wait(watch_.asleep.count() + 1));
+    const int before = watch_.asleep.count();
+    loop_->Post([] {});
+    ASSERT_TRUE(watch_.asleep.Wait(before + 1));
   }
   void AddWatch() {
     Held([&] { ASSERT_TRUE(loop_->AddSource(watch_).ok()); });
@@ -107,7 +109,6 @@ TEST_P(LoopDriverTest, APostWakesTheLoop) {
   AddWatch();
   for (int i = 0; i < kRounds; ++i) {
     TestEvent ran;
-    loop_->Post([] {});
     AwaitSleep();
     loop_->Post([&] { ran.Signal(); });
     ASSERT_TRUE(ran.Wait());
@@ -119,7 +120,6 @@ TEST_P(LoopDriverTest, UserCodeQueuedFromOutsideWakesTheLoop) {
   AddWatch();
   for (int i = 0; i < kRounds; ++i) {
     TestEvent ran;
-    loop_->Post([] {});
     AwaitSleep();
     RunUserCode(*loop_, [&] {
       EXPECT_FALSE(loop_->held());
@@ -139,7 +139,6 @@ TEST_P(LoopDriverTest, ATimerSetFromOutsideFiresInTime) {
     fired.Signal();
   });
   for (int i = 1; i <= kRounds; ++i) {
-    loop_->Post([] {});
     AwaitSleep();
     loop_->RunOrPost([&] {
       due = loop_->now() + microseconds(i);
@@ -165,7 +164,6 @@ TEST_P(LoopDriverTest, ADescriptorWakesTheLoop) {
   EpollSource::Watch watch;
   Held([&] { watch = *loop_->fds().Add(reader.fd.get(), EPOLLIN, reader); });
   for (int i = 1; i <= kRounds; ++i) {
-    loop_->Post([] {});
     AwaitSleep();
     const uint64_t one = 1;
     ASSERT_EQ(::write(reader.fd.get(), &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));
@@ -197,6 +195,31 @@ TEST_P(LoopDriverTest, UserCodeThatBegetsUserCodeStarvesNothing) {
   EXPECT_TRUE(posted.Wait());
   stop = true;
   EXPECT_TRUE(ended.Wait());
+}
+
+TEST_P(LoopDriverTest, ManyPiecesOfSlowUserCodeDoNotHoldUpTimersAndPosts) {
+  constexpr int kPieces = 100;
+  TestEvent ran;
+  std::atomic<bool> fired{false};
+  std::atomic<bool> posted{false};
+  Timer timer([&] { fired = true; });
+  Held([&] {
+    loop_->SetTimer(timer, loop_->now() + microseconds(500));
+    loop_->Post([&] { posted = true; });
+    for (int i = 1; i <= kPieces; ++i) {
+      UserClosure::Queue(*loop_, [&, i] {
+        // The last one comes 9.9 ms or more after the first.
+        const TimePoint end = clock_.Now() + microseconds(100);
+        while (clock_.Now() < end) {
+        }
+        if (i < kPieces) return;
+        EXPECT_TRUE(fired);
+        EXPECT_TRUE(posted);
+        ran.Signal();
+      });
+    }
+  });
+  EXPECT_TRUE(ran.Wait());
 }
 
 TEST_P(LoopDriverTest, OutputOfEarlierUserCodeLeavesAfterFlushAfter) {

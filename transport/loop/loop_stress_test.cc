@@ -43,6 +43,8 @@ void SpinFor(std::mt19937& random, unsigned most) {
 
 class LoopStressTest : public testing::TestWithParam<PollingMode> {
  protected:
+  // The wait is for so many rounds each.
+  static constexpr int kStep = 100;
   SteadyClock clock_;
 };
 
@@ -53,17 +55,17 @@ TEST_P(LoopStressTest, PingPongBetweenTwoLoopsLosesNoWakeUp) {
   struct Ball {
     EventLoop* here;
     EventLoop* there;
-    TestEvent* end;
+    TestEvent* progress;
     int left;
     void operator()() {
       EXPECT_TRUE(here->held());
-      if (left == 0) return end->Signal();
-      there->Post(Ball{there, here, end, left - 1});
+      if (left % kStep == 0) progress->Signal();
+      if (left > 0) there->Post(Ball{there, here, progress, left - 1});
     }
   };
-  TestEvent end;
-  a.loop->Post(Ball{a.loop.get(), b.loop.get(), &end, kRounds});
-  EXPECT_TRUE(end.Wait());
+  TestEvent progress;
+  a.loop->Post(Ball{a.loop.get(), b.loop.get(), &progress, kRounds});
+  for (int i = 0; i <= kRounds / kStep; ++i) ASSERT_TRUE(progress.Wait(i + 1));
 }
 
 TEST_P(LoopStressTest, PingPongOfUserCodeBetweenTwoLoopsLosesNoWakeUp) {
@@ -73,16 +75,16 @@ TEST_P(LoopStressTest, PingPongOfUserCodeBetweenTwoLoopsLosesNoWakeUp) {
   struct Ball {
     EventLoop* here;
     EventLoop* there;
-    TestEvent* end;
+    TestEvent* progress;
     int left;
     void operator()() {
-      if (left == 0) return end->Signal();
-      RunUserCode(*there, Ball{there, here, end, left - 1});
+      if (left % kStep == 0) progress->Signal();
+      if (left > 0) RunUserCode(*there, Ball{there, here, progress, left - 1});
     }
   };
-  TestEvent end;
-  RunUserCode(*a.loop, Ball{a.loop.get(), b.loop.get(), &end, kRounds});
-  EXPECT_TRUE(end.Wait());
+  TestEvent progress;
+  RunUserCode(*a.loop, Ball{a.loop.get(), b.loop.get(), &progress, kRounds});
+  for (int i = 0; i <= kRounds / kStep; ++i) ASSERT_TRUE(progress.Wait(i + 1));
 }
 
 TEST_P(LoopStressTest, EveryWayOfWakingHitsEveryMomentOfFallingAsleep) {
@@ -140,7 +142,13 @@ class Operations {
         return RunUserCode(loop_, [this, i] { BlockThenFinish(i); });
     }
   }
-  bool Wait() { return all_.Wait(static_cast<int>(done_.size())); }
+  bool Wait() {
+    const int all = static_cast<int>(done_.size());
+    for (int some = 0; some < all; some += 100) {
+      if (!all_.Wait(some)) return false;
+    }
+    return all_.Wait(all);
+  }
   size_t WrongCounts() const {
     size_t wrong = 0;
     for (const std::atomic<int>& count : done_) wrong += count == 1 ? 0 : 1;

@@ -5,12 +5,16 @@
 #ifndef FARCALL_TRANSPORT_LOOP_LOOP_TESTING_H_
 #define FARCALL_TRANSPORT_LOOP_LOOP_TESTING_H_
 
+#include <gtest/gtest.h>
+#include <sys/timerfd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
+#include "transport/base/unique_fd.h"
 #include "transport/loop/event_loop.h"
 
 namespace farcall {
@@ -67,6 +71,30 @@ inline void RunUserCode(EventLoop& loop, absl::AnyInvocable<void()> run) {
   loop.RunOrPost(
       [&loop, run = std::move(run)]() mutable { UserClosure::Queue(loop, std::move(run)); });
 }
+
+// Ends a sleep that nothing else ends, so that the test fails instead of hanging.
+class SleepGuard final : public FdHandler {
+ public:
+  explicit SleepGuard(EventLoop& loop) : loop_(loop) {
+    Restart();
+    loop_.RunOrPost([this] { watch_ = *loop_.fds().Add(fd_.get(), EPOLLIN, *this); });
+  }
+  ~SleepGuard() {
+    EXPECT_TRUE(loop_.TryRun([this] { loop_.fds().Remove(watch_, fd_.get()); }));
+  }
+  // Its patience begins anew.
+  void Restart() {
+    itimerspec spec{};
+    spec.it_value.tv_sec = kTestPatience.count();
+    EXPECT_EQ(::timerfd_settime(fd_.get(), 0, &spec, nullptr), 0);
+  }
+  void OnReady(uint32_t) override { FAIL() << "nobody woke the loop"; }
+
+ private:
+  EventLoop& loop_;
+  UniqueFd fd_{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
+  EpollSource::Watch watch_;
+};
 
 // Output that only counts.
 class CountingOutput final : public Flushable {

@@ -26,12 +26,16 @@ AdaptiveSpin::Decision AdaptiveSpin::OnIdle(TimePoint now) {
     case PollingMode::kEvent:
       return Decision::kSleep;
     case PollingMode::kBusy:
-      return Decision::kPoll;
+      return Spin(kBusyPollsPerYield);
     case PollingMode::kAdaptive:
       break;
   }
   if (!pays() || now - last_work_ > options_.spin) return Decision::kSleep;
-  if (++polls_ < kPollsPerYield) return Decision::kPoll;
+  return Spin(kPollsPerYield);
+}
+
+AdaptiveSpin::Decision AdaptiveSpin::Spin(int polls_per_yield) {
+  if (++polls_ < polls_per_yield) return Decision::kPoll;
   polls_ = 0;
   return Decision::kYield;
 }
@@ -43,8 +47,7 @@ void AdaptiveSpin::OnYielded(Duration took) {
 void AdaptiveSpin::Count(bool paid) {
   const bool paid_before = pays();
   score_ = std::clamp(score_ + (paid ? 1 : -1), 0, kMaxScore);
-  if (pays() == paid_before) return;
-  score_ = pays() ? kPaysFrom - 1 + kTries : 0;
+  if (paid_before && !pays()) score_ = 0;
 }
 
 }  // namespace farcall

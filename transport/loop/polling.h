@@ -29,10 +29,10 @@ struct PollingOptions {
 // Spinning pays when work comes within `spin` of the last. Each such gap counts for it,
 // each longer one against it, and so does a core that others wanted meanwhile;
 // after a few in a row against it the loop sleeps at once, until gaps are short again.
-// Gaps that it slept through contain two wake-ups, its own and the peer's, which would
-// be gone if both were spinning: a gap counts as short then if it was short but for
-// them. The first gaps after that are spun through whatever comes, so that a peer which
-// tries at the same time is met.
+// A gap that it slept through contains two wake-ups, its own and the peer's, which would
+// be gone if both were spinning: it counts as short if it was short but for them.
+// After four such gaps one is spun through as a try, which pays if the peer wakes up
+// within `spin`; then the peer's gaps become short, and it follows.
 class AdaptiveSpin {
  public:
   enum class Decision : uint8_t { kPoll, kYield, kSleep };
@@ -49,14 +49,16 @@ class AdaptiveSpin {
  private:
   static constexpr int kMaxScore = 8;
   static constexpr int kPaysFrom = 4;
-  static constexpr int kTries = 3;  // gaps spun through after the score has risen to kPaysFrom
   static constexpr int kPollsPerYield = 4;
+  // So that more busy loops than cores do not wait for each other's whole time slices.
+  static constexpr int kBusyPollsPerYield = 64;
   static constexpr Duration kOthersRan = std::chrono::microseconds(10);
-  // What two wake-ups take, generously: 20 to 50 us each were measured.
+  // What two wake-ups take, generously: about 20 us each were measured.
   static constexpr Duration kTwoWakeUps = std::chrono::microseconds(100);
 
   bool pays() const { return score_ >= kPaysFrom; }
   void Count(bool paid);
+  Decision Spin(int polls_per_yield);
 
   PollingOptions options_;
   TimePoint last_work_{};

@@ -2,6 +2,8 @@
 
 #include "transport/loop/timer_queue.h"
 
+#include <utility>
+
 #include "transport/base/check.h"
 
 namespace farcall {
@@ -11,6 +13,8 @@ namespace {
 constexpr size_t kDue = size_t{1} << 48;
 
 }  // namespace
+
+Timer::Timer(absl::AnyInvocable<void()> on_time) : fire(std::move(on_time)) {}
 
 Timer::~Timer() { Check(!pending(), "a timer is cancelled before it dies"); }
 

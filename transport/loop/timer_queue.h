@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -19,7 +18,7 @@ class TimerQueue;
 // setting it allocates nothing (given a small closure).
 class Timer {
  public:
-  explicit Timer(absl::AnyInvocable<void()> on_time) : fire(std::move(on_time)) {}
+  explicit Timer(absl::AnyInvocable<void()> on_time);
   // Must not be pending: its queue belongs to a loop that may not be held now.
   ~Timer();
   Timer(const Timer&) = delete;

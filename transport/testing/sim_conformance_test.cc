@@ -9,7 +9,7 @@
 namespace farcall {
 namespace {
 
-constexpr uint64_t kSeeds = 200;
+constexpr uint64_t kSeeds = SeedsHere(200);
 
 class SimConformance : public testing::TestWithParam<ConformanceCase> {};
 

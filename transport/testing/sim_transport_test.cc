@@ -17,7 +17,7 @@
 namespace farcall {
 namespace {
 
-constexpr uint64_t kSeeds = 2000;
+constexpr uint64_t kSeeds = SeedsHere(2000);
 constexpr int kConnections = 3;
 
 struct Faults {

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/call/call_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "transport/testing/test_random.h"
+
+namespace farcall {
+namespace {
+
+constexpr TimePoint kNever = TimePoint::max();
+
+TimePoint At(int64_t ms) { return TimePoint(std::chrono::milliseconds(ms)); }
+
+std::vector<uint64_t> ExpiredIds(CallTable& table, TimePoint now) {
+  std::vector<uint64_t> ids;
+  table.Expire(now, [&](PendingCall& call) { ids.push_back(call.id()); });
+  return ids;
+}
+
+std::set<uint64_t> TakeAllIds(CallTable& table) {
+  std::set<uint64_t> ids;
+  table.TakeAll([&](PendingCall& call) {
+    EXPECT_FALSE(call.pending());
+    EXPECT_TRUE(ids.insert(call.id()).second);
+  });
+  return ids;
+}
+
+TEST(CallTableTest, AnAnswerTakesItsCallOnce) {
+  CallTable table;
+  PendingCall a;
+  PendingCall b;
+  table.Add(1, kNever, a);
+  table.Add(2, At(5), b);
+  EXPECT_EQ(table.size(), 2u);
+  EXPECT_TRUE(table.Has(2));
+  EXPECT_TRUE(b.pending());
+  EXPECT_EQ(table.Take(2), &b);
+  EXPECT_FALSE(b.pending());
+  EXPECT_FALSE(table.Has(2));
+  EXPECT_EQ(table.Take(2), nullptr);
+  EXPECT_EQ(table.Take(1), &a);
+  EXPECT_TRUE(table.empty());
+}
+
+TEST(CallTableTest, UnknownIdsTakeNothing) {
+  CallTable table;
+  EXPECT_EQ(table.Take(0), nullptr);
+  EXPECT_EQ(table.Take(~uint64_t{0}), nullptr);
+  PendingCall call;
+  table.Add(7, kNever, call);
+  EXPECT_EQ(table.Take(8), nullptr);
+  EXPECT_EQ(table.Take(7), &call);
+}
+
+TEST(CallTableTest, DeadlinesTakeTheirCallsEarliestFirst) {
+  CallTable table;
+  PendingCall calls[4];
+  table.Add(1, At(30), calls[0]);
+  table.Add(2, At(10), calls[1]);
+  table.Add(3, At(20), calls[2]);
+  table.Add(4, kNever, calls[3]);
+  EXPECT_EQ(table.next_deadline(), At(10));
+  EXPECT_TRUE(ExpiredIds(table, At(9)).empty());
+  EXPECT_EQ(ExpiredIds(table, At(20)), (std::vector<uint64_t>{2, 3}));
+  EXPECT_EQ(table.next_deadline(), At(30));
+  EXPECT_EQ(ExpiredIds(table, At(1000)), (std::vector<uint64_t>{1}));
+  EXPECT_EQ(table.next_deadline(), std::nullopt);
+  EXPECT_EQ(TakeAllIds(table), (std::set<uint64_t>{4}));
+}
+
+TEST(CallTableTest, ACallThatWasTakenDoesNotExpire) {
+  CallTable table;
+  PendingCall call;
+  table.Add(1, At(10), call);
+  EXPECT_EQ(table.Take(1), &call);
+  EXPECT_EQ(table.next_deadline(), std::nullopt);
+  EXPECT_TRUE(ExpiredIds(table, At(100)).empty());
+}
+
+// As with a synchronous call, whose caller destroys it as soon as it is told.
+TEST(CallTableTest, AnExpiredCallMayBeDestroyedAtOnce) {
+  CallTable table;
+  std::map<uint64_t, std::unique_ptr<PendingCall>> calls;
+  for (uint64_t id = 1; id <= 10; ++id) {
+    calls[id] = std::make_unique<PendingCall>();
+    table.Add(id, At(static_cast<int64_t>(id)), *calls[id]);
+  }
+  table.Expire(At(6), [&](PendingCall& call) { calls.erase(call.id()); });
+  EXPECT_EQ(calls.size(), 4u);
+  table.TakeAll([&](PendingCall& call) { calls.erase(call.id()); });
+  EXPECT_TRUE(calls.empty());
+}
+
+TEST(CallTableTest, AnExpiryMayAddAndTakeCalls) {
+  CallTable table;
+  PendingCall first;
+  PendingCall second;
+  PendingCall third;
+  table.Add(1, At(10), first);
+  table.Add(2, At(50), second);
+  int expired = 0;
+  table.Expire(At(20), [&](PendingCall& call) {
+    ++expired;
+    EXPECT_EQ(&call, &first);
+    EXPECT_FALSE(table.Has(1));
+    EXPECT_EQ(table.Take(2), &second);
+    table.Add(3, At(15), third);  // overdue: its turn comes with the next Expire
+  });
+  EXPECT_EQ(expired, 1);
+  EXPECT_EQ(ExpiredIds(table, At(20)), (std::vector<uint64_t>{3}));
+}
+
+TEST(CallTableTest, ACallThatExpiredCanNoLongerBeTaken) {
+  CallTable table;
+  PendingCall calls[2];
+  table.Add(1, At(10), calls[0]);
+  table.Add(2, At(11), calls[1]);
+  table.Expire(At(20), [&](PendingCall&) {
+    EXPECT_EQ(table.Take(1), nullptr);
+    EXPECT_EQ(table.Take(2), nullptr);
+  });
+  EXPECT_TRUE(table.empty());
+}
+
+TEST(CallTableTest, TakingAllMayAddCallsThatStay) {
+  CallTable table;
+  PendingCall first;
+  PendingCall second;
+  table.Add(1, At(10), first);
+  table.TakeAll([&](PendingCall&) { table.Add(2, At(20), second); });
+  EXPECT_EQ(table.size(), 1u);
+  EXPECT_EQ(table.Take(2), &second);
+  table.TakeAll([](PendingCall&) { ADD_FAILURE() << "there is none"; });
+}
+
+TEST(CallTableTest, ACallMayWaitAgainUnderANewId) {
+  CallTable table;
+  PendingCall call;
+  for (uint64_t id = 1; id <= 3; ++id) {
+    table.Add(id, At(10), call);
+    EXPECT_EQ(table.Take(id), &call);
+  }
+}
+
+TEST(CallTableDeathTest, MisuseIsNoticed) {
+  CallTable table;
+  PendingCall call;
+  PendingCall other;
+  table.Add(1, kNever, call);
+  EXPECT_DEATH(table.Add(1, kNever, other), "a call id is used once");
+  EXPECT_DEATH(table.Add(2, kNever, call), "a call waits in one table");
+  EXPECT_DEATH(
+      {
+        CallTable full;
+        full.Add(1, kNever, other);
+      },
+      "every call is taken before its table dies");
+  EXPECT_EQ(table.Take(1), &call);
+}
+
+// A table beside a map that is obviously right. Calls die when they are taken.
+class Model {
+ public:
+  explicit Model(uint64_t seed) : random_(seed) {}
+  ~Model() { TakeAll(); }
+
+  void Step() {
+    const uint64_t dice = random_.Below(1000);
+    if (dice < 450) {
+      Add();
+    } else if (dice < 750) {
+      Take();
+    } else if (dice < 995) {
+      now_ += static_cast<int64_t>(random_.Below(4));
+      Expire();
+    } else {
+      TakeAll();
+    }
+    ASSERT_EQ(table_.size(), waiting_.size());
+    ASSERT_EQ(table_.empty(), waiting_.empty());
+    ASSERT_EQ(table_.next_deadline(), NextDeadline());
+  }
+  // Of all that were ever added: each is gone once, or still waits.
+  void CheckBooks() const { EXPECT_EQ(added_, gone_ + waiting_.size()); }
+
+ private:
+  struct Waiting {
+    TimePoint deadline;
+    std::unique_ptr<PendingCall> call;
+  };
+
+  void Add() {
+    const uint64_t id = 1 + random_.Below(kIds);
+    if (waiting_.count(id) != 0) return;
+    const TimePoint deadline =
+        random_.Chance(0.2) ? kNever : At(now_ + static_cast<int64_t>(random_.Below(50)) - 2);
+    auto call = std::make_unique<PendingCall>();
+    table_.Add(id, deadline, *call);
+    waiting_[id] = {deadline, std::move(call)};
+    ++added_;
+  }
+  void Take() {
+    const uint64_t id = 1 + random_.Below(kIds);
+    const auto found = waiting_.find(id);
+    ASSERT_EQ(table_.Has(id), found != waiting_.end());
+    PendingCall* const taken = table_.Take(id);
+    ASSERT_EQ(taken, found == waiting_.end() ? nullptr : found->second.call.get());
+    if (taken != nullptr) Gone(*taken);
+  }
+  void Expire() {
+    std::multiset<TimePoint> due;
+    for (const auto& [id, one] : waiting_) {
+      if (one.deadline <= At(now_)) due.insert(one.deadline);
+    }
+    table_.Expire(At(now_), [&](PendingCall& call) {
+      const auto found = waiting_.find(call.id());
+      ASSERT_NE(found, waiting_.end()) << "taken twice";
+      ASSERT_FALSE(due.empty());
+      ASSERT_EQ(found->second.deadline, *due.begin()) << "out of order";
+      due.erase(due.begin());
+      Gone(call);
+      if (random_.Chance(0.3)) Add();
+    });
+    EXPECT_TRUE(due.empty());
+  }
+  void TakeAll() {
+    table_.TakeAll([&](PendingCall& call) { Gone(call); });
+    EXPECT_TRUE(waiting_.empty());
+  }
+  void Gone(PendingCall& call) {
+    ASSERT_FALSE(call.pending());
+    const auto found = waiting_.find(call.id());
+    ASSERT_NE(found, waiting_.end()) << "taken twice";
+    ASSERT_EQ(found->second.call.get(), &call);
+    waiting_.erase(found);
+    ++gone_;
+  }
+  std::optional<TimePoint> NextDeadline() const {
+    std::optional<TimePoint> next;
+    for (const auto& [id, one] : waiting_) {
+      if (one.deadline != kNever && (!next || one.deadline < *next)) next = one.deadline;
+    }
+    return next;
+  }
+
+  static constexpr uint64_t kIds = 60;
+  TestRandom random_;
+  CallTable table_;
+  std::map<uint64_t, Waiting> waiting_;
+  int64_t now_ = 1000;
+  size_t added_ = 0;
+  size_t gone_ = 0;
+};
+
+TEST(CallTableModelTest, EachCallIsTakenExactlyOnce) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    Model model(seed);
+    for (int step = 0; step < 10'000; ++step) {
+      ASSERT_NO_FATAL_FAILURE(model.Step());
+    }
+    model.CheckBooks();
+  }
+}
+
+// Time here is that of the steps taken, so a search from the front for each call shows as
+// a test that does not end.
+TEST(CallTableModelTest, TakingVeryManyCallsIsOnePass) {
+  constexpr uint64_t kCalls = 300'000;
+  std::vector<PendingCall> calls(kCalls);
+  CallTable table;
+  for (uint64_t i = 0; i < kCalls; ++i) table.Add(i + 1, kNever, calls[i]);
+  uint64_t taken = 0;
+  table.TakeAll([&](PendingCall&) { ++taken; });
+  EXPECT_EQ(taken, kCalls);
+}
+
+}  // namespace
+}  // namespace farcall

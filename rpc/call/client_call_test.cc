@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/call/client_call.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "rpc/closure.h"
+#include "rpc/wire/test_message.pb.h"
+#include "transport/base/clock.h"
+#include "transport/loop/loop_testing.h"
+
+namespace farcall {
+namespace {
+
+using ::farcall::testing::EchoMessage;
+using std::chrono::microseconds;
+
+class ClientCallTest : public ::testing::Test {
+ protected:
+  // The answer to a call: a message, or the bytes that stand for one.
+  static Frame Response(absl::string_view payload, absl::string_view attachment = {}) {
+    Frame frame;
+    frame.meta.mutable_response()->set_error_code(0);
+    frame.payload = Buffer(payload);
+    frame.attachment = Buffer(attachment);
+    return frame;
+  }
+  static Frame Message(absl::string_view text, absl::string_view attachment = {}) {
+    EchoMessage message;
+    message.set_message(std::string(text));
+    return Response(message.SerializeAsString(), attachment);
+  }
+
+  // Answers a call with a closure and runs what that queues.
+  void Answer(Frame frame) {
+    bool ended = false;
+    auto* const call =
+        new ClientCall(controller_, &response_, NewClosure([&] { ended = true; }), clock_);
+    loop_->RunOrPost([&] {
+      call->Answer(frame);
+      call->Complete(*loop_);
+    });
+    EXPECT_FALSE(ended) << "closures run from the loop's top level only";
+    EXPECT_TRUE(loop_->RunOnce());
+    EXPECT_TRUE(ended);
+  }
+
+  ManualClock clock_;
+  std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
+  Controller controller_;
+  EchoMessage response_;
+};
+
+TEST_F(ClientCallTest, AClosureRunsWithTheAnswerInPlace) {
+  Answer(Message("hello", "beside"));
+  EXPECT_FALSE(controller_.Failed()) << controller_.ErrorText();
+  EXPECT_EQ(response_.message(), "hello");
+  EXPECT_EQ(controller_.response_attachment().ToString(), "beside");
+}
+
+TEST_F(ClientCallTest, TheClosureMayDestroyControllerAndResponse) {
+  struct Both {
+    Controller controller;
+    EchoMessage response;
+  };
+  auto* const both = new Both;
+  std::string got;
+  auto* const call = new ClientCall(both->controller, &both->response, NewClosure([&got, both] {
+                                      got = both->response.message();
+                                      delete both;
+                                    }),
+                                    clock_);
+  loop_->RunOrPost([&] {
+    Frame frame = Message("short life");
+    call->Answer(frame);
+    call->Complete(*loop_);
+  });
+  EXPECT_TRUE(loop_->RunOnce());
+  EXPECT_EQ(got, "short life");
+}
+
+TEST_F(ClientCallTest, ASynchronousCallerWaitsForTheEndFromAnotherThread) {
+  for (int round = 0; round < 200; ++round) {
+    // On the stack, and gone as soon as the wait is over.
+    auto call = std::make_unique<ClientCall>(controller_, &response_, nullptr, clock_);
+    EXPECT_TRUE(call->synchronous());
+    std::thread answerer([this, raw = call.get()] {
+      loop_->RunOrPost([this, raw] {
+        Frame frame = Message("from afar");
+        raw->Answer(frame);
+        raw->Complete(*loop_);
+      });
+    });
+    call->Wait();
+    call.reset();
+    EXPECT_EQ(response_.message(), "from afar");
+    answerer.join();
+  }
+}
+
+TEST_F(ClientCallTest, ASynchronousCallMayHaveEndedBeforeTheWait) {
+  ClientCall call(controller_, &response_, nullptr, clock_);
+  call.Fail(kOvercrowded, "full");
+  loop_->RunOrPost([&] { call.Complete(*loop_); });
+  call.Wait();
+  EXPECT_EQ(controller_.ErrorCode(), kOvercrowded);
+  EXPECT_EQ(controller_.ErrorText(), "full");
+}
+
+TEST_F(ClientCallTest, FailureTellsCodeAndTextAndLeavesTheResponse) {
+  response_.set_message("as it was");
+  Frame frame = Message("not wanted", "nor this");
+  frame.meta.mutable_response()->set_error_code(42);
+  frame.meta.mutable_response()->set_error_text("the service says no");
+  Answer(std::move(frame));
+  EXPECT_EQ(controller_.ErrorCode(), 42);
+  EXPECT_EQ(controller_.ErrorText(), "the service says no");
+  EXPECT_EQ(response_.message(), "as it was");
+  EXPECT_TRUE(controller_.response_attachment().empty());
+}
+
+TEST_F(ClientCallTest, AnErrorBelowZeroIsAnErrorToo) {
+  Frame frame = Message("x");
+  frame.meta.mutable_response()->set_error_code(-7);
+  Answer(std::move(frame));
+  EXPECT_TRUE(controller_.Failed());
+  EXPECT_EQ(controller_.ErrorCode(), -7);
+}
+
+TEST_F(ClientCallTest, APayloadThatDoesNotParseIsABadResponse) {
+  Answer(Response("\xff\xff\xff"));
+  EXPECT_EQ(controller_.ErrorCode(), kBadResponse);
+  EXPECT_EQ(controller_.ErrorText(),
+            "the response does not parse: payload of 3 bytes is not a "
+            "farcall.testing.EchoMessage: do both sides use the same .proto file?");
+}
+
+TEST_F(ClientCallTest, MissingRequiredFieldsAreNamed) {
+  Answer(Response("", "an attachment"));
+  EXPECT_EQ(controller_.ErrorCode(), kBadResponse);
+  EXPECT_NE(controller_.ErrorText().find("lacks required fields: message"), std::string::npos)
+      << controller_.ErrorText();
+  EXPECT_TRUE(controller_.response_attachment().empty());
+}
+
+TEST_F(ClientCallTest, WhatWasNotAskedForIsABadResponse) {
+  Frame compressed = Message("x");
+  compressed.meta.set_compress_type(wire::COMPRESS_GZIP);
+  Answer(std::move(compressed));
+  EXPECT_EQ(controller_.ErrorCode(), kBadResponse);
+  EXPECT_EQ(controller_.ErrorText(),
+            "the response is compressed (type 2), which was not asked for");
+
+  Controller other;
+  ClientCall call(other, &response_, nullptr, clock_);
+  Frame json = Message("x");
+  json.meta.set_content_type(wire::CONTENT_JSON);
+  call.Answer(json);
+  loop_->RunOrPost([&] { call.Complete(*loop_); });
+  call.Wait();
+  EXPECT_EQ(other.ErrorText(), "the response is no protobuf (content_type 1)");
+}
+
+TEST_F(ClientCallTest, WithoutAMessageThePayloadIsNotLookedAt) {
+  ClientCall call(controller_, nullptr, nullptr, clock_);
+  Frame frame = Response("\xff\xff\xff", "only this");
+  call.Answer(frame);
+  loop_->RunOrPost([&] { call.Complete(*loop_); });
+  call.Wait();
+  EXPECT_FALSE(controller_.Failed()) << controller_.ErrorText();
+  EXPECT_EQ(controller_.response_attachment().ToString(), "only this");
+}
+
+TEST_F(ClientCallTest, TheControllerLearnsLatencyAndConnection) {
+  ClientCall call(controller_, &response_, nullptr, clock_);
+  EXPECT_EQ(call.started(), clock_.Now());
+  auto info = std::make_shared<ConnectionInfo>();
+  info->peer = Address::Ipv4({10, 0, 0, 7}, 8002);
+  call.set_connection(info);
+  call.Fail(ECANCELED, "enough");
+  clock_.Advance(microseconds(1234));
+  loop_->RunOrPost([&] { call.Complete(*loop_); });
+  call.Wait();
+  EXPECT_EQ(controller_.latency_us(), 1234);
+  EXPECT_EQ(controller_.remote_side(), "10.0.0.7:8002");
+}
+
+TEST_F(ClientCallTest, KnowsOfACancellation) {
+  ClientCall call(controller_, &response_, nullptr, clock_);
+  EXPECT_FALSE(call.canceled());
+  controller_.StartCancel();
+  EXPECT_TRUE(call.canceled());
+}
+
+}  // namespace
+}  // namespace farcall

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/closure.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace farcall {
+namespace {
+
+using google::protobuf::Closure;
+
+TEST(ClosureTest, RunsOnceAndFreesItself) {
+  int runs = 0;
+  Closure* const closure = NewClosure([&] { ++runs; });
+  EXPECT_EQ(runs, 0);
+  closure->Run();
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(ClosureTest, WhatTheCallableOwnsIsFreedAfterTheRun) {
+  auto owned = std::make_unique<int>(7);
+  auto shared = std::make_shared<int>(8);
+  const std::weak_ptr<int> watch = shared;
+  int seen = 0;
+  NewClosure([owned = std::move(owned), shared = std::move(shared), &seen] {
+    seen = *owned + *shared;
+  })->Run();
+  EXPECT_EQ(seen, 15);
+  EXPECT_TRUE(watch.expired());
+}
+
+// The memory of a closure is free before its callable runs: it may make the next call, which
+// makes the next closure.
+TEST(ClosureTest, TheCallableMayMakeAnotherClosure) {
+  int left = 1000;
+  std::function<void()> step = [&] {
+    if (--left > 0) NewClosure(step)->Run();
+  };
+  NewClosure(step)->Run();
+  EXPECT_EQ(left, 0);
+}
+
+TEST(ClosureTest, NamedCallablesAreCopied) {
+  int runs = 0;
+  const auto increment = [&runs] { ++runs; };
+  auto counter = [&runs, own = 0]() mutable { runs += ++own; };
+  NewClosure(increment)->Run();
+  NewClosure(counter)->Run();
+  NewClosure(counter)->Run();
+  EXPECT_EQ(runs, 3);
+}
+
+void AddOne(int* to) { ++*to; }
+
+TEST(ClosureTest, AnythingThatCanBeCalledWillDo) {
+  int runs = 0;
+  NewClosure(std::bind(&AddOne, &runs))->Run();
+  NewClosure(std::function<void()>([&] { ++runs; }))->Run();
+  EXPECT_EQ(runs, 2);
+}
+
+TEST(ClosureTest, AnExceptionLeavesNothingBehind) {
+  auto shared = std::make_shared<int>(1);
+  const std::weak_ptr<int> watch = shared;
+  Closure* const closure =
+      NewClosure([shared = std::move(shared)] { throw std::runtime_error("as it comes"); });
+  EXPECT_THROW(closure->Run(), std::runtime_error);
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(ClosureGuardTest, RunsWhenTheScopeEnds) {
+  int runs = 0;
+  {
+    const ClosureGuard guard(NewClosure([&] { ++runs; }));
+    EXPECT_EQ(runs, 0);
+  }
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(ClosureGuardTest, RunsOnEveryWayOut) {
+  int runs = 0;
+  const auto handler = [&](bool early) {
+    const ClosureGuard guard(NewClosure([&] { ++runs; }));
+    if (early) return;
+    throw std::runtime_error("late");
+  };
+  handler(true);
+  EXPECT_EQ(runs, 1);
+  EXPECT_THROW(handler(false), std::runtime_error);
+  EXPECT_EQ(runs, 2);
+}
+
+TEST(ClosureGuardTest, WhoReleasesRunsItHimself) {
+  int runs = 0;
+  Closure* later = nullptr;
+  {
+    ClosureGuard guard(NewClosure([&] { ++runs; }));
+    later = guard.release();
+    EXPECT_EQ(guard.release(), nullptr);
+  }
+  EXPECT_EQ(runs, 0);
+  later->Run();
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(ClosureGuardTest, MayGuardNothing) { const ClosureGuard guard(nullptr); }
+
+}  // namespace
+}  // namespace farcall

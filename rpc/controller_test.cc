@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/controller.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rpc/closure.h"
+
+namespace farcall {
+namespace {
+
+// Where calls are under way: remembers what was cancelled.
+class Calls final : public Cancellable {
+ public:
+  void Cancel(uint64_t call_id) override { cancelled.push_back(call_id); }
+
+  std::vector<uint64_t> cancelled;
+};
+
+std::shared_ptr<const ConnectionInfo> SomeConnection() {
+  auto info = std::make_shared<ConnectionInfo>();
+  info->local = Address::Ipv4({127, 0, 0, 1}, 40000);
+  info->peer = Address::Ipv4({10, 0, 0, 7}, 8002);
+  return info;
+}
+
+TEST(ControllerTest, BeginsWithNothingSet) {
+  Controller controller;
+  EXPECT_FALSE(controller.Failed());
+  EXPECT_EQ(controller.ErrorCode(), 0);
+  EXPECT_EQ(controller.ErrorText(), "");
+  EXPECT_TRUE(controller.status().ok());
+  EXPECT_EQ(controller.timeout_ms(), Controller::kNotSet);
+  EXPECT_EQ(controller.deadline(), TimePoint::max());
+  EXPECT_EQ(controller.log_id(), 0);
+  EXPECT_EQ(controller.latency_us(), 0);
+  EXPECT_EQ(controller.connection(), nullptr);
+  EXPECT_EQ(controller.remote_side(), "");
+  EXPECT_EQ(controller.local_side(), "");
+  EXPECT_FALSE(controller.IsCanceled());
+}
+
+TEST(ControllerTest, SetFailedTakesCodeAndText) {
+  Controller controller;
+  controller.SetFailed(ENOSPC, "the disk is full");
+  EXPECT_TRUE(controller.Failed());
+  EXPECT_EQ(controller.ErrorCode(), ENOSPC);
+  EXPECT_EQ(controller.ErrorText(), "the disk is full");
+  controller.SetFailed(-3, "");
+  EXPECT_TRUE(controller.Failed());
+  EXPECT_EQ(controller.ErrorCode(), -3);
+}
+
+TEST(ControllerTest, SetFailedIsAFailureWhateverTheCode) {
+  Controller controller;
+  controller.SetFailed(0, "nobody means success");
+  EXPECT_EQ(controller.ErrorCode(), kInternal);
+  EXPECT_EQ(controller.ErrorText(), "nobody means success");
+
+  Controller by_text;
+  static_cast<google::protobuf::RpcController&>(by_text).SetFailed("as protobuf has it");
+  EXPECT_EQ(by_text.ErrorCode(), kInternal);
+  EXPECT_EQ(by_text.ErrorText(), "as protobuf has it");
+}
+
+TEST(ControllerTest, StatusIsTheNearestCodeWithNameAndNumber) {
+  const struct {
+    int code;
+    absl::StatusCode status;
+  } cases[] = {
+      {kRpcTimedOut, absl::StatusCode::kDeadlineExceeded},
+      {kOvercrowded, absl::StatusCode::kResourceExhausted},
+      {kFailedSocket, absl::StatusCode::kUnavailable},
+      {kNoMethod, absl::StatusCode::kUnimplemented},
+      {ECANCELED, absl::StatusCode::kCancelled},
+      {ENOENT, absl::StatusCode::kNotFound},
+      {987654, absl::StatusCode::kUnknown},
+  };
+  for (const auto& one : cases) {
+    Controller controller;
+    controller.SetFailed(one.code, "why");
+    EXPECT_EQ(controller.status().code(), one.status) << one.code;
+  }
+  Controller controller;
+  controller.SetFailed(kRpcTimedOut, "too late");
+  EXPECT_EQ(controller.status().message(), "ERPCTIMEDOUT (1008): too late");
+}
+
+TEST(ControllerTest, ResetIsAsNew) {
+  Controller controller;
+  const auto calls = std::make_shared<Calls>();
+  ASSERT_TRUE(controller.Begin(calls, 1));
+  controller.request_attachment() = Buffer("request");
+  controller.response_attachment() = Buffer("response");
+  controller.set_log_id(9);
+  controller.set_timeout_ms(9);
+  controller.set_deadline(TimePoint());
+  controller.set_connection(SomeConnection());
+  controller.StartCancel();
+  controller.End(ECANCELED, "cancelled", 9);
+
+  controller.Reset();
+  EXPECT_FALSE(controller.Failed());
+  EXPECT_EQ(controller.ErrorText(), "");
+  EXPECT_TRUE(controller.request_attachment().empty());
+  EXPECT_TRUE(controller.response_attachment().empty());
+  EXPECT_EQ(controller.log_id(), 0);
+  EXPECT_EQ(controller.timeout_ms(), Controller::kNotSet);
+  EXPECT_EQ(controller.deadline(), TimePoint::max());
+  EXPECT_EQ(controller.latency_us(), 0);
+  EXPECT_EQ(controller.connection(), nullptr);
+  EXPECT_FALSE(controller.IsCanceled());
+  EXPECT_TRUE(controller.Begin(calls, 2));
+  controller.End(0, "", 0);
+}
+
+TEST(ControllerTest, ACallBeginsWithoutTheOutcomeOfTheLast) {
+  Controller controller;
+  controller.SetFailed(ENOENT, "the last");
+  controller.response_attachment() = Buffer("the last");
+  controller.request_attachment() = Buffer("for this one");
+  ASSERT_TRUE(controller.Begin(nullptr, 0));
+  EXPECT_FALSE(controller.Failed());
+  EXPECT_TRUE(controller.response_attachment().empty());
+  EXPECT_EQ(controller.request_attachment().ToString(), "for this one");
+  controller.End(0, "not looked at", 1234);
+  EXPECT_FALSE(controller.Failed());
+  EXPECT_EQ(controller.latency_us(), 1234);
+}
+
+TEST(ControllerTest, TheSidesOfTheConnectionAreTold) {
+  Controller controller;
+  controller.set_connection(SomeConnection());
+  EXPECT_EQ(controller.remote_side(), "10.0.0.7:8002");
+  EXPECT_EQ(controller.local_side(), "127.0.0.1:40000");
+}
+
+TEST(ControllerCancelTest, BeforeTheCallItDoesNotBegin) {
+  Controller controller;
+  const auto calls = std::make_shared<Calls>();
+  controller.StartCancel();
+  EXPECT_TRUE(controller.IsCanceled());
+  EXPECT_FALSE(controller.Begin(calls, 5));
+  EXPECT_TRUE(calls->cancelled.empty());
+  EXPECT_EQ(calls.use_count(), 1);
+}
+
+TEST(ControllerCancelTest, DuringTheCallItReachesThatCall) {
+  Controller controller;
+  const auto calls = std::make_shared<Calls>();
+  ASSERT_TRUE(controller.Begin(calls, 5));
+  controller.StartCancel();
+  EXPECT_EQ(calls->cancelled, (std::vector<uint64_t>{5}));
+  controller.End(ECANCELED, "cancelled by the caller", 0);
+  EXPECT_EQ(controller.ErrorCode(), ECANCELED);
+}
+
+TEST(ControllerCancelTest, AfterTheCallItReachesNothing) {
+  Controller controller;
+  const auto calls = std::make_shared<Calls>();
+  ASSERT_TRUE(controller.Begin(calls, 5));
+  controller.End(0, "", 0);
+  EXPECT_EQ(calls.use_count(), 1) << "nothing of the call is kept";
+  controller.StartCancel();
+  EXPECT_TRUE(calls->cancelled.empty());
+  EXPECT_FALSE(controller.Failed());
+}
+
+// The last reference may be the controller's, and what it refers to may look at it.
+TEST(ControllerCancelTest, EndLetsGoWithoutItsLock) {
+  class Looks final : public Cancellable {
+   public:
+    Looks(Controller& controller, bool& gone) : controller_(controller), gone_(gone) {}
+    ~Looks() override {
+      EXPECT_FALSE(controller_.IsCanceled());
+      gone_ = true;
+    }
+    void Cancel(uint64_t) override {}
+
+   private:
+    Controller& controller_;
+    bool& gone_;
+  };
+  Controller controller;
+  bool gone = false;
+  ASSERT_TRUE(controller.Begin(std::make_shared<Looks>(controller, gone), 1));
+  controller.End(0, "", 0);
+  EXPECT_TRUE(gone);
+}
+
+TEST(ControllerCancelTest, MayComeFromAnyThreadAtAnyTime) {
+  class Counts final : public Cancellable {
+   public:
+    void Cancel(uint64_t) override { ++cancels; }
+    std::atomic<int> cancels{0};
+  };
+  for (int round = 0; round < 300; ++round) {
+    Controller controller;
+    const auto calls = std::make_shared<Counts>();
+    std::thread canceller([&] { controller.StartCancel(); });
+    if (controller.Begin(calls, 1)) {
+      (void)controller.IsCanceled();
+      controller.End(0, "", 0);
+    }
+    canceller.join();
+    EXPECT_LE(calls->cancels, 1);
+    EXPECT_TRUE(controller.IsCanceled());
+  }
+}
+
+class NotifyOnCancelTest : public ::testing::Test {
+ protected:
+  void Ask() {
+    controller_.NotifyOnCancel(NewClosure([this] {
+      ++runs_;
+      canceled_then_ = controller_.IsCanceled();  // without a lock held
+    }));
+  }
+
+  Controller controller_;
+  int runs_ = 0;
+  bool canceled_then_ = false;
+};
+
+TEST_F(NotifyOnCancelTest, RunsWhenTheConnectionClosesAndNotAgainAtTheEnd) {
+  Ask();
+  EXPECT_EQ(runs_, 0);
+  controller_.NotifyCancel(/*closed=*/true);
+  EXPECT_EQ(runs_, 1);
+  EXPECT_TRUE(canceled_then_);
+  controller_.NotifyCancel(/*closed=*/false);
+  EXPECT_EQ(runs_, 1);
+}
+
+TEST_F(NotifyOnCancelTest, RunsAtTheEndOfACallThatNobodyCancelled) {
+  Ask();
+  controller_.NotifyCancel(/*closed=*/false);
+  EXPECT_EQ(runs_, 1);
+  EXPECT_FALSE(canceled_then_);
+  controller_.NotifyCancel(/*closed=*/true);
+  EXPECT_EQ(runs_, 1);
+}
+
+TEST_F(NotifyOnCancelTest, RunsAtOnceWhereItIsTooLateToWait) {
+  controller_.NotifyCancel(/*closed=*/true);
+  Ask();
+  EXPECT_EQ(runs_, 1);
+  EXPECT_TRUE(canceled_then_);
+}
+
+TEST_F(NotifyOnCancelTest, RunsAtOnceAfterTheEndToo) {
+  controller_.NotifyCancel(/*closed=*/false);
+  Ask();
+  EXPECT_EQ(runs_, 1);
+}
+
+TEST_F(NotifyOnCancelTest, ASecondOneReplacesTheFirstWhichIsRun) {
+  int first = 0;
+  controller_.NotifyOnCancel(NewClosure([&] { ++first; }));
+  Ask();
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(runs_, 0);
+  controller_.NotifyCancel(/*closed=*/true);
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(runs_, 1);
+}
+
+TEST_F(NotifyOnCancelTest, RunsOnceWhoeverIsFirst) {
+  for (int round = 0; round < 300; ++round) {
+    Controller controller;
+    std::atomic<int> runs{0};
+    std::thread closer([&] { controller.NotifyCancel(/*closed=*/true); });
+    std::thread ender([&] { controller.NotifyCancel(/*closed=*/false); });
+    controller.NotifyOnCancel(NewClosure([&] { ++runs; }));
+    closer.join();
+    ender.join();
+    EXPECT_EQ(runs, 1);
+  }
+}
+
+}  // namespace
+}  // namespace farcall

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/testing/sim_service.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rpc/closure.h"
+#include "rpc/testing/sim_call.h"
+
+namespace farcall {
+
+void SimService::Handle(Controller& controller, const test::EchoRequest& request,
+                        test::EchoResponse& response, google::protobuf::Closure* done) {
+  const uint64_t id = SimCallId(request.message());
+  ++runs_[id];
+  response.set_message(request.message());
+  TestRandom random(id * 7919 + 3);
+  const uint64_t dice = hurry_ ? 0 : random.Below(10);
+  if (dice < 3) {
+    EchoBack(controller, request, response, done);
+  } else if (dice < 5) {
+    controller.response_attachment() = SimCall::Attachment(id, random.Size(largest_attachment_));
+    done->Run();
+  } else if (dice < 6) {
+    controller.SetFailed(SimCall::kOwnError, "on purpose");
+    done->Run();
+  } else if (dice < 7 && request.depth() > 0) {
+    HandOn(controller, done);
+  } else {
+    Keep(controller, done);
+  }
+}
+
+void SimService::Keep(Controller& controller, google::protobuf::Closure* done) {
+  ++asked_to_be_told_;
+  controller.NotifyOnCancel(NewClosure([this] { ++told_; }));
+  kept_.push_back(done);
+}
+
+void SimService::HandOn(Controller& controller, google::protobuf::Closure* done) {
+  make_call_([&controller, done](bool succeeded) {
+    if (!succeeded) controller.SetFailed(SimCall::kOwnError, "the inner call failed");
+    done->Run();
+  });
+}
+
+void SimService::AnswerOne(TestRandom& random) {
+  if (kept_.empty()) return;
+  std::swap(kept_[random.Below(kept_.size())], kept_.back());
+  google::protobuf::Closure* const done = kept_.back();
+  kept_.pop_back();
+  done->Run();
+}
+
+void SimService::AnswerAll() {
+  for (google::protobuf::Closure* const done : std::exchange(kept_, {})) done->Run();
+}
+
+std::string SimService::Violation() const {
+  for (const auto& [id, runs] : runs_) {
+    if (runs > 1) return absl::StrCat("call ", id, ": its handler ran ", runs, " times");
+  }
+  if (told_ != asked_to_be_told_) {
+    return absl::StrCat(asked_to_be_told_, " handlers asked to be told of the end, ", told_,
+                        " were");
+  }
+  return "";
+}
+
+}  // namespace farcall

@@ -1,0 +1,123 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""Lays out a static library with its headers, pkg-config and CMake files in a tar.
+
+The tar unpacks under any prefix:
+  lib/libNAME.a
+  lib/pkgconfig/NAME.pc
+  lib/cmake/NAME/NAMEConfig.cmake, NAMEConfigVersion.cmake
+  include/NAME/...   headers by their paths in the repository
+"""
+
+import argparse
+import fnmatch
+import io
+import os
+import re
+import sys
+import tarfile
+
+# Link option -> (CMake target, what find_dependency needs to define it).
+CMAKE_TARGETS = {
+    "-lprotobuf": ("protobuf::libprotobuf", "Protobuf"),
+    "-lspdlog": ("spdlog::spdlog", "spdlog"),
+    "-lfmt": ("fmt::fmt", "fmt"),
+    "-lpthread": ("Threads::Threads", "Threads"),
+}
+
+
+def cmake_target(flag):
+    """The CMake target and package behind a link option; the option itself and None
+    where there is no such package."""
+    if flag.startswith("-labsl_"):
+        return "absl::" + flag[len("-labsl_") :], "absl"
+    return CMAKE_TARGETS.get(flag, (flag, None))
+
+
+def matches(pattern, path):
+    """Like a shell's pattern: * stays within a directory."""
+    same_depth = pattern.count("/") == path.count("/")
+    return same_depth and fnmatch.fnmatchcase(path, pattern)
+
+
+def reachable(headers, public):
+    """The headers that match `public`, and those that they include.
+
+    `headers` is a dictionary from the path in the repository to the file.
+    """
+    directories = {path.split("/")[0] for path in headers}
+    wanted = [path for path in headers if any(matches(p, path) for p in public)]
+    seen = set(wanted)
+    while wanted:
+        path = wanted.pop()
+        with open(headers[path]) as stream:
+            text = stream.read()
+        for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE):
+            if name.split("/")[0] not in directories or name in seen:
+                continue
+            if name not in headers:
+                sys.exit("%s includes %s, which no dependency provides" % (path, name))
+            seen.add(name)
+            wanted.append(name)
+    return sorted(seen)
+
+
+def substitutions(args):
+    targets = []
+    packages = []
+    for flag in args.link:
+        target, package = cmake_target(flag)
+        targets.append(target)
+        if package and package not in packages:
+            packages.append(package)
+    major, minor = args.version.split(".")[:2]
+    return {
+        "@NAME@": args.name,
+        "@VERSION@": args.version,
+        "@VERSION_MAJOR@": major,
+        "@VERSION_MINOR@": minor,
+        "@DESCRIPTION@": args.description,
+        "@LINK_FLAGS@": " ".join(args.link),
+        "@FIND_DEPENDENCIES@": "\n".join("find_dependency(%s)" % p for p in sorted(packages)),
+        "@LINK_TARGETS@": ";".join(targets),
+    }
+
+
+def layout(args):
+    """Path in the prefix -> bytes."""
+    values = substitutions(args)
+    folders = {".pc": "lib/pkgconfig/", ".cmake": "lib/cmake/%s/" % args.name}
+    tree = {}
+    for template in args.template:
+        name = os.path.basename(template)[: -len(".in")]
+        with open(template) as stream:
+            text = stream.read()
+        for key, value in values.items():
+            text = text.replace(key, value)
+        tree[folders[os.path.splitext(name)[1]] + name] = text.encode()
+    with open(args.archive, "rb") as stream:
+        tree["lib/lib%s.a" % args.name] = stream.read()
+    headers = dict(header.split("=", 1) for header in args.header)
+    for path in reachable(headers, args.public):
+        with open(headers[path], "rb") as stream:
+            tree["include/%s/%s" % (args.name, path)] = stream.read()
+    return tree
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("out", "name", "version", "description", "archive"):
+        parser.add_argument("--" + name, required=True)
+    for name in ("template", "public", "link", "header"):
+        parser.add_argument("--" + name, action="append", default=[])
+    args = parser.parse_args()
+    with tarfile.open(args.out, "w:gz", compresslevel=1) as tar:
+        for path, data in sorted(layout(args).items()):
+            member = tarfile.TarInfo(path)
+            member.size = len(data)
+            member.mode = 0o644
+            tar.addfile(member, io.BytesIO(data))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""What package.py lays out."""
+
+import argparse
+import glob
+import os
+import tempfile
+import unittest
+
+import package
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+
+
+class PackageTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+
+    def file(self, name, text):
+        path = os.path.join(self.directory.name, name.replace("/", "_"))
+        with open(path, "w") as stream:
+            stream.write(text)
+        return path
+
+    def headers(self, **includes):
+        """Headers named by their paths ("__" for "/"), with what each includes."""
+        result = {}
+        for name, included in includes.items():
+            path = name.replace("__", "/") + ".h"
+            text = "".join('#include "%s"\n' % other for other in included)
+            result[path] = self.file(path, text)
+        return result
+
+    def test_public_headers_take_along_what_they_include(self):
+        headers = self.headers(
+            rpc__channel=["rpc/session/s.h", "absl/status/status.h"],
+            rpc__session__s=["transport/t.h", "rpc/channel.h"],
+            rpc__session__unused=[],
+            transport__t=[],
+        )
+        found = package.reachable(headers, ["rpc/*.h"])
+        self.assertEqual(["rpc/channel.h", "rpc/session/s.h", "transport/t.h"], found)
+
+    def test_missing_header_is_an_error(self):
+        headers = self.headers(rpc__channel=["rpc/gone.h"])
+        with self.assertRaises(SystemExit) as raised:
+            package.reachable(headers, ["rpc/*.h"])
+        self.assertIn("rpc/channel.h includes rpc/gone.h", str(raised.exception))
+
+    def test_link_options_become_targets(self):
+        self.assertEqual(("absl::status", "absl"), package.cmake_target("-labsl_status"))
+        self.assertEqual(("Threads::Threads", "Threads"), package.cmake_target("-lpthread"))
+        self.assertEqual(("-lm", None), package.cmake_target("-lm"))
+
+    def test_layout(self):
+        headers = self.headers(rpc__channel=[])
+        args = argparse.Namespace(
+            name="farcall",
+            version="1.2.3",
+            description="about",
+            archive=self.file("a", "objects"),
+            template=glob.glob(HERE + "/*.in"),
+            public=["rpc/*.h"],
+            link=["-labsl_status", "-lprotobuf", "-lm"],
+            header=["%s=%s" % item for item in headers.items()],
+        )
+        tree = package.layout(args)
+        self.assertEqual(
+            {
+                "include/farcall/rpc/channel.h",
+                "lib/cmake/farcall/farcallConfig.cmake",
+                "lib/cmake/farcall/farcallConfigVersion.cmake",
+                "lib/libfarcall.a",
+                "lib/pkgconfig/farcall.pc",
+            },
+            set(tree),
+        )
+        config = tree["lib/cmake/farcall/farcallConfig.cmake"].decode()
+        self.assertIn("find_dependency(Protobuf)\nfind_dependency(absl)\n", config)
+        self.assertIn('"absl::status;protobuf::libprotobuf;-lm"', config)
+        pc = tree["lib/pkgconfig/farcall.pc"].decode()
+        self.assertIn("Version: 1.2.3\n", pc)
+        self.assertIn("-lfarcall -labsl_status -lprotobuf -lm\n", pc)
+        for path, data in tree.items():
+            self.assertNotIn(b"@", data, path)
+
+
+if __name__ == "__main__":
+    unittest.main()

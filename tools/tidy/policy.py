@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checks hold the repository to: the lists, in one place."""
+
+# --- Who may include whom -------------------------------------------------------
+# A file belongs to the longest of these prefixes that its path has. It may include
+# the headers of its own directory, and those listed: "a/" is a and all below it,
+# "a/*" is only the files directly in a.
+
+_TRANSPORT = ["transport/*", "transport/base/", "transport/buffer/", "transport/loop/"]
+_RPC_PUBLIC = ["rpc/*"]
+
+LAYERS = {
+    "transport/": _TRANSPORT,
+    "transport/base/": [],
+    "transport/buffer/": ["transport/base/"],
+    "transport/loop/": ["transport/base/"],
+    # The kinds of transport never see each other.
+    "transport/tcp/": _TRANSPORT + ["transport/tcp/"],
+    "transport/rdma/": _TRANSPORT + ["transport/rdma/"],
+    "transport/link/": _TRANSPORT + ["transport/link/"],
+    "rpc/": _TRANSPORT + ["rpc/"],
+    # The composition root: the one file of rpc that knows which transports there are.
+    "rpc/runtime.cc": _TRANSPORT + ["rpc/", "transport/tcp/", "transport/rdma/", "transport/link/"],
+    "examples/": _RPC_PUBLIC + ["transport/*", "transport/buffer/", "transport/loop/"],
+    "benchmarks/": _RPC_PUBLIC + _TRANSPORT + ["benchmarks/"],
+    # Measures the insides.
+    "benchmarks/micro/": ["rpc/", "transport/", "benchmarks/"],
+    "tools/": _RPC_PUBLIC + _TRANSPORT,
+}
+
+# Tests, and what only tests use: directories named testing, and files with such names.
+TEST_STEMS = ("_test", "_testing", "_harness", "_fuzz", "_selftest")
+TEST_DIRECTORIES = ("testing/", "tools/fuzz/")
+# They may look inside their neighbours, but never up.
+TEST_LAYERS = {
+    "transport/": ["transport/"],
+    "rpc/": ["rpc/", "transport/"],
+    "examples/": ["examples/", "rpc/", "transport/"],
+    "benchmarks/": ["benchmarks/", "rpc/", "transport/"],
+    "tools/": ["tools/", "rpc/", "transport/"],
+}
+# Beside tests, who may include what only tests use.
+MAY_USE_TESTING = ["benchmarks/micro/"]
+
+# Headers of the system that only one part may include.
+SYSTEM_HEADERS = {
+    "infiniband/": ["transport/rdma/", "transport/testing/"],
+    "rdma/": ["transport/rdma/", "transport/testing/"],
+}
+
+# What a quoted include may start with, beside the repository's own directories.
+LIBRARIES = ["absl/", "benchmark/", "fmt/", "google/", "gmock/", "grpcpp/", "gtest/", "spdlog/"]
+
+# --- Pure targets ---------------------------------------------------------------
+# Bytes, events and the time go in, actions come out. A name that ends in "/" is a
+# directory; else it is the header and source of that name. Targets with a comment
+# "# Pure." in their BUILD.bazel must be listed.
+PURE = [
+    "rpc/call/call_table",
+    "rpc/cluster/target",
+    "rpc/errors",
+    "rpc/session/reconnect",
+    "rpc/wire/",
+    "transport/address",
+    "transport/loop/flush_list",
+    "transport/loop/polling",
+    "transport/loop/timer_queue",
+]
+# Of the project, what pure code may include beside other pure code.
+PURE_MAY_INCLUDE = ["transport/base/check.h", "transport/base/time.h", "transport/buffer/"]
+# Headers that bring threads, locks, files or sockets.
+IMPURE_HEADERS = (
+    r"(thread|mutex|shared_mutex|atomic|condition_variable|future|semaphore|latch|barrier"
+    r"|stop_token|fstream|filesystem|iostream|pthread\.h|unistd\.h|fcntl\.h|poll\.h|signal\.h"
+    r"|netdb\.h|time\.h|(sys|net|netinet|linux)/.*"
+    r"|absl/synchronization/.*|absl/time/clock\.h|absl/random/random\.h|spdlog/.*)"
+)
+# Calls that ask the world: clocks, chance, the process.
+IMPURE_CALLS = (
+    r"::now\s*\(|\b(absl::Now|gettimeofday|clock_gettime|getrandom|getenv|sleep_for)\s*\("
+    r"|\brandom_device\b|\babsl::BitGen\b|\bthread_local\b"
+)
+
+# --- Sizes ----------------------------------------------------------------------
+FILE_LINES = 300
+TEST_FILE_LINES = 450
+FUNCTION_LINES = 70
+LINE_LENGTH = 100
+# Bytes. Nothing here is larger but by mistake.
+FILE_BYTES = 256 * 1024
+
+# --- Words ----------------------------------------------------------------------
+# Left over from work that is not finished, or a check silenced.
+LEFTOVER_WORDS = (
+    r"\b(TODO|FIXME|XXX|HACK)\b|\bnot implemented\b|\bNOLINT|\bGTEST_SKIP\b|\bDISABLED_"
+    r"|clang-format off"
+)
+# These files name the words because they forbid them.
+LEFTOVER_EXEMPT = ["tools/tidy/"]
+# Paths of one machine; joined here so that this file does not hold them.
+MACHINE_PATHS = r"(?<![\w.$}])/(%s)" % "|".join(["wo" + r"rk/", "tmp/" + "bz"])
+
+# --- Files ----------------------------------------------------------------------
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+SPDX_EXTENSIONS = {
+    ".bazel", ".BUILD", ".bzl", ".cc", ".cmake", ".h", ".in", ".proto", ".py", ".sh",
+    ".yaml", ".yml",
+}
+SPDX_NAMES = {".bazelrc", "CMakeLists.txt", "Dockerfile", "WORKSPACE", "packages.txt"}
+
+KNOWN_EXTENSIONS = SPDX_EXTENSIONS | {".json", ".md", ".svg", ".txt"}
+KNOWN_NAMES = SPDX_NAMES | {
+    ".bazelignore", ".clang-format", ".dockerignore", ".gitignore", "LICENSE", "NOTICE",
+}
+# Inputs of fuzzers: any name, any bytes.
+CORPUS = "/corpus/"
+# Pictures of the documents.
+PICTURES = ("docs/", ".png")

@@ -1,0 +1,46 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the repository against its own rules.
+
+usage: tools/tidy/tidy.py [ROOT]
+
+Prints "file:line: what; cure: ..." for each broken rule, and exits with 1 if there
+is one. The rules' lists are in policy.py.
+"""
+
+import os
+import sys
+
+import formatting
+import layers
+import purity
+import sizes
+import strays
+import words
+from source_tree import read_tree
+
+CHECKS = [
+    layers.check,
+    purity.check,
+    purity.check_names,
+    purity.check_marks,
+    formatting.check,
+    sizes.check,
+    words.check,
+    strays.check,
+]
+
+
+def main():
+    here = os.path.dirname(os.path.realpath(__file__))
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(here))
+    tree = read_tree(root)
+    findings = [finding for check in CHECKS for finding in check(tree)]
+    for finding in sorted(findings, key=lambda f: (f.path, f.line)):
+        print(finding)
+    print("%d files, %d findings" % (len(tree), len(findings)))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

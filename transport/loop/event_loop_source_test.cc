@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Poll sources on a loop: armed for the sleep only, and every Arm undone once.
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "transport/base/clock.h"
+#include "transport/loop/event_loop.h"
+#include "transport/loop/loop_testing.h"
+
+namespace farcall {
+namespace {
+
+// A completion queue's stand-in that keeps account.
+class FakeSource final : public PollSource {
+ public:
+  bool Poll() override {
+    ++polls;
+    if (on_poll) on_poll();
+    return std::exchange(work, 0) > 0;
+  }
+  bool Arm() override {
+    EXPECT_FALSE(armed);
+    armed = !refuse;
+    return armed;
+  }
+  void Disarm() override {
+    EXPECT_TRUE(armed) << "Disarm without Arm";
+    armed = false;
+    uint64_t count = 0;
+    while (::read(fd_.get(), &count, sizeof(count)) > 0) {
+    }
+  }
+  int fd() const override { return fd_.get(); }
+  // The device has something.
+  void Complete() {
+    ++work;
+    const uint64_t one = 1;
+    if (armed) {
+      EXPECT_EQ(::write(fd_.get(), &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));
+    }
+  }
+
+  int work = 0;
+  int polls = 0;
+  bool armed = false;
+  bool refuse = false;
+  std::function<void()> on_poll;
+
+ private:
+  UniqueFd fd_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+};
+
+class EventLoopSourceTest : public testing::Test {
+ protected:
+  void Add(FakeSource& source) {
+    ASSERT_TRUE(loop_->TryRun([&] { ASSERT_TRUE(loop_->AddSource(source).ok()); }));
+  }
+  void Remove(FakeSource& source) {
+    ASSERT_TRUE(loop_->TryRun([&] { loop_->RemoveSource(source); }));
+  }
+  void Sleep() {
+    loop_->Sleep();
+    loop_->Awake();
+  }
+
+  SteadyClock clock_;
+  std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
+  SleepGuard guard_{*loop_};
+};
+
+TEST_F(EventLoopSourceTest, ASourceIsArmedForTheSleepOnly) {
+  FakeSource source;
+  Add(source);
+  EXPECT_FALSE(source.armed);
+  ASSERT_TRUE(loop_->PrepareSleep());
+  EXPECT_TRUE(source.armed);
+  source.Complete();
+  Sleep();
+  EXPECT_FALSE(source.armed);
+  EXPECT_TRUE(loop_->RunOnce());
+  EXPECT_EQ(source.work, 0);
+  EXPECT_FALSE(loop_->RunOnce());
+  Remove(source);
+}
+
+TEST_F(EventLoopSourceTest, ASourceThatRefusesKeepsTheLoopAwakeAndAllDisarmed) {
+  FakeSource a;
+  FakeSource b;
+  FakeSource c;
+  for (FakeSource* source : {&a, &b, &c}) Add(*source);
+  b.refuse = true;
+  EXPECT_FALSE(loop_->PrepareSleep());
+  for (FakeSource* source : {&a, &b, &c}) EXPECT_FALSE(source->armed);
+  b.refuse = false;
+  EXPECT_TRUE(loop_->PrepareSleep());
+  for (FakeSource* source : {&a, &b, &c}) EXPECT_TRUE(source->armed);
+  loop_->Post([] {});
+  Sleep();
+  for (FakeSource* source : {&a, &b, &c}) {
+    EXPECT_FALSE(source->armed);
+    loop_->RunOnce();
+    Remove(*source);
+  }
+}
+
+TEST_F(EventLoopSourceTest, ASourceAddedDuringTheSleepWakesTheLoopAndIsNotDisarmed) {
+  FakeSource source;
+  ASSERT_TRUE(loop_->PrepareSleep());
+  Add(source);
+  Sleep();  // Disarm would fail the test
+  source.Complete();
+  EXPECT_TRUE(loop_->RunOnce());
+  EXPECT_EQ(source.work, 0);
+  Remove(source);
+}
+
+TEST_F(EventLoopSourceTest, ASourceRemovedDuringTheSleepIsDisarmed) {
+  FakeSource source;
+  Add(source);
+  ASSERT_TRUE(loop_->PrepareSleep());
+  Remove(source);
+  EXPECT_FALSE(source.armed);
+  loop_->Post([] {});
+  Sleep();
+  EXPECT_TRUE(loop_->RunOnce());
+}
+
+TEST_F(EventLoopSourceTest, ASourceMayRemoveItselfAndOthersWhileItIsPolled) {
+  FakeSource a;
+  FakeSource b;
+  FakeSource c;
+  for (FakeSource* source : {&a, &b, &c}) Add(*source);
+  a.on_poll = [&] { loop_->RemoveSource(a); };
+  EXPECT_FALSE(loop_->RunOnce());
+  EXPECT_EQ(b.polls, 1) << "skipped";
+  EXPECT_EQ(c.polls, 1);
+  c.on_poll = [&] {
+    loop_->RemoveSource(b);
+    loop_->RemoveSource(c);
+  };
+  EXPECT_FALSE(loop_->RunOnce());
+  EXPECT_EQ(a.polls, 1);
+  EXPECT_EQ(b.polls, 2);
+  EXPECT_FALSE(loop_->RunOnce());
+  EXPECT_EQ(b.polls, 2);
+}
+
+TEST_F(EventLoopSourceTest, ASourceMayAddOthersWhileItIsPolled) {
+  FakeSource a;
+  FakeSource more[20];
+  bool added = false;
+  a.on_poll = [&] {
+    if (std::exchange(added, true)) return;
+    for (FakeSource& source : more) ASSERT_TRUE(loop_->AddSource(source).ok());
+  };
+  Add(a);
+  loop_->RunOnce();
+  loop_->RunOnce();
+  for (FakeSource& source : more) {
+    EXPECT_GE(source.polls, 1);
+    Remove(source);
+  }
+  Remove(a);
+}
+
+TEST_F(EventLoopSourceTest, ALetterThatSlipsInLeavesNoSourceArmed) {
+  FakeSource source;
+  Add(source);
+  loop_->Post([] {});
+  EXPECT_FALSE(loop_->PrepareSleep());
+  EXPECT_FALSE(source.armed);
+  EXPECT_TRUE(loop_->RunOnce());
+  Remove(source);
+}
+
+}  // namespace
+}  // namespace farcall
