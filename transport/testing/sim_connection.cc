@@ -107,7 +107,10 @@ void SimConnection::ArmTimer() {
   if (state_ == State::kClosed || handler_ == nullptr) return;
   std::optional<TimePoint> when;
   const auto at = [&](TimePoint time) { when = when ? std::min(*when, time) : time; };
-  if (drained_ || (redeliver_ && !paused_) || (paused_ && reset_)) at(loop_.now());
+  // Once it is closing nobody hears of these, and "now" would come again and again.
+  if (state_ == State::kOpen && (drained_ || (redeliver_ && !paused_) || (paused_ && reset_))) {
+    at(loop_.now());
+  }
   if (!acks_.empty()) at(acks_.next());
   if (!inbox_.empty() && !(state_ == State::kOpen && paused_)) {
     at(retry_ ? *retry_ : inbox_.next());
