@@ -23,6 +23,12 @@ constexpr ConnectionOptions kWater;
 // A peer's text in a message: printable, and cut to what is worth showing.
 std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(0, 200)); }
 
+// The client of a unix socket has no address of its own.
+std::string PeerName(const ConnectionInfo& info) {
+  if (info.peer.family() != AddressFamily::kNone) return info.peer.ToString();
+  return absl::StrCat("a client of ", info.local.ToString());
+}
+
 bool IsOrderlyEnd(const absl::Status& why) {
   return why.code() == absl::StatusCode::kUnavailable || why.code() == absl::StatusCode::kCancelled;
 }
@@ -166,7 +172,7 @@ void ServerSession::UpdateReading() {
 
 void ServerSession::OnClose(const absl::Status& why) {
   if (!IsOrderlyEnd(why)) {
-    core_->parts.log(LogSeverity::kWarning, absl::StrCat("connection from ", info_->peer.ToString(),
+    core_->parts.log(LogSeverity::kWarning, absl::StrCat("connection from ", PeerName(*info_),
                                                          " closed: ", why.message()));
   }
   connection_ = nullptr;

@@ -62,6 +62,11 @@ class Pair {
     to_b_ = channel_to_b_.get();
   }
   explicit Pair(int handler_threads) : Pair(handler_threads, OneLoop(), Patient()) {}
+  // Handlers of calls that are over may still run, and use the channels.
+  ~Pair() {
+    a_.Destroy();
+    b_.Destroy();
+  }
 
   Channel& to_a() { return *to_a_; }
 
