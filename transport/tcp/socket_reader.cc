@@ -143,7 +143,7 @@ void SocketReader::Take(Plan& plan, size_t bytes) {
     bytes -= part;
     input_.Append(slot.filling.block, slot.filling.used, part);
     slot.filling.used += part;
-    if (part > 0 || !slot.home->block) *slot.home = std::move(slot.filling);
+    *slot.home = std::move(slot.filling);
     if (slot.home->room() == 0) *slot.home = Filling();
   }
 }

@@ -113,7 +113,7 @@ TEST_F(SocketReaderTest, WhatFollowsALargeMessagePinsNoLargeBlock) {
   Send(std::string(size - reader_.input().size(), 'L') + "small");
   while (Read().bytes > 0) reader_.Expect(size);
   ASSERT_EQ(reader_.input().size(), size + 5);
-  const Buffer large = reader_.input().CutFront(size);
+  Buffer large = reader_.input().CutFront(size);
   const Buffer small = TakeAll();
   reader_.Expect(0);
   uint32_t largest = 0;
@@ -124,6 +124,8 @@ TEST_F(SocketReaderTest, WhatFollowsALargeMessagePinsNoLargeBlock) {
   ASSERT_EQ(small.slices().size(), 1u);
   EXPECT_EQ(small.slices()[0].block->capacity, BlockPool::kSmall);
   EXPECT_EQ(small.ToString(), "small");
+  large.Clear();
+  EXPECT_LE(pool_->stats().used_bytes, 2 * BlockPool::kSmall);
 }
 
 TEST_F(SocketReaderTest, AnAnnouncementAloneGetsNoLargeBlock) {

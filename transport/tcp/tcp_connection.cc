@@ -55,6 +55,8 @@ void TcpConnection::Write(Buffer data) {
 void TcpConnection::ResumeRead() {
   if (!std::exchange(paused_, false) || state_ != State::kOpen) return;
   redeliver_ = !reader_.input().empty();
+  // While reading paused nothing was missed.
+  starving_since_.reset();
   if (redeliver_ || readable_) Soon();
 }
 

@@ -58,6 +58,13 @@ class TcpConnectionTest : public testing::Test {
       if (sent == 0) loop_.RunOnce();
     }
   }
+  std::vector<BlockRef> HogSmallBlocks() {
+    std::vector<BlockRef> hog;
+    while (BlockRef block = harness_.pool().Allocate(BlockPool::kSmall)) {
+      hog.push_back(std::move(block));
+    }
+    return hog;
+  }
   bool Until(absl::FunctionRef<bool()> done) { return harness_.Until(done); }
   void SetBuffer(int fd, int option, int bytes) {
     ASSERT_EQ(::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof(bytes)), 0);
@@ -180,12 +187,22 @@ TEST_F(TcpConnectionTest, WritingToADeadPeerRaisesNoSignal) {
   EXPECT_TRUE(absl::StrContains(peer_.seen().why.message(), "closed by peer (a client of"));
 }
 
+TEST_F(TcpConnectionTest, WhatADeadPeerHadSentIsDeliveredAlthoughAWriteFails) {
+  UniqueFd other = Adopt(SocketPair::Unix());
+  Feed(other.get(), 1000);
+  other.Reset();
+  // The write fails before the loop has looked at the socket.
+  peer_.Send(100);
+  EXPECT_EQ(peer_.info().writes, 1u);
+  EXPECT_EQ(peer_.seen().received, 0u);
+  EXPECT_TRUE(Until([&] { return peer_.seen().closes == 1; }));
+  EXPECT_EQ(peer_.seen().received, 1000u);
+  ExpectNoViolations();
+}
+
 TEST_F(TcpConnectionTest, AnEmptyPoolStopsReadingAndNothingElse) {
   const UniqueFd other = Adopt(SocketPair::Tcp());
-  std::vector<BlockRef> hog;
-  while (BlockRef block = harness_.pool().Allocate(BlockPool::kSmall)) {
-    hog.push_back(std::move(block));
-  }
+  std::vector<BlockRef> hog = HogSmallBlocks();
   const uint64_t tried_before = harness_.pool().stats().exhausted;
   const TimePoint start = loop_.clock().Now();
   Feed(other.get(), 100);
@@ -201,6 +218,23 @@ TEST_F(TcpConnectionTest, AnEmptyPoolStopsReadingAndNothingElse) {
   EXPECT_TRUE(Until([&] { return ReceiveAll(other.get()) == "hello"; }));
   hog.clear();
   EXPECT_TRUE(Until([&] { return peer_.seen().received == 100; }));
+  ExpectNoViolations();
+}
+
+// Its blocks may be what the others wait for.
+TEST_F(TcpConnectionTest, PartOfAMessageIsGivenUpWhenNoMemoryComes) {
+  peer_.take = [](TestPeer&, Buffer&) { return size_t{0}; };
+  const UniqueFd other = Adopt(SocketPair::Tcp());
+  Feed(other.get(), BlockPool::kSmall);
+  ASSERT_TRUE(Until([&] { return peer_.seen().reads > 0; }));
+  harness_.Settle();
+  const std::vector<BlockRef> hog = HogSmallBlocks();
+  const TimePoint start = loop_.clock().Now();
+  Feed(other.get(), 2 * BlockPool::kSmall);
+  EXPECT_TRUE(Until([&] { return peer_.seen().closes == 1; }));
+  EXPECT_GE(loop_.clock().Now() - start, std::chrono::seconds(1));
+  EXPECT_EQ(peer_.seen().why.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(absl::StrContains(peer_.seen().why.message(), "127.0.0.1:"));
   ExpectNoViolations();
 }
 

@@ -40,7 +40,7 @@ class TcpConnectorTest : public testing::Test {
   absl::Status Connect(const Address& peer, Duration timeout = seconds(10)) {
     Start(peer, timeout);
     EXPECT_TRUE(harness_.Until([&] { return told_.has_value(); }));
-    return *told_;
+    return told_.value_or(absl::InternalError("OnConnect was not called"));
   }
   Address UnixAddress(absl::string_view name) {
     return *Address::Unix(absl::StrCat(dir_.path(), "/", name));

@@ -62,6 +62,39 @@ void OnDrainedMayWrite(ConformanceRun& run) {
   run.Until("all bytes arrive", [&] { return UpstreamArrived(*duo); });
 }
 
+// OnDrained is due, or has just come: neither it nor the end is in the other's way.
+void CloseWhenOnDrainedIsDue(ConformanceRun& run) {
+  const auto duo = run.Connect(LowMarks());
+  if (duo == nullptr) return;
+  duo->client.Send(2 * kHigh);
+  if (!run.Until("the bytes leave", [&] { return duo->client.backlog() <= kLow; })) return;
+  duo->client.Close(absl::CancelledError("bye"), CloseMode::kFlush);
+  run.ExpectClose(duo->client, absl::StatusCode::kCancelled);
+  run.ExpectClose(duo->server, absl::StatusCode::kUnavailable);
+  run.Expect(UpstreamArrived(*duo), "what was written arrived");
+}
+
+// ResumeRead has something to give, or has just given it.
+void CloseAfterResume(ConformanceRun& run) {
+  ConformanceRun::Setup setup;
+  setup.prepare = [](Duo& duo) {
+    duo.server.take = [](TestPeer& server, Buffer&) {
+      server.Pause();
+      return size_t{0};
+    };
+  };
+  const auto duo = run.Connect(setup);
+  if (duo == nullptr) return;
+  duo->client.Send(1000);
+  if (!run.Until("OnRead comes", [&] { return duo->server.seen().reads == 1; })) return;
+  run.harness.Run(*duo->server.loop(), [&] {
+    duo->server.Resume();
+    duo->server.Close(absl::CancelledError("bye"), CloseMode::kFlush);
+  });
+  run.ExpectClose(duo->server, absl::StatusCode::kCancelled);
+  run.Expect(duo->server.seen().reads == 1, "no OnRead after Close");
+}
+
 // What the reader does not take is not taken from the writer either.
 void PauseStopsTheWriter(ConformanceRun& run) {
   const auto duo = run.Connect();
@@ -149,6 +182,8 @@ std::vector<ConformanceCheck> FlowChecks() {
       {"BacklogOfAPausedReaderDrainsOnce", BacklogOfAPausedReaderDrainsOnce},
       {"BelowHighWaterNothingIsDrained", BelowHighWaterNothingIsDrained},
       {"OnDrainedMayWrite", OnDrainedMayWrite},
+      {"CloseWhenOnDrainedIsDue", CloseWhenOnDrainedIsDue},
+      {"CloseAfterResume", CloseAfterResume},
       {"PauseStopsTheWriter", PauseStopsTheWriter},
       {"PausesKeepTheOrder", PausesKeepTheOrder},
       {"ResumeGivesTheInputAgain", ResumeGivesTheInputAgain},

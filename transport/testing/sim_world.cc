@@ -44,6 +44,8 @@ bool SimWorld::TurnAll() {
   random_.Shuffle(order_);
   bool worked = false;
   for (EventLoop* const loop : order_) worked |= loop->RunOnce();
+  turns_ = worked ? turns_ + 1 : 0;
+  Check(turns_ < kMostTurns, "the loops of a simulation come to rest");
   return worked;
 }
 

@@ -44,6 +44,16 @@ TEST(SimWorldTest, UntilEndsAtItsLimit) {
   EXPECT_EQ(world.clock().Now(), start + milliseconds(60));
 }
 
+TEST(SimWorldDeathTest, ATimeThatStandsStillIsAFault) {
+  SimWorld world(1, 1);
+  Timer busy([] {});
+  EventLoop& loop = world.loop(0);
+  busy.fire = [&] { loop.SetTimer(busy, loop.now()); };
+  world.Run(loop, [&] { loop.SetTimer(busy, loop.now()); });
+  EXPECT_DEATH(world.RunFor(milliseconds(1)), "come to rest");
+  world.Run(loop, [&] { loop.CancelTimer(busy); });
+}
+
 TEST(SimWorldTest, RunGoesBehindTheLettersThatWait) {
   SimWorld world(1, 1);
   std::vector<int> order;
