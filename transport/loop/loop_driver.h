@@ -22,8 +22,9 @@ struct LoopDriverOptions {
   // Threads that may stand by or wait inside user code beside the one that drives. 1 to 1024.
   int max_spares = 64;
   // After how much time in user code the turn ends: what was written so far is sent, and
-  // descriptors and timers are looked at before the next piece runs. 0 to 10 ms.
-  Duration flush_after = std::chrono::microseconds(50);
+  // descriptors and timers are looked at before the next piece runs. 0 to 10 ms. Long
+  // turns make client and server wait for each other in turn instead of working at once.
+  Duration flush_after = std::chrono::microseconds(20);
 
   absl::Status Validate() const;
 };
