@@ -8,6 +8,7 @@ bench=$1
 out=$(mktemp -d)
 trap 'kill $pid 2>/dev/null || true; rm -rf "$out"' EXIT
 
+: >"$out/server" # there before the first look at it
 "$bench" --listen 127.0.0.1:0 >"$out/server" &
 pid=$!
 for _ in $(seq 200); do

@@ -5,6 +5,7 @@
 set -eu
 server=$1 client=$2 async_client=$3
 out=$(mktemp -d)
+: >"$out/server" # there before the first look at it
 "$server" --listen=127.0.0.1:0 >"$out/server" 2>&1 &
 pid=$!
 trap 'kill $pid 2>/dev/null || true; rm -rf "$out"' EXIT
