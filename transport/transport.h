@@ -78,6 +78,7 @@ class Connection {
   // come by OnClose. After Close the bytes are dropped.
   virtual void Write(Buffer data) = 0;
   // Reading stops (bytes already handed over stay in `input`) and goes on. Not counted.
+  // After ResumeRead, OnRead comes again for what was left in `input`, new bytes or not.
   virtual void PauseRead() = 0;
   virtual void ResumeRead() = 0;
   // OnClose(why) follows, later. A second Close counts only if it is the first kAbort.
