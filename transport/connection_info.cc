@@ -16,16 +16,4 @@ absl::string_view ToString(TransportKind kind) {
   return "unknown";
 }
 
-absl::string_view Explain(WhyNotRdma why) {
-  switch (why) {
-    case WhyNotRdma::kInUse:
-      return "RDMA is in use";
-    case WhyNotRdma::kNotAsked:
-      return "RDMA was not asked for: set use_rdma in the options of this end";
-    case WhyNotRdma::kNotBuiltIn:
-      return "this version of farcall has no RDMA transport built in yet";
-  }
-  return "unknown";
-}
-
 }  // namespace farcall

@@ -59,20 +59,6 @@ TEST(ConnectionInfoTest, TransportsHaveNames) {
 }
 
 // Whoever adds a reason gives it a line of its own.
-TEST(ConnectionInfoTest, EachReasonIsOneLineForPeople) {
-  EXPECT_NE(Explain(WhyNotRdma::kInUse), Explain(WhyNotRdma::kNotAsked));
-  EXPECT_NE(Explain(WhyNotRdma::kNotAsked), Explain(WhyNotRdma::kNotBuiltIn));
-  for (const WhyNotRdma why :
-       {WhyNotRdma::kInUse, WhyNotRdma::kNotAsked, WhyNotRdma::kNotBuiltIn}) {
-    const absl::string_view line = Explain(why);
-    EXPECT_GT(line.size(), 10u);
-    EXPECT_EQ(line.find('\n'), absl::string_view::npos);
-    EXPECT_NE(line.find("RDMA"), absl::string_view::npos);
-  }
-  EXPECT_NE(Explain(WhyNotRdma::kNotAsked).find("use_rdma"), absl::string_view::npos)
-      << "the cure is told";
-  EXPECT_EQ(Explain(static_cast<WhyNotRdma>(200)), "unknown");
-}
 
 TEST(ConnectionInfoTest, BeginsWithAPlainSocketThatCarriedNothing) {
   const ConnectionInfo info;

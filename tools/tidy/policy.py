@@ -65,6 +65,7 @@ PURE = [
     "transport/loop/flush_list",
     "transport/loop/polling",
     "transport/loop/timer_queue",
+    "transport/why_not_rdma",
 ]
 # Of the project, what pure code may include beside other pure code.
 PURE_MAY_INCLUDE = ["transport/base/check.h", "transport/base/time.h", "transport/buffer/"]

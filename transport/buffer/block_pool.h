@@ -35,7 +35,7 @@ struct BlockPoolStats {
   size_t used_bytes = 0;    // in blocks that somebody refers to
   uint64_t allocations = 0;
   uint64_t exhausted = 0;       // Allocate calls that got nothing
-  uint64_t failed_growths = 0;  // regions that mmap or the registrar refused
+  uint64_t failed_growths = 0;  // regions that mmap refused
   bool huge_pages = false;      // whether the last region has MAP_HUGETLB pages
 };
 
@@ -48,7 +48,7 @@ class BlockPool final : private BlockOwner {
   static constexpr uint32_t kMedium = 64 << 10;
   static constexpr uint32_t kLarge = 2 << 20;
 
-  // `registrar`, if any, registers each region when it is mapped and outlives the pool.
+  // `registrar`, if any, is told of each region when it is mapped and outlives the pool.
   static absl::StatusOr<std::unique_ptr<BlockPool>> Create(const BlockPoolOptions& options,
                                                            MemoryRegistrar* registrar = nullptr);
   ~BlockPool();
@@ -57,9 +57,8 @@ class BlockPool final : private BlockOwner {
   // when none does. Null when the pool is at its limit, or the next region was
   // refused: the caller pushes back. The bytes are what they were.
   //
-  // A class without a free block maps its next region here: microseconds, without a
-  // registrar. Registering takes milliseconds, so a pool that has a registrar is to
-  // be grown by a thread of its own, ahead of need.
+  // A class without a free block maps its next region here: microseconds. Its blocks are
+  // known to devices only later, so who wants them registered grows the pool ahead of need.
   BlockRef Allocate(size_t bytes);
 
   // Any time, of one moment for each class. Takes every lock: not in the data path.

@@ -185,33 +185,6 @@ TEST(BlockPoolTest, RegistersEachRegionAndGivesItsKeysToTheBlocks) {
   EXPECT_EQ(registrar.regions(), 0u);
 }
 
-TEST(BlockPoolTest, ARefusedRegionMeansNoBlockAndIsCounted) {
-  FakeRegistrar registrar;
-  const auto pool = NewPool(kTiny, &registrar);
-  EXPECT_TRUE(pool->growth_error().ok());
-  registrar.refuse = true;
-  EXPECT_FALSE(pool->Allocate(1));
-  EXPECT_FALSE(pool->Allocate(1));
-  const BlockPoolStats stats = pool->stats();
-  EXPECT_EQ(stats.failed_growths, 2u);
-  EXPECT_EQ(stats.exhausted, 2u);
-  EXPECT_EQ(stats.region_bytes, 0u);
-  EXPECT_EQ(pool->growth_error().message(), "memlock would have to allow 42 bytes");
-  registrar.refuse = false;
-  EXPECT_TRUE(pool->Allocate(1));
-}
-
-TEST(BlockPoolTest, BlocksInUseStayUsableWhenGrowthIsRefused) {
-  FakeRegistrar registrar;
-  const auto pool = NewPool({.region_bytes = kRegion, .max_bytes = 8 * kRegion}, &registrar);
-  BlockRef held = pool->Allocate(1);
-  registrar.refuse = true;
-  std::vector<BlockRef> rest = AllocateAll(*pool, 1);
-  EXPECT_EQ(rest.size() + 1, kRegion / BlockPool::kSmall);
-  held = BlockRef();
-  EXPECT_TRUE(pool->Allocate(1));
-}
-
 TEST(BlockPoolDeathTest, EveryBlockComesHomeFirst) {
   EXPECT_DEATH(
       {

@@ -6,22 +6,23 @@
 #include <cstddef>
 #include <span>
 
-#include "absl/status/statusor.h"
 #include "transport/buffer/block.h"
 
 namespace farcall {
 
-// Makes memory known to devices. Implemented by transport/rdma; memory that only
-// TCP uses has none.
+// Makes a pool's memory known to devices. Implemented by transport/rdma; memory that only
+// TCP uses has none. Any thread.
 class MemoryRegistrar {
  public:
   virtual ~MemoryRegistrar() = default;
-  // Registers `region` with every device in use: 0.1 ms per MiB and more, so never
-  // on a loop. The keys live until Unregister. Fails with the number of bytes
-  // that memlock would have to allow.
-  virtual absl::StatusOr<const RegionKeys*> Register(std::span<std::byte> region) = 0;
-  // No block of the region is referenced any more.
-  virtual void Unregister(const RegionKeys* keys) = 0;
+  // `region` was mapped, and stays until OnUnmap. Also with a loop held, so it returns at
+  // once: registering takes 0.1 ms per MiB and more and follows on a thread for that, with
+  // the devices in use then and later. Until then its blocks are ordinary memory, which a
+  // device is given by copy. Not null.
+  virtual const RegionKeys* OnMap(std::span<std::byte> region) = 0;
+  // No block of the region is referenced any more, and it is about to be unmapped: when
+  // this returns no device knows it. Not with a loop held.
+  virtual void OnUnmap(const RegionKeys* keys) = 0;
 };
 
 }  // namespace farcall

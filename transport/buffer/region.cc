@@ -61,17 +61,15 @@ absl::StatusOr<std::unique_ptr<Region>> Region::Map(size_t bytes, uint32_t block
   }
   auto region = std::unique_ptr<Region>(new Region({memory, bytes}, hugetlb));
   if (registrar != nullptr) {
-    absl::StatusOr<const RegionKeys*> keys = registrar->Register(region->memory_);
-    if (!keys.ok()) return keys.status();
     region->registrar_ = registrar;
-    region->keys_ = *keys;
+    region->keys_ = registrar->OnMap(region->memory_);
   }
   region->Cut(block_bytes, owner);
   return region;
 }
 
 Region::~Region() {
-  if (registrar_ != nullptr) registrar_->Unregister(keys_);
+  if (registrar_ != nullptr) registrar_->OnUnmap(keys_);
   UnpoisonBytes(memory_.data(), memory_.size());
   Unmap(memory_.data(), memory_.size());
 }

@@ -23,9 +23,8 @@ class Region {
 
   // Maps `bytes`, a multiple of kAlignment and of `block_bytes`. With `huge_pages`:
   // MAP_HUGETLB, else madvise(MADV_HUGEPAGE), else ordinary pages, all of mmap(2) and
-  // madvise(2). `registrar`, if any, registers it and outlives it. The blocks belong to
-  // `owner`. Fails, with nothing left behind, when mmap or the registrar refuses.
-  // Blocks for milliseconds.
+  // madvise(2). `registrar`, if any, is told of it and outlives it. The blocks belong to
+  // `owner`. Fails, with nothing left behind, when mmap refuses.
   static absl::StatusOr<std::unique_ptr<Region>> Map(size_t bytes, uint32_t block_bytes,
                                                      bool huge_pages, MemoryRegistrar* registrar,
                                                      BlockOwner& owner);
@@ -52,7 +51,7 @@ class Region {
 
   const std::span<std::byte> memory_;
   const bool huge_pages_;
-  MemoryRegistrar* registrar_ = nullptr;  // set once it has registered the memory
+  MemoryRegistrar* registrar_ = nullptr;
   const RegionKeys* keys_ = nullptr;
   // Apart from the bytes, so that no header shares a page with them.
   std::unique_ptr<Header[]> headers_;

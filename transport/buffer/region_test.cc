@@ -84,14 +84,6 @@ TEST_F(RegionTest, IsRegisteredWholeAsLongAsItLives) {
   EXPECT_EQ(registrar.regions(), 0u);
 }
 
-TEST_F(RegionTest, FailsWithTheRegistrarsReason) {
-  FakeRegistrar registrar;
-  registrar.refuse = true;
-  const auto region = Region::Map(kBytes, kBlock, false, &registrar, owner_);
-  EXPECT_EQ(region.status(), absl::ResourceExhaustedError("memlock would have to allow 42 bytes"));
-  EXPECT_EQ(registrar.regions(), 0u);
-}
-
 TEST_F(RegionTest, FailsWithSizeAndCureWhenThereIsNoAddressSpace) {
   for (const bool huge_pages : {false, true}) {
     const auto region = Region::Map(size_t{1} << 50, 2 << 20, huge_pages, nullptr, owner_);

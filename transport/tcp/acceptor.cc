@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "transport/tcp/errno_status.h"
-#include "transport/tcp/sockaddr.h"
+#include "transport/base/errno_status.h"
+#include "transport/sockaddr.h"
 #include "transport/tcp/socket_options.h"
 #include "transport/tcp/tcp_connection.h"
 #include "transport/tcp/watched_socket.h"

@@ -9,14 +9,14 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "transport/accept_gate.h"
 #include "transport/address.h"
+#include "transport/base/episode_log.h"
 #include "transport/base/time.h"
 #include "transport/base/unique_fd.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"
-#include "transport/tcp/accept_gate.h"
-#include "transport/tcp/episode_log.h"
 #include "transport/transport.h"
 
 namespace farcall {

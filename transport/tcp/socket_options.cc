@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
-#include "transport/tcp/errno_status.h"
+#include "transport/base/errno_status.h"
 
 namespace farcall {
 namespace {

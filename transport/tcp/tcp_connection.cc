@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
-#include "transport/tcp/errno_status.h"
+#include "transport/base/errno_status.h"
 
 namespace farcall {
 

@@ -15,7 +15,7 @@
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
 #include "transport/loop/event_loop.h"
-#include "transport/tcp/posted_call.h"
+#include "transport/loop/posted_call.h"
 #include "transport/tcp/socket_reader.h"
 #include "transport/tcp/socket_writer.h"
 #include "transport/tcp/watched_socket.h"

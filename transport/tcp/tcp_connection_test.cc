@@ -15,7 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "transport/tcp/sockaddr.h"
+#include "transport/sockaddr.h"
 #include "transport/tcp/testing/socket_pair.h"
 #include "transport/tcp/testing/tcp_harness.h"
 #include "transport/testing/stepped_harness.h"

@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "transport/base/check.h"
-#include "transport/tcp/errno_status.h"
-#include "transport/tcp/sockaddr.h"
+#include "transport/base/errno_status.h"
+#include "transport/sockaddr.h"
 #include "transport/tcp/socket_options.h"
 #include "transport/tcp/tcp_connection.h"
 

@@ -9,10 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "transport/address.h"
+#include "transport/base/episode_log.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/loop_group.h"
 #include "transport/tcp/acceptor.h"
-#include "transport/tcp/episode_log.h"
 #include "transport/tcp/unix_socket_file.h"
 #include "transport/transport.h"
 

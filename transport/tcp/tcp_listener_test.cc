@@ -16,7 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "transport/tcp/sockaddr.h"
+#include "transport/sockaddr.h"
 #include "transport/tcp/socket_options.h"
 #include "transport/tcp/testing/blocked_listener.h"
 #include "transport/tcp/testing/fd_limit.h"

@@ -8,10 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "transport/address.h"
+#include "transport/base/episode_log.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"
-#include "transport/tcp/episode_log.h"
 #include "transport/transport.h"
 
 namespace farcall {

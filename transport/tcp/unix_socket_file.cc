@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "transport/base/errno_status.h"
 #include "transport/base/unique_fd.h"
-#include "transport/tcp/errno_status.h"
-#include "transport/tcp/sockaddr.h"
+#include "transport/sockaddr.h"
 #include "transport/tcp/socket_options.h"
 
 namespace farcall {

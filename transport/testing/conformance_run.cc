@@ -68,7 +68,8 @@ std::unique_ptr<Duo> ConformanceRun::Connect(const Setup& setup) {
   ConnectOptions connect;
   connect.connection = setup.client;
   connect.timeout = std::chrono::seconds(10);
-  EventLoop& loop = harness.loops().at(setup.client_loop);
+  const size_t any = random.Below(harness.loops().size());
+  EventLoop& loop = harness.loops().at(setup.client_loop.value_or(any));
   const absl::Status connected = TryConnect(duo->listener->address(), connect, loop,
                                             [&](std::unique_ptr<Connection> connection) {
                                               duo->client.Adopt(loop, std::move(connection));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,7 @@ class ConformanceRun {
   struct Setup {
     ConnectionOptions client;
     ConnectionOptions server;
-    size_t client_loop = 0;
+    std::optional<size_t> client_loop;  // none: any, as the seed says
     std::function<void(Duo&)> prepare;  // sets hooks, before there is a connection
   };
   // A started connection; null, and a violation, if that fails.

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "transport/accept_gate.h"
 #include "transport/address.h"
 #include "transport/loop/loop_group.h"
-#include "transport/tcp/accept_gate.h"
 #include "transport/testing/sim_options.h"
 #include "transport/testing/test_random.h"
 #include "transport/transport.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "transport/base/check.h"
-#include "transport/tcp/sockaddr.h"
+#include "transport/sockaddr.h"
 #include "transport/tcp/socket_options.h"
 
 namespace farcall {

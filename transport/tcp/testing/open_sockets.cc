@@ -4,7 +4,7 @@
 
 #include <sys/socket.h>
 
-#include "transport/tcp/sockaddr.h"
+#include "transport/sockaddr.h"
 
 namespace farcall {
 

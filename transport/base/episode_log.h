@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TCP_EPISODE_LOG_H_
-#define FARCALL_TRANSPORT_TCP_EPISODE_LOG_H_
+#ifndef FARCALL_TRANSPORT_BASE_EPISODE_LOG_H_
+#define FARCALL_TRANSPORT_BASE_EPISODE_LOG_H_
 
 #include <atomic>
 
@@ -35,4 +35,4 @@ class EpisodeLog {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TCP_EPISODE_LOG_H_
+#endif  // FARCALL_TRANSPORT_BASE_EPISODE_LOG_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TCP_ERRNO_STATUS_H_
-#define FARCALL_TRANSPORT_TCP_ERRNO_STATUS_H_
+#ifndef FARCALL_TRANSPORT_BASE_ERRNO_STATUS_H_
+#define FARCALL_TRANSPORT_BASE_ERRNO_STATUS_H_
 
 #include <system_error>
 
@@ -23,4 +23,4 @@ inline absl::Status Annotate(const absl::Status& error, absl::string_view what) 
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TCP_ERRNO_STATUS_H_
+#endif  // FARCALL_TRANSPORT_BASE_ERRNO_STATUS_H_

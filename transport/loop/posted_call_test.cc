@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/tcp/posted_call.h"
+#include "transport/loop/posted_call.h"
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TCP_SOCKADDR_H_
-#define FARCALL_TRANSPORT_TCP_SOCKADDR_H_
+#ifndef FARCALL_TRANSPORT_SOCKADDR_H_
+#define FARCALL_TRANSPORT_SOCKADDR_H_
 
 #include <sys/socket.h>
 
@@ -33,4 +33,4 @@ Address PeerAddress(int fd);
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TCP_SOCKADDR_H_
+#endif  // FARCALL_TRANSPORT_SOCKADDR_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TCP_POSTED_CALL_H_
-#define FARCALL_TRANSPORT_TCP_POSTED_CALL_H_
+#ifndef FARCALL_TRANSPORT_LOOP_POSTED_CALL_H_
+#define FARCALL_TRANSPORT_LOOP_POSTED_CALL_H_
 
 #include <memory>
 #include <utility>
@@ -29,4 +29,4 @@ class PostedCall {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TCP_POSTED_CALL_H_
+#endif  // FARCALL_TRANSPORT_LOOP_POSTED_CALL_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/tcp/sockaddr.h"
+#include "transport/sockaddr.h"
 
 #include <netinet/in.h>
 #include <sys/un.h>

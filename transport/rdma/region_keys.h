@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_REGION_KEYS_H_
+#define FARCALL_TRANSPORT_RDMA_REGION_KEYS_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace farcall {
+
+// Devices that one process uses at once; each has an index below this.
+constexpr size_t kMaxRdmaDevices = 16;
+
+// The local keys of one region of the block pool, one for each device: what Block::keys
+// points to. Any thread. Written when the control loop has registered the region or is
+// about to deregister it, read when a work request is posted: what is not (yet) registered
+// with a device is copied into a block that is.
+struct RegionKeys {
+  std::optional<uint32_t> lkey(size_t device) const {
+    const uint64_t entry = entries[device].load(std::memory_order_acquire);
+    if (entry == 0) return std::nullopt;
+    return static_cast<uint32_t>(entry);
+  }
+  void Set(size_t device, uint32_t lkey) {
+    entries[device].store(kRegistered | lkey, std::memory_order_release);
+  }
+  void Clear(size_t device) { entries[device].store(0, std::memory_order_release); }
+
+  static constexpr uint64_t kRegistered = uint64_t{1} << 32;
+  std::array<std::atomic<uint64_t>, kMaxRdmaDevices> entries{};
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_REGION_KEYS_H_

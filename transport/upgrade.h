@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a connection is upgraded to: a second Transport that is not dialled by the
+// user's address but by an offer that the server made on the first connection. The
+// link (transport/link) knows RDMA by this header alone.
+
+#ifndef FARCALL_TRANSPORT_UPGRADE_H_
+#define FARCALL_TRANSPORT_UPGRADE_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "transport/address.h"
+#include "transport/transport.h"
+
+namespace farcall {
+
+// Random bytes, handed out on a TCP connection; they admit one connection that shows them.
+using UpgradeToken = std::array<uint8_t, 16>;
+
+// What the ports of a device talk. The numbers travel in offers.
+enum class LinkLayer : uint8_t { kUnknown = 0, kInfiniBand = 1, kRoce = 2, kIwarp = 3 };
+
+// Where a server can be reached.
+struct UpgradeAddress {
+  Address address;  // IPv4 or IPv6, with a port
+  std::string device;
+  LinkLayer link_layer = LinkLayer::kUnknown;
+};
+
+// What the dialling end shows.
+struct UpgradePass {
+  UpgradeToken token{};
+  uint32_t generation = 0;  // of the link, see transport/link/switching_stream.h
+};
+
+// One connection that a server awaits. Its end withdraws it: with the loop held on which it
+// was asked for, no callback comes afterwards. May outlive neither loop nor transport.
+class UpgradeTicket {
+ public:
+  virtual ~UpgradeTicket() = default;
+};
+
+class UpgradeTransport {
+ public:
+  // With the loop held, later, once.
+  using OnAvailable = absl::AnyInvocable<void(const absl::Status&)>;
+  using OnOffer = absl::AnyInvocable<void(absl::StatusOr<std::vector<UpgradeAddress>>)>;
+  using OnAdmit = absl::AnyInvocable<void(std::unique_ptr<Connection>)>;
+
+  // Outlives its tickets and connections, and the loops' last turn.
+  virtual ~UpgradeTransport() = default;
+
+  // All with `loop` held. Errors carry their reason (why_not_rdma.h).
+
+  // Whether this host can do it now: looks for devices if it has not, or if it is long
+  // ago. Milliseconds the first time.
+  virtual void Probe(EventLoop& loop, OnAvailable done) = 0;
+
+  // Client: tries `addresses` in turn (the first that resolves, routes and accepts is
+  // taken), all within options.timeout. The Connection is ready to be written to. Destroying
+  // the ticket gives up; `done` is not called then.
+  virtual std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop,
+                                              std::vector<UpgradeAddress> addresses,
+                                              const UpgradePass& pass,
+                                              const ConnectOptions& options,
+                                              Transport::OnConnect done) = 0;
+
+  // Server: `offered` tells where to dial, or why not; then whoever shows `pass` becomes a
+  // Connection on this loop, once. The token is void afterwards.
+  virtual std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
+                                               const ConnectionOptions& options, OnOffer offered,
+                                               OnAdmit admitted) = 0;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_UPGRADE_H_

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why a connection does not use RDMA: one list of reasons for options, logs,
+// counters, the status page and Controller::connection().
+
+#ifndef FARCALL_TRANSPORT_WHY_NOT_RDMA_H_
+#define FARCALL_TRANSPORT_WHY_NOT_RDMA_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace farcall {
+
+// The numbers travel in rejects and declines: never reuse one.
+enum class WhyNotRdma : uint8_t {
+  kInUse = 0,     // it does
+  kNotAsked = 1,  // use_rdma is off at this end
+  kPending = 2,   // being set up; calls travel over TCP meanwhile
+  // This host.
+  kNoLibrary = 3,           // libibverbs or librdmacm cannot be loaded
+  kNoDevice = 4,            // there is none
+  kDeviceNotPermitted = 5,  // there is one, and this process may not open it
+  kDeviceExcluded = 6,      // the options name devices, and none of them is here
+  kNoActivePort = 7,        // no port is active
+  kNoAddress = 8,           // no port has a GID of a network interface in this namespace
+  kMemlock = 9,             // the pool may not be locked into memory
+  kDeviceRefused = 10,      // the device or its driver refused what a connection takes
+  kCapacity = 11,           // receives, queue entries or connections are used up
+  kNotForThisAddress = 12,  // a unix socket, or an address that has no RDMA
+  // The peer.
+  kPeerSilent = 13,   // it does not know the hello: brpc, or another program
+  kPeerOff = 14,      // use_rdma is off there
+  kPeerHasNone = 15,  // it has no RDMA for one of the reasons above
+  // The way there.
+  kUnreachable = 16,  // address or route does not resolve from here
+  kRejected = 17,     // the peer rejected: token, version, or nobody listens
+  kTimedOut = 18,     // no answer in time
+  kBroken = 19,       // it was in use and broke; tried again with a pause
+  kNotBuiltIn = 20,
+};
+constexpr size_t kWhyNotRdmaCount = 21;
+
+// A short name for metrics and JSON: "no_device".
+absl::string_view Name(WhyNotRdma why);
+// One line for people: the reason, and the cure where there is one.
+absl::string_view Explain(WhyNotRdma why);
+
+// An error that carries a reason. `detail` (may be empty) has the names and numbers of this
+// case, and is appended to Explain(why).
+absl::Status NotRdma(WhyNotRdma why, absl::string_view detail);
+// The reason that `error` carries; kBroken if it carries none.
+WhyNotRdma ReasonOf(const absl::Status& error);
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_WHY_NOT_RDMA_H_

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/why_not_rdma.h"
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+
+namespace farcall {
+namespace {
+
+WhyNotRdma At(size_t i) { return static_cast<WhyNotRdma>(i); }
+
+TEST(WhyNotRdmaTest, EachReasonHasANameAndATextOfItsOwn) {
+  std::set<std::string> names;
+  std::set<std::string> texts;
+  for (size_t i = 0; i < kWhyNotRdmaCount; ++i) {
+    names.insert(std::string(Name(At(i))));
+    texts.insert(std::string(Explain(At(i))));
+  }
+  EXPECT_EQ(names.size(), kWhyNotRdmaCount);
+  EXPECT_EQ(texts.size(), kWhyNotRdmaCount);
+  EXPECT_EQ(names.count(""), 0u);
+}
+
+TEST(WhyNotRdmaTest, ANameIsFitForMetrics) {
+  for (size_t i = 0; i < kWhyNotRdmaCount; ++i) {
+    for (const char c : Name(At(i))) EXPECT_TRUE((c >= 'a' && c <= 'z') || c == '_') << Name(At(i));
+  }
+}
+
+TEST(WhyNotRdmaTest, AnErrorCarriesItsReason) {
+  for (size_t i = 1; i < kWhyNotRdmaCount; ++i) {
+    const absl::Status error = NotRdma(At(i), "mlx5_0");
+    EXPECT_FALSE(error.ok());
+    EXPECT_EQ(ReasonOf(error), At(i));
+    EXPECT_TRUE(absl::StrContains(error.message(), Explain(At(i))));
+    EXPECT_TRUE(absl::StrContains(error.message(), "mlx5_0"));
+  }
+}
+
+TEST(WhyNotRdmaTest, TheTextStandsAloneWithoutDetail) {
+  EXPECT_EQ(NotRdma(WhyNotRdma::kPeerOff, "").message(), Explain(WhyNotRdma::kPeerOff));
+}
+
+TEST(WhyNotRdmaTest, AnErrorWithoutReasonMeansThatItBroke) {
+  EXPECT_EQ(ReasonOf(absl::UnavailableError("a cable")), WhyNotRdma::kBroken);
+}
+
+}  // namespace
+}  // namespace farcall
