@@ -30,6 +30,14 @@ namespace farcall {
 class EventLoop;
 class LoopGroup;
 
+// Whether a connection is to be upgraded to RDMA. Only the link (transport/link) knows what to
+// do with it; the transports under it make plain connections.
+enum class UseRdma : uint8_t {
+  kNo,
+  kPrefer,   // TCP carries the bytes until RDMA does, and whenever it cannot
+  kRequire,  // no connection without it: errors carry the reason (why_not_rdma.h)
+};
+
 enum class CloseMode : uint8_t {
   kFlush,  // what was written leaves first, within ConnectionOptions::close_timeout
   kAbort,  // at once; what was not sent yet is dropped
@@ -89,6 +97,9 @@ class Connection {
   // Its blocks leave without a copy. Outlives the Connection; any thread.
   virtual BlockPool& pool() = 0;
   virtual ConnectionInfo info() const = 0;
+  // Counts up when info() tells another transport, reason or device, so that who keeps
+  // an info need not ask for a new one each time.
+  virtual uint64_t info_version() const { return 0; }
 };
 
 // Accepts until it is destroyed or closed. Any thread.
@@ -106,11 +117,15 @@ class Listener {
 struct ConnectOptions {
   ConnectionOptions connection;
   Duration timeout = std::chrono::seconds(1);  // > 0
+  UseRdma rdma = UseRdma::kNo;                 // kRequire: the timeout holds for RDMA too
 };
 
 struct ListenOptions {
   ConnectionOptions connection;
   int backlog = 1024;  // connections that the kernel keeps waiting, listen(2)
+  // kNo: clients that ask for RDMA are told so. kRequire: Listen waits until it is known
+  // whether this host has RDMA, and fails without.
+  UseRdma rdma = UseRdma::kNo;
 };
 
 class Transport {
