@@ -138,6 +138,37 @@ bool BlockPool::Grow(size_t size_class) {
   return true;
 }
 
+absl::Status BlockPool::Reserve(size_t bytes, size_t count) {
+  const size_t size_class = ClassFor(bytes);
+  State& state = *state_;
+  const std::lock_guard lock(state.growth_mutex);
+  for (;;) {
+    const size_t free = state.shelves[size_class].counts().free;
+    if (free >= count) return absl::OkStatus();
+    const uint64_t failed = state.failed_growths;
+    if (Grow(size_class)) continue;
+    if (state.failed_growths != failed) {
+      return absl::ResourceExhaustedError(state.growth_error.message());
+    }
+    return absl::ResourceExhaustedError(
+        absl::StrCat(count, " blocks of ", kBlockBytes[size_class], " bytes are wanted, ", free,
+                     " are free, and BlockPoolOptions.max_bytes = ", state.options.max_bytes,
+                     " allows no further region"));
+  }
+}
+
+bool BlockPool::GrowAhead() {
+  State& state = *state_;
+  const std::lock_guard lock(state.growth_mutex);
+  bool grown = false;
+  for (size_t i = 0; i < kClasses; ++i) {
+    if (state.blocks[i] == 0) continue;
+    const size_t region_blocks = state.options.region_bytes / kBlockBytes[i];
+    if (4 * state.shelves[i].counts().free < region_blocks) grown |= Grow(i);
+  }
+  return grown;
+}
+
 BlockPoolStats BlockPool::stats() const {
   State& state = *state_;
   const std::lock_guard lock(state.growth_mutex);

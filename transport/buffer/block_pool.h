@@ -61,6 +61,16 @@ class BlockPool final : private BlockOwner {
   // known to devices only later, so who wants them registered grows the pool ahead of need.
   BlockRef Allocate(size_t bytes);
 
+  // Maps regions until the class that holds `bytes` has `count` free blocks: before receives
+  // are posted, whose blocks must be registered. kResourceExhausted: max_bytes does not
+  // allow it, or mmap refused; what was mapped stays. The blocks are nobody's: other
+  // threads may take them meanwhile.
+  absl::Status Reserve(size_t bytes, size_t count);
+  // Maps one region more for each class in use of which fewer blocks are free than a quarter
+  // of a region: for a timer, so that a block that is to be sent is registered already.
+  // Takes every lock, as stats() does. True: it did.
+  bool GrowAhead();
+
   // Any time, of one moment for each class. Takes every lock: not in the data path.
   BlockPoolStats stats() const;
   // Why the last refused region was refused; OK: none was.

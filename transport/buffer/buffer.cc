@@ -16,32 +16,9 @@ namespace {
 // The most that one heap block holds: whoever keeps a slice keeps no more than this alive.
 constexpr size_t kMaxHeapBlock = size_t{1} << 20;
 
-// An emptied Buffer keeps its list of slices up to this many, for the next use.
-constexpr size_t kKeptSlices = 64;
-
 }  // namespace
 
-// Not inline: with sanitizers on, gcc 12 takes the list's storage for uninitialised where
-// it sees this.
-Buffer::Buffer() = default;
-
 Buffer::Buffer(absl::string_view bytes) { Append(bytes); }
-
-Buffer::Buffer(Buffer&& other) noexcept
-    : slices_(std::move(other.slices_)),
-      head_(std::exchange(other.head_, 0)),
-      size_(std::exchange(other.size_, 0)) {
-  other.slices_.clear();  // those that stood inline are still there, empty
-}
-
-Buffer& Buffer::operator=(Buffer&& other) noexcept {
-  if (this == &other) return *this;
-  slices_ = std::move(other.slices_);
-  head_ = std::exchange(other.head_, 0);
-  size_ = std::exchange(other.size_, 0);
-  other.slices_.clear();
-  return *this;
-}
 
 void Buffer::Append(Slice slice) {
   if (Merge(slice.block, slice.offset, slice.length)) return;
@@ -59,8 +36,8 @@ void Buffer::Append(Buffer&& tail) {
     *this = std::move(tail);
     return;
   }
-  for (size_t i = tail.head_; i < tail.slices_.size(); ++i) Append(std::move(tail.slices_[i]));
-  tail.Clear();
+  for (size_t i = 0; i < tail.slices_.size(); ++i) Append(std::move(tail.slices_[i]));
+  tail = Buffer();
 }
 
 void Buffer::Append(absl::string_view bytes) {
@@ -90,7 +67,7 @@ Buffer Buffer::CutFront(size_t bytes) {
   size_ -= bytes;
   front.size_ = bytes;
   while (bytes > 0) {
-    Slice& slice = slices_[head_];
+    Slice& slice = slices_.front();
     if (slice.length > bytes) {
       const auto part = static_cast<uint32_t>(bytes);
       front.slices_.push_back(Slice{slice.block, slice.offset, part});
@@ -100,9 +77,8 @@ Buffer Buffer::CutFront(size_t bytes) {
     }
     bytes -= slice.length;
     front.slices_.push_back(std::move(slice));
-    ++head_;
+    slices_.pop_front();
   }
-  DropSpentSlices();
   return front;
 }
 
@@ -110,25 +86,22 @@ void Buffer::RemoveFront(size_t bytes) {
   Check(bytes <= size_, "no more is removed than there is");
   size_ -= bytes;
   while (bytes > 0) {
-    Slice& slice = slices_[head_];
+    Slice& slice = slices_.front();
     if (slice.length > bytes) {
       slice.offset += static_cast<uint32_t>(bytes);
       slice.length -= static_cast<uint32_t>(bytes);
       break;
     }
     bytes -= slice.length;
-    slice.block = BlockRef();
-    ++head_;
+    slices_.pop_front();
   }
-  DropSpentSlices();
 }
 
 void Buffer::Clear() { RemoveFront(size_); }
 
 Buffer Buffer::Share() const {
   Buffer copy;
-  const std::span<const Slice> live = slices();
-  copy.slices_.assign(live.begin(), live.end());
+  for (const Slice& slice : slices()) copy.slices_.push_back(slice);
   copy.size_ = size_;
   return copy;
 }
@@ -163,7 +136,7 @@ std::string Buffer::ToString() const {
 absl::string_view Buffer::Front(size_t bytes, char* scratch) const {
   Check(bytes <= size_, "no more is looked at than there is");
   if (bytes == 0) return {};
-  const Slice& first = slices_[head_];
+  const Slice& first = slices().front();
   if (first.length >= bytes) return first.view().substr(0, bytes);
   CopyTo(scratch, bytes);
   return {scratch, bytes};
@@ -176,24 +149,10 @@ bool Buffer::Merge(const BlockRef& block, uint32_t offset, uint32_t length) {
         "a slice lies inside its block");
   size_ += length;
   if (slices_.empty()) return false;
-  // A spent slice has no block, so it never matches.
   Slice& last = slices_.back();
   if (last.block != block || last.offset + last.length != offset) return false;
   last.length += length;
   return true;
-}
-
-// A spent slice is erased at most when as many are spent as live: each pays for the
-// move of one other, whatever the order of appends and cuts.
-void Buffer::DropSpentSlices() {
-  const size_t live = slices_.size() - head_;
-  if (head_ < live || head_ == 0) return;
-  if (live == 0 && slices_.capacity() > kKeptSlices) {
-    slices_.clear();
-  } else {
-    slices_.erase(slices_.begin(), slices_.begin() + static_cast<std::ptrdiff_t>(head_));
-  }
-  head_ = 0;
 }
 
 }  // namespace farcall

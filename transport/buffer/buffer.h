@@ -10,11 +10,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/strings/string_view.h"
 #include "transport/buffer/block.h"
+#include "transport/buffer/slice_list.h"
 
 namespace farcall {
 
@@ -23,20 +24,19 @@ namespace farcall {
 // different threads. The bytes of a slice never change once it is in a Buffer.
 class Buffer {
  public:
-  struct Slice {
-    BlockRef block;
-    uint32_t offset = 0;
-    uint32_t length = 0;  // > 0 inside a Buffer
+  using Slice = BufferSlice;
 
-    // Only for blocks of host memory.
-    absl::string_view view() const { return {block->bytes() + offset, length}; }
-  };
-
-  Buffer();
+  Buffer() = default;
   // The bytes of `bytes`, copied into blocks of the ordinary heap.
   explicit Buffer(absl::string_view bytes);
-  Buffer(Buffer&& other) noexcept;
-  Buffer& operator=(Buffer&& other) noexcept;
+  Buffer(Buffer&& other) noexcept
+      : slices_(std::move(other.slices_)), size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    slices_ = std::move(other.slices_);
+    // In this order, for who moves a Buffer into itself.
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() = default;
@@ -77,15 +77,12 @@ class Buffer {
   absl::string_view Front(size_t bytes, char* scratch) const;
 
   // In order; valid until the Buffer is changed.
-  std::span<const Slice> slices() const { return {slices_.data() + head_, slices_.size() - head_}; }
+  std::span<const Slice> slices() const { return slices_.all(); }
 
  private:
   bool Merge(const BlockRef& block, uint32_t offset, uint32_t length);
-  void DropSpentSlices();
 
-  // Slices before head_ are spent: cutting from the front costs no move of the rest.
-  absl::InlinedVector<Slice, 2> slices_;
-  size_t head_ = 0;
+  SliceList slices_;
   size_t size_ = 0;
 };
 
