@@ -117,7 +117,7 @@ class Listener {
 struct ConnectOptions {
   ConnectionOptions connection;
   Duration timeout = std::chrono::seconds(1);  // > 0
-  UseRdma rdma = UseRdma::kNo;                 // kRequire: the timeout holds for RDMA too
+  UseRdma rdma = UseRdma::kNo;                 // kRequire: the timeout once more, for RDMA
 };
 
 struct ListenOptions {
@@ -130,7 +130,8 @@ struct ListenOptions {
 
 class Transport {
  public:
-  // With `loop` held, never from inside Connect; exactly once, within the timeout.
+  // With `loop` held, never from inside Connect; exactly once, within the timeout (the link
+  // has a few steps with a time each: upgrading_connector.h).
   using OnConnect = absl::AnyInvocable<void(absl::StatusOr<std::unique_ptr<Connection>>)>;
   // With the new Connection's loop held. Several may run at once, one a loop.
   using OnAccept = absl::AnyInvocable<void(EventLoop&, std::unique_ptr<Connection>) const>;

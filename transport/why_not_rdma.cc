@@ -84,6 +84,8 @@ absl::Status NotRdma(WhyNotRdma why, absl::string_view detail) {
   return error;
 }
 
+bool CarriesReason(const absl::Status& error) { return error.GetPayload(kPayload).has_value(); }
+
 WhyNotRdma ReasonOf(const absl::Status& error) {
   const auto payload = error.GetPayload(kPayload);
   if (!payload.has_value() || payload->size() != 1) return WhyNotRdma::kBroken;

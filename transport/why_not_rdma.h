@@ -51,6 +51,8 @@ absl::string_view Explain(WhyNotRdma why);
 // An error that carries a reason. `detail` (may be empty) has the names and numbers of this
 // case, and is appended to Explain(why).
 absl::Status NotRdma(WhyNotRdma why, absl::string_view detail);
+// Whether `error` was made by NotRdma.
+bool CarriesReason(const absl::Status& error);
 // The reason that `error` carries; kBroken if it carries none.
 WhyNotRdma ReasonOf(const absl::Status& error);
 

@@ -36,6 +36,7 @@ TEST(WhyNotRdmaTest, AnErrorCarriesItsReason) {
   for (size_t i = 1; i < kWhyNotRdmaCount; ++i) {
     const absl::Status error = NotRdma(At(i), "mlx5_0");
     EXPECT_FALSE(error.ok());
+    EXPECT_TRUE(CarriesReason(error));
     EXPECT_EQ(ReasonOf(error), At(i));
     EXPECT_TRUE(absl::StrContains(error.message(), Explain(At(i))));
     EXPECT_TRUE(absl::StrContains(error.message(), "mlx5_0"));
@@ -47,6 +48,7 @@ TEST(WhyNotRdmaTest, TheTextStandsAloneWithoutDetail) {
 }
 
 TEST(WhyNotRdmaTest, AnErrorWithoutReasonMeansThatItBroke) {
+  EXPECT_FALSE(CarriesReason(absl::UnavailableError("a cable")));
   EXPECT_EQ(ReasonOf(absl::UnavailableError("a cable")), WhyNotRdma::kBroken);
 }
 

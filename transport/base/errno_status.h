@@ -3,9 +3,11 @@
 #ifndef FARCALL_TRANSPORT_BASE_ERRNO_STATUS_H_
 #define FARCALL_TRANSPORT_BASE_ERRNO_STATUS_H_
 
+#include <string>
 #include <system_error>
 
 #include "absl/status/status.h"
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
@@ -16,9 +18,23 @@ inline absl::Status ErrnoStatus(int error) {
   return absl::Status(absl::ErrnoToStatusCode(error), std::generic_category().message(error));
 }
 
-// The same error, told with what failed: "WHAT: ERROR".
+// The same error, with its payloads, told with what failed: "WHAT: ERROR".
 inline absl::Status Annotate(const absl::Status& error, absl::string_view what) {
-  return absl::Status(error.code(), absl::StrCat(what, ": ", error.message()));
+  absl::Status annotated(error.code(), absl::StrCat(what, ": ", error.message()));
+  error.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    annotated.SetPayload(type, payload);
+  });
+  return annotated;
+}
+
+// The same error, sharing no memory with `error`: for another thread. Sharing is no fault,
+// but where Abseil is not built for ThreadSanitizer that cannot see it.
+inline absl::Status Detached(const absl::Status& error) {
+  absl::Status detached(error.code(), error.message());
+  error.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    detached.SetPayload(type, absl::Cord(std::string(payload)));
+  });
+  return detached;
 }
 
 }  // namespace farcall

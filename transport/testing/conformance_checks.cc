@@ -19,6 +19,7 @@ std::vector<ConformanceCheck> ConformanceChecks() {
 absl::Status RunCheck(const ConformanceCheck& check, ConformanceHarness& harness) {
   ConformanceRun run(harness);
   check.run(run);
+  harness.End();
   run.Until("every block comes home", [&] { return harness.pool().stats().used_bytes == 0; });
   if (run.violations().empty()) return absl::OkStatus();
   return absl::InternalError(absl::StrCat(check.name, ", seed ", harness.seed(), ":\n  ",

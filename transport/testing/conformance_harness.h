@@ -40,6 +40,10 @@ class ConformanceHarness {
   // Lets the loops turn a while, so that what is under way arrives.
   virtual void Settle() = 0;
 
+  // Ends a transport that keeps blocks while it has no connection. Nothing follows but a
+  // look at the pool.
+  virtual void End() {}
+
   // For the random choices of the checks.
   virtual uint64_t seed() const { return 1; }
   // The largest message that checks send.

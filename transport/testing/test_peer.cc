@@ -101,6 +101,12 @@ ConnectionInfo TestPeer::info() {
   return info;
 }
 
+uint64_t TestPeer::info_version() {
+  uint64_t version = 0;
+  OnLoop([&] { Call([&](Connection& connection) { version = connection.info_version(); }); });
+  return version;
+}
+
 size_t TestPeer::OnRead(Buffer& input) {
   CheckCallback("OnRead");
   if (closed_) Violation("OnRead after Close");

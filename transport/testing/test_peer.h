@@ -60,6 +60,7 @@ class TestPeer final : private Connection::Handler {
   void Destroy();
   size_t backlog();
   ConnectionInfo info();
+  uint64_t info_version();
 
   // Takes `bytes` of `input` and compares them.
   void Take(Buffer& input, size_t bytes);
