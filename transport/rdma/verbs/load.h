@@ -8,10 +8,16 @@
 
 namespace farcall {
 
+// The names that dlopen(3) is given. Major versions, so what they are asked for stays.
+struct VerbsLibraries {
+  const char* ibverbs = "libibverbs.so.1";
+  const char* rdmacm = "librdmacm.so.1";
+};
+
 // The table of the libraries of this host, loaded with dlopen(3) under their versioned
 // names; they stay loaded. Milliseconds, not on a loop. Any thread. The error is
 // NotRdma(kNoLibrary) and names the library or the function that is missing.
-absl::StatusOr<VerbsApi> LoadVerbsApi();
+absl::StatusOr<VerbsApi> LoadVerbsApi(const VerbsLibraries& libraries = {});
 
 }  // namespace farcall
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// DeviceSet: the RDMA devices of this host as librdmacm sees them, those that may be used,
+// and those that are in use. Which device carries a connection is for rdma_cm to say: it
+// follows from the addresses, and is cm_id->verbs once the id is bound or resolved.
+
+#ifndef FARCALL_TRANSPORT_RDMA_DEVICE_SET_H_
+#define FARCALL_TRANSPORT_RDMA_DEVICE_SET_H_
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "transport/base/episode_log.h"
+#include "transport/rdma/device.h"
+#include "transport/rdma/host_view.h"
+#include "transport/rdma/registrar.h"
+#include "transport/rdma/verbs/verbs_api.h"
+#include "transport/rdma_options.h"
+
+namespace farcall {
+
+// All with the control loop held.
+class DeviceSet {
+ public:
+  // What is passed by reference outlives this. `log` is told the choice of devices, each
+  // time that it changes; it may be empty.
+  DeviceSet(const VerbsApi& api, const RdmaOptions& options, RdmaRegistrar& registrar,
+            const EpisodeLog::Sink& log, HostView host = {});
+  DeviceSet(const DeviceSet&) = delete;
+  DeviceSet& operator=(const DeviceSet&) = delete;
+  // Nothing that was created with a device is left.
+  ~DeviceSet();
+
+  // Looks at all devices again, and gives Availability(). Milliseconds.
+  absl::Status Refresh();
+  // Whether some device can be used, as of the last Refresh or Find; else the reason that
+  // came nearest to it: no device, not permitted, excluded, no active port, no address,
+  // memlock, refused. The detail names each device and what is wrong with it.
+  absl::Status Availability() const;
+
+  // The device of cm_id->verbs, opened if it is not: its domain is allocated and the pool
+  // registered with it. Valid until Remove. Fails with the reason why that device cannot be
+  // used.
+  absl::StatusOr<RdmaDevice*> Find(ibv_context* context);
+
+  // Opened devices that the last Refresh did not see any more. What was created with them is
+  // to be destroyed, then they are to be Removed.
+  std::vector<RdmaDevice*> Gone() const;
+  // Closes the device of `context`, if it is open, and looks again, which lets librdmacm
+  // close the context if the device is gone: until then the kernel's removal of the device
+  // waits. (librdmacm does so only if the host has another RDMA device left.) Nothing that
+  // was created with it is left.
+  void Remove(ibv_context* context);
+
+  // Those that are open.
+  std::vector<RdmaDevice*> Open() const;
+  // The devices that may be used, as of the last Refresh.
+  std::vector<const DeviceInfo*> Usable() const;
+
+ private:
+  class List;
+  struct Verdict;
+  struct Entry;
+
+  static Verdict VerdictOf(const absl::Status& error);
+  void See(const std::shared_ptr<List>& list, ibv_context* context);
+  Verdict Judge(const DeviceInfo& info) const;
+  bool Excluded(const std::string& name) const;
+  absl::Status OpenEntry(Entry& entry);
+  Entry* EntryOf(ibv_context* context) const;
+  void LogChoice();
+
+  const VerbsApi& api_;
+  const RdmaOptions& options_;
+  RdmaRegistrar& registrar_;
+  const EpisodeLog::Sink& log_;
+  const HostView host_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::array<bool, kMaxRdmaDevices> taken_{};  // indices
+  absl::Status nothing_;                       // why there is no entry
+  std::string told_;                           // the last line that was logged
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_DEVICE_SET_H_

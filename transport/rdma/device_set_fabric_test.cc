@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// DeviceSet on FakeFabric, which keeps the books of what librdmacm holds open.
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "transport/base/check.h"
+#include "transport/base/clock.h"
+#include "transport/buffer/block_pool.h"
+#include "transport/rdma/device_set.h"
+#include "transport/rdma/testing/fake_fabric.h"
+#include "transport/rdma/verbs/owned.h"
+#include "transport/sockaddr.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+class DeviceSetFabricTest : public testing::Test {
+ protected:
+  // Ends the set, then the pool, and then the fabric, which checks what is left.
+  ~DeviceSetFabricTest() override { set_.reset(); }
+
+  void Start(FakeFabricOptions options = {}) {
+    fabric_.emplace(std::move(options));
+    registrar_.Attach(*loop_);
+    auto made = BlockPool::Create({.region_bytes = size_t{2} << 20}, &registrar_);
+    Check(made.ok(), "the options are valid");
+    pool_ = *std::move(made);
+    HostView host;
+    host.addresses = [] {
+      return std::vector<LocalIp>{{*Address::Parse("10.9.0.1:0"), "eth0", 2},
+                                  {*Address::Parse("10.9.0.2:0"), "eth1", 3}};
+    };
+    host.sys_class = host.dev_directory = testing::TempDir() + "/none";
+    set_.emplace(fabric_->api(), options_, registrar_, log_, std::move(host));
+    channel_ = *CreateEventChannel(fabric_->api());
+  }
+  // An id that is bound to the address, as a listener is.
+  CmId Bind(const std::string& address) {
+    CmId id = *CreateCmId(fabric_->api(), channel_.get(), nullptr);
+    auto socket_address = *ToSocketAddress(*Address::Parse(address + ":0"));
+    Check(fabric_->api().rdma.bind_addr(id.get(), socket_address.get()) == 0, "it is bound");
+    return id;
+  }
+
+  std::optional<FakeFabric> fabric_;
+  SteadyClock clock_;
+  const std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
+  RdmaRegistrar registrar_;
+  std::unique_ptr<BlockPool> pool_;
+  const RdmaOptions options_;
+  const EpisodeLog::Sink log_;
+  std::optional<DeviceSet> set_;
+  EventChannel channel_;
+};
+
+TEST_F(DeviceSetFabricTest, TheDeviceOfAnAddressHasThePool) {
+  Start();
+  EXPECT_TRUE(set_->Refresh().ok());
+  EXPECT_EQ(set_->Usable().size(), 2u);
+  const BlockRef block = pool_->Allocate(1);
+  const CmId id = Bind("10.9.0.2");
+  const auto device = set_->Find(id->verbs);
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_EQ((*device)->name(), "fakeB");
+  EXPECT_TRUE(block->keys->lkey((*device)->index()).has_value());
+  EXPECT_EQ(fabric_->counters("fakeB").registrations, 1u);
+  EXPECT_EQ(fabric_->counters("fakeA").registrations, 0u);
+}
+
+TEST_F(DeviceSetFabricTest, AnUnpluggedDeviceIsLetGoAndTakenAgain) {
+  Start();
+  const BlockRef block = pool_->Allocate(1);
+  CmId id = Bind("10.9.0.1");
+  ibv_context* const context = id->verbs;
+  const size_t index = (*set_->Find(context))->index();
+  fabric_->faults().RemoveDevice("fakeA", false);
+  fabric_->Settle();
+  EXPECT_TRUE(set_->Refresh().ok());
+  ASSERT_EQ(set_->Gone().size(), 1u);
+  EXPECT_TRUE(fabric_->faults().RemovalPending("fakeA"));
+  while (*NextCmEvent(fabric_->api(), channel_.get()) != nullptr) {
+  }
+  id.reset();
+  EXPECT_TRUE(fabric_->faults().RemovalPending("fakeA"));
+  set_->Remove(context);
+  EXPECT_FALSE(fabric_->faults().RemovalPending("fakeA"));
+  EXPECT_FALSE(block->keys->lkey(index).has_value());
+
+  ASSERT_TRUE(fabric_->faults().AddDevice("fakeA"));
+  id = Bind("10.9.0.1");
+  EXPECT_TRUE(set_->Find(id->verbs).ok());
+}
+
+TEST_F(DeviceSetFabricTest, AnUnpluggedDeviceThatNobodyUsedIsLetGoByLooking) {
+  Start();
+  EXPECT_TRUE(set_->Refresh().ok());
+  fabric_->faults().RemoveDevice("fakeA", false);
+  fabric_->Settle();
+  EXPECT_TRUE(set_->Refresh().ok());
+  EXPECT_TRUE(set_->Gone().empty());
+  EXPECT_FALSE(fabric_->faults().RemovalPending("fakeA"));
+}
+
+TEST_F(DeviceSetFabricTest, TooLittleMemlockIsToldWithBothNumbers) {
+  rlimit former{};
+  ASSERT_EQ(getrlimit(RLIMIT_MEMLOCK, &former), 0);
+  rlimit limit = former;
+  limit.rlim_cur = 65536;
+  ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+  FakeFabricOptions options;
+  options.devices[0].memlock = 65536;
+  Start(options);
+  const BlockRef block = pool_->Allocate(1);
+  const CmId id = Bind("10.9.0.1");
+  const absl::Status status = set_->Find(id->verbs).status();
+  ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &former), 0);
+  EXPECT_EQ(ReasonOf(status), WhyNotRdma::kMemlock);
+  EXPECT_NE(status.message().find("fakeA: 2097152 bytes are needed"), absl::string_view::npos);
+  EXPECT_NE(status.message().find("65536 are allowed"), absl::string_view::npos) << status;
+}
+
+TEST_F(DeviceSetFabricTest, DevicesThatMayNotBeOpenedAreNamed) {
+  FakeFabricOptions options;
+  for (FakeDeviceOptions& device : options.devices) device.permitted = false;
+  fabric_.emplace(options);
+  DeviceSet set(fabric_->api(), options_, registrar_, log_);
+  const absl::Status status = set.Refresh();
+  EXPECT_EQ(ReasonOf(status), WhyNotRdma::kDeviceNotPermitted);
+  for (const char* const name : {"fakeA: ", "fakeB: "}) {
+    EXPECT_NE(status.message().find(name), absl::string_view::npos) << status;
+  }
+}
+
+TEST_F(DeviceSetFabricTest, EveryCallMayFailAndNothingIsLeft) {
+  Start();
+  const BlockRef block = pool_->Allocate(1);
+  FakeFaults& faults = fabric_->faults();
+  for (const char* const call : {"ibv_query_device", "ibv_query_port", "ibv_query_gid_table",
+                                 "ibv_alloc_pd", "rdma_get_devices"}) {
+    faults.FailCall(call, 1, EIO);
+    static_cast<void>(set_->Refresh());
+    const CmId id = Bind("10.9.0.1");
+    static_cast<void>(set_->Find(id->verbs));
+    EXPECT_EQ(faults.last_failed_call(), call);
+    set_->Remove(id->verbs);
+    EXPECT_TRUE(set_->Refresh().ok()) << call;
+  }
+}
+
+}  // namespace
+}  // namespace farcall

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_DEVICE_USE_H_
+#define FARCALL_TRANSPORT_RDMA_DEVICE_USE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "transport/loop/event_loop.h"
+#include "transport/rdma/async_source.h"
+#include "transport/rdma/device.h"
+#include "transport/rdma/lane.h"
+#include "transport/rdma/queue_pair.h"
+#include "transport/rdma/rdma_parts.h"
+
+namespace farcall {
+
+// All that was created with one device: a lane for each data loop, and queue pairs. It ends
+// when the device goes away, or the transport: first the queue pairs, then the lanes.
+// With the control loop held.
+class DeviceUse {
+ public:
+  // `device` lives until `over` was called, and must be told (OnRemoval) when it goes away;
+  // `over` is called from the mailbox, once, after End, and may destroy this.
+  DeviceUse(const RdmaParts& parts, RdmaDevice& device, absl::AnyInvocable<void()> over);
+  DeviceUse(const DeviceUse&) = delete;
+  DeviceUse& operator=(const DeviceUse&) = delete;
+  ~DeviceUse();
+
+  const RdmaParts& parts() const { return parts_; }
+  RdmaDevice& device() const { return device_; }
+  // No longer to be used.
+  bool ending() const { return ending_; }
+  // It has no queue pair, by which rdma_cm would tell of the device's removal.
+  bool idle() const { return pairs_.empty() && !ending_; }
+
+  // Made at first need: milliseconds.
+  absl::StatusOr<std::shared_ptr<Lane>> LaneOf(EventLoop& loop);
+
+  std::vector<EventLoop*> Loops() const;
+
+  // Its queue pairs, from creation until they are forgotten.
+  void Add(const std::shared_ptr<QueuePair>& pair);
+  void Remove(QueuePair& pair);
+
+  // The device went away: connections break, nothing is waited for.
+  void OnRemoval();
+  // Nothing that a device said lately could make this wait: `why` is told to connections.
+  void End(QueuePair::Ending how, const absl::Status& why);
+
+ private:
+  void OnNews(const AsyncSource::News& news);
+  void EndLanes();
+  void EndIfEmpty();
+
+  const RdmaParts& parts_;
+  RdmaDevice& device_;
+  absl::AnyInvocable<void()> over_;
+  std::unique_ptr<AsyncSource> events_;
+  absl::flat_hash_map<EventLoop*, std::shared_ptr<Lane>> lanes_;
+  absl::flat_hash_map<QueuePair*, std::shared_ptr<QueuePair>> pairs_;
+  size_t open_lanes_ = 0;  // whose loops still poll them
+  bool ending_ = false;
+  bool lanes_ending_ = false;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_DEVICE_USE_H_

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_WHY_NO_DEVICE_H_
+#define FARCALL_TRANSPORT_RDMA_WHY_NO_DEVICE_H_
+
+#include "absl/status/status.h"
+#include "transport/rdma/host_view.h"
+#include "transport/rdma/verbs/verbs_api.h"
+
+namespace farcall {
+
+// Why rdma_get_devices(3) gave nothing: kNoDevice, or kDeviceNotPermitted with the file that
+// this process cannot open. System calls; with the control loop held.
+absl::Status WhyNoDevice(const VerbsApi& api, const HostView& host);
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_WHY_NO_DEVICE_H_
