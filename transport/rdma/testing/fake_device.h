@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_TESTING_FAKE_DEVICE_H_
+#define FARCALL_TRANSPORT_RDMA_TESTING_FAKE_DEVICE_H_
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "transport/address.h"
+#include "transport/rdma/testing/fake_fd_queue.h"
+#include "transport/rdma/testing/fake_options.h"
+
+namespace farcall {
+
+struct FakeDevice;
+struct FakeWorld;
+
+struct FakeIbvDevice : ibv_device {
+  FakeDevice* owner = nullptr;
+};
+
+// A device of this host, plugged in or not. With the fabric's mutex held.
+struct FakeDevice {
+  FakeDevice(size_t device_index, const FakeDeviceOptions& device_options);
+
+  bool iwarp() const { return options.link == FakeLink::kIwarp; }
+  bool usable() const { return !removed && port_active; }
+  // Whether this address (the port does not matter) is one of its own.
+  bool Has(const Address& address) const;
+  // Its first address of that family; kNone: it has none.
+  Address AddressOf(AddressFamily family) const;
+
+  ibv_device_attr Attributes() const;
+  ibv_port_attr PortAttributes() const;
+  std::vector<ibv_gid_entry> Gids() const;
+
+  struct SendFault {
+    int left;
+    ibv_wc_status status;
+    uint32_t vendor_error;
+    bool delivered;
+  };
+
+  const size_t index;
+  const FakeDeviceOptions options;
+  FakeIbvDevice handle{};
+  std::vector<Address> addresses;
+  bool port_active;
+  bool removed = false;
+  bool flush_when_removed = false;
+  FakeCounters counters;
+  std::vector<SendFault> send_faults;
+};
+
+// An open device. Of librdmacm's, ids on a device share one.
+struct FakeContext : ibv_context {
+  FakeContext(FakeWorld& fake_world, FakeDevice& fake_device, bool of_cm);
+
+  FakeWorld& world;
+  FakeDevice& owner;
+  const bool librdmacm;
+  bool closed = false;
+  bool dead = false;  // the device was removed: all but destroying fails with EIO
+  int objects = 0;    // domains, completion queues and channels made with it
+  FakeFdQueue<ibv_async_event> async;
+};
+
+// Of `context`, or null.
+inline FakeContext* Fake(ibv_context* context) { return static_cast<FakeContext*>(context); }
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_TESTING_FAKE_DEVICE_H_

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/testing/fake_faults.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "transport/rdma/testing/fake_world.h"
+
+namespace farcall {
+
+void FakeFaults::FailCall(absl::string_view name, int nth, int error) {
+  std::lock_guard lock(world_.mutex);
+  world_.plan.FailCall(name, nth, error);
+}
+
+void FakeFaults::FailCallNumber(uint64_t number, int error) {
+  std::lock_guard lock(world_.mutex);
+  world_.plan.FailNumber(number, error);
+}
+
+uint64_t FakeFaults::calls() const {
+  std::lock_guard lock(world_.mutex);
+  return world_.plan.calls();
+}
+
+std::string FakeFaults::last_failed_call() const {
+  std::lock_guard lock(world_.mutex);
+  return world_.plan.last_failed();
+}
+
+void FakeFaults::FailSend(absl::string_view device, int nth, ibv_wc_status status,
+                          uint32_t vendor_error, bool delivered) {
+  std::lock_guard lock(world_.mutex);
+  world_.Device(device).send_faults.push_back({nth, status, vendor_error, delivered});
+}
+
+std::vector<uint32_t> FakeFaults::QueuePairs(absl::string_view device) const {
+  std::lock_guard lock(world_.mutex);
+  const FakeDevice& on = world_.Device(device);
+  std::vector<uint32_t> numbers;
+  for (const FakeQp* qp : world_.live_queue_pairs) {
+    if (&qp->device() == &on && qp->state == IBV_QPS_RTS) numbers.push_back(qp->qp_num);
+  }
+  return numbers;
+}
+
+void FakeFaults::BreakQueuePair(uint32_t qp_num) {
+  std::lock_guard lock(world_.mutex);
+  for (FakeQp* qp : world_.live_queue_pairs) {
+    if (qp->qp_num == qp_num) qp->Break();
+  }
+  world_.cm.Pump();
+}
+
+void FakeFaults::CutPath(absl::string_view a, absl::string_view b, Cut cut) {
+  std::lock_guard lock(world_.mutex);
+  world_.cuts.push_back({&world_.Device(a), &world_.Device(b), cut == Cut::kSilent});
+}
+
+void FakeFaults::HealPath(absl::string_view a, absl::string_view b) {
+  std::lock_guard lock(world_.mutex);
+  const FakeDevice& from = world_.Device(a);
+  const FakeDevice& to = world_.Device(b);
+  std::erase_if(world_.cuts, [&](const auto& cut) { return cut.Joins(from, to); });
+  world_.OnPathsChanged();
+}
+
+void FakeFaults::SetPort(absl::string_view device, bool active) {
+  std::lock_guard lock(world_.mutex);
+  FakeDevice& fake = world_.Device(device);
+  if (fake.port_active == active) return;
+  fake.port_active = active;
+  ibv_async_event event{};
+  event.element.port_num = 1;
+  event.event_type = active ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR;
+  for (const auto& context : world_.contexts) {
+    if (&context->owner == &fake && !context->closed) context->async.Push(event);
+  }
+  world_.OnPathsChanged();
+}
+
+void FakeFaults::RemoveDevice(absl::string_view device, bool flush) {
+  std::lock_guard lock(world_.mutex);
+  world_.RemoveDevice(world_.Device(device), flush);
+}
+
+bool FakeFaults::RemovalPending(absl::string_view device) const {
+  std::lock_guard lock(world_.mutex);
+  return world_.RemovalPending(world_.Device(device));
+}
+
+bool FakeFaults::AddDevice(absl::string_view device) {
+  std::lock_guard lock(world_.mutex);
+  FakeDevice& fake = world_.Device(device);
+  if (world_.RemovalPending(fake)) return false;
+  fake.removed = false;
+  fake.port_active = fake.options.port_active;
+  return true;
+}
+
+void FakeFaults::RejectNextConnect(int reason) {
+  std::lock_guard lock(world_.mutex);
+  world_.cm.reject_next = reason;
+}
+
+void FakeFaults::LoseNextConnect() {
+  std::lock_guard lock(world_.mutex);
+  world_.cm.lose_next = true;
+}
+
+void FakeFaults::FailNextAddress(int status) {
+  std::lock_guard lock(world_.mutex);
+  world_.cm.fail_address = status;
+}
+
+void FakeFaults::FailNextRoute(int status) {
+  std::lock_guard lock(world_.mutex);
+  world_.cm.fail_route = status;
+}
+
+void FakeFaults::DelayConnectionEvents(uint64_t steps) {
+  std::lock_guard lock(world_.mutex);
+  world_.cm.delay = steps;
+}
+
+}  // namespace farcall

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_TESTING_FAKE_FAULTS_H_
+#define FARCALL_TRANSPORT_RDMA_TESTING_FAKE_FAULTS_H_
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace farcall {
+
+struct FakeWorld;
+
+// What can go wrong on a FakeFabric, at the test's word. Any thread.
+class FakeFaults {
+ public:
+  explicit FakeFaults(FakeWorld& world) : world_(world) {}
+
+  // The `nth` call from now (1: the next) of a function of the table or of ibv_context.ops,
+  // by its full name ("ibv_reg_mr", "ibv_post_send"), fails with `error`, an errno.
+  // "rdma_establish" is what librdmacm does inside rdma_get_cm_event when the reply to
+  // rdma_connect has come: failing it makes CONNECT_ERROR of ESTABLISHED.
+  void FailCall(absl::string_view name, int nth, int error);
+  // The call with this number, counted over the fabric's life from 1, fails. What gives
+  // things back (destroy, free, ack) is not counted, since it does not fail in operation.
+  void FailCallNumber(uint64_t number, int error);
+  // Calls counted so far.
+  uint64_t calls() const;
+  // The name of the call that failed last by the two above; empty: none did.
+  std::string last_failed_call() const;
+
+  // The `nth` send from now of this device completes with `status`, and its queue pair
+  // breaks. `delivered`: the peer has got the message all the same.
+  void FailSend(absl::string_view device, int nth, ibv_wc_status status, uint32_t vendor_error,
+                bool delivered = false);
+  // Queue pairs of a device that are connected (RTS), oldest first, by qp_num.
+  std::vector<uint32_t> QueuePairs(absl::string_view device) const;
+  // Puts it into error as the device would: what is posted is flushed; the connection
+  // manager says nothing.
+  void BreakQueuePair(uint32_t qp_num);
+
+  enum class Cut {
+    kReported,  // senders see RETRY_EXC_ERR after options.retry_steps
+    kSilent,    // nobody hears anything
+  };
+  // Between two devices (which may be the same), both directions, messages of the
+  // connection manager included.
+  void CutPath(absl::string_view a, absl::string_view b, Cut cut);
+  // What was cut flows again; what waited and did not fail yet is delivered.
+  void HealPath(absl::string_view a, absl::string_view b);
+
+  // IBV_EVENT_PORT_ERR or PORT_ACTIVE to all who have the device open; messages to and from
+  // a port that is down are lost, as by CutPath(kReported).
+  void SetPort(absl::string_view device, bool active);
+
+  // Unplugs it: RDMA_CM_EVENT_DEVICE_REMOVAL to all ids on it, DISCONNECTED to their
+  // peers. `flush`: queue pairs flush as with siw; else nothing completes, as with rxe.
+  void RemoveDevice(absl::string_view device, bool flush);
+  // While the kernel's removal waits for this process: until its objects on the device are
+  // destroyed, its contexts closed, and librdmacm asked again (rdma_get_devices).
+  bool RemovalPending(absl::string_view device) const;
+  // Plugs it in again. False: the removal is still pending ("File exists").
+  bool AddDevice(absl::string_view device);
+
+  // The next connect request is answered by a reject with this status (an IB CM reason),
+  // without asking the listener.
+  void RejectNextConnect(int reason);
+  // The next connect request is lost: UNREACHABLE after options.connect_steps.
+  void LoseNextConnect();
+  // The next rdma_resolve_addr or _route ends in ADDR_ERROR or ROUTE_ERROR with this
+  // status (a negative errno).
+  void FailNextAddress(int status);
+  void FailNextRoute(int status);
+  // Events of the connection manager come so many steps later; 0: no more delay.
+  void DelayConnectionEvents(uint64_t steps);
+
+ private:
+  FakeWorld& world_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_TESTING_FAKE_FAULTS_H_

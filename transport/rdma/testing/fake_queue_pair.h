@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_TESTING_FAKE_QUEUE_PAIR_H_
+#define FARCALL_TRANSPORT_RDMA_TESTING_FAKE_QUEUE_PAIR_H_
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/rdma/testing/fake_completion_queue.h"
+#include "transport/rdma/testing/fake_memory.h"
+#include "transport/rdma/testing/fake_receive_queue.h"
+#include "transport/rdma/testing/fake_send_queue.h"
+
+namespace farcall {
+
+struct FakeId;
+
+// Reliable connected. Positions count its sends: those below `completed` are answered,
+// those below `sent` are delivered. With the fabric's mutex held.
+class FakeQp : public ibv_qp {
+ public:
+  FakeQp(FakeId& id, FakePd& domain, const ibv_qp_init_attr& init, uint32_t number);
+
+  // As the verbs: an errno, or 0.
+  int PostSend(const ibv_send_wr& request);
+  int PostReceive(const ibv_recv_wr& request);
+  int Modify(const ibv_qp_attr& attr, int mask);
+  ibv_qp_attr Attributes() const;
+  ibv_qp_init_attr InitAttributes() const;
+
+  // Joined to the peer and ready to send.
+  void Connect(FakeQp& peer, bool passive, uint8_t retry_count, uint8_t rnr_retry,
+               uint8_t ack_timeout);
+  // To the error state; what is posted flushes.
+  void Break();
+  void Destroy();
+
+  // What it does by itself, one thing at a time. `choice` decides where there is one.
+  bool CanMove() const;
+  void Move(uint64_t choice);
+  // kImmediate: all that it can do.
+  void Pump();
+  // A receive was posted where it waits for one.
+  void OnReceivePosted();
+  // The path or the state of the peer changed.
+  void OnPeerChanged();
+  // A time-out or another retry, if that is due. True: there was something.
+  bool OnTime(uint64_t now);
+  bool timed() const { return wait_until_ != 0; }
+
+  void OnPolled(uint64_t position) { sends_.OnPolled(position); }
+  bool Holds(const FakeMr& region) const;
+
+  FakeDevice& device() const { return domain_.owner.owner; }
+  FakeContext& owner() const { return domain_.owner; }
+  FakeReceiveQueue& own_receives() { return own_receives_; }
+  FakeSrq* shared() const { return shared_; }
+  FakeCq& send_queue() const { return send_cq_; }
+  FakeCq& receive_queue() const { return receive_cq_; }
+  FakeId& id() const { return id_; }
+  bool destroyed() const { return destroyed_; }
+  int events_taken = 0;
+  int events_acknowledged = 0;
+
+ private:
+  enum class Wait { kNothing, kReceive, kPeer, kLost };
+
+  FakeReceiveQueue& receives() { return shared_ != nullptr ? shared_->receives : own_receives_; }
+  void Transmit();
+  void Deliver(const FakeSend& send, FakeReceiveQueue& queue);
+  bool CanAnswer() const;
+  void Acknowledge();
+  void WaitForReceive(FakeReceiveQueue& queue);
+  void WaitForAnswer();
+  // False: this broke it.
+  bool AnswerAll();
+  // The oldest send that is not answered; breaks.
+  void FailOldest(ibv_wc_status status, uint32_t vendor_error);
+  void CompleteSend(ibv_wc_status status, uint32_t vendor_error);
+  void CompleteReceive(const FakeReceive& receive, ibv_wc_status status, const FakeSend* send,
+                       uint32_t source);
+  bool Flushes() const;
+  bool CanFlush() const;
+  void FlushOne();
+
+  FakeWorld& world_;
+  FakeId& id_;
+  FakePd& domain_;
+  FakeCq& send_cq_;
+  FakeCq& receive_cq_;
+  FakeSrq* const shared_;
+  const ibv_qp_init_attr init_;
+  FakeReceiveQueue own_receives_;
+  FakeSendQueue sends_;
+  FakeQp* peer_ = nullptr;
+  bool passive_ = false;
+  bool received_ = false;
+  bool destroyed_ = false;
+  Wait wait_ = Wait::kNothing;
+  uint64_t wait_until_ = 0;  // step of the time-out; 0: none
+  uint8_t rnr_left_ = 0;
+  uint8_t retry_count_ = 0;
+  uint8_t rnr_retry_ = 0;
+  uint8_t ack_timeout_ = 0;
+  uint8_t min_rnr_timer_ = 0;  // 655 ms
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_TESTING_FAKE_QUEUE_PAIR_H_
