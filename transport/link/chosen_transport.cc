@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/chosen_transport.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "transport/base/check.h"
+#include "transport/loop/event_loop.h"
+#include "transport/loop/loop_group.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+UpgradeOptions With(UpgradeOptions options, UseRdma use) {
+  options.use_rdma = use != UseRdma::kNo;
+  options.require_rdma = use == UseRdma::kRequire;
+  return options;
+}
+
+// What a probe on a loop tells a thread that waits for it, or no longer does.
+class Answer {
+ public:
+  void Tell(const absl::Status& status) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    status_ = status;
+    told_.notify_one();
+  }
+  absl::Status Wait(Duration longest) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (told_.wait_for(lock, longest, [this] { return status_.has_value(); })) return *status_;
+    return NotRdma(WhyNotRdma::kTimedOut, "looking for RDMA devices takes too long");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable told_;
+  std::optional<absl::Status> status_;  // guarded by mutex_
+};
+
+}  // namespace
+
+ChosenTransport::ChosenTransport(Transport& tcp, UpgradeTransport& rdma, UpgradeRecord& record,
+                                 const UpgradeOptions& options)
+    : rdma_(rdma),
+      plain_(tcp, &rdma, record, With(options, UseRdma::kNo)),
+      preferred_(tcp, &rdma, record, With(options, UseRdma::kPrefer)),
+      required_(tcp, &rdma, record, With(options, UseRdma::kRequire)) {}
+
+void ChosenTransport::Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
+                              OnConnect done) {
+  For(options.rdma).Connect(loop, peer, options, std::move(done));
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> ChosenTransport::Listen(LoopGroup& loops,
+                                                                  const Address& address,
+                                                                  const ListenOptions& options,
+                                                                  OnAccept on_accept) {
+  if (options.rdma == UseRdma::kRequire) {
+    const absl::Status available = WaitForProbe(loops.Next());
+    if (!available.ok()) return available;
+  }
+  if (options.rdma == UseRdma::kPrefer) {
+    // The first look at the devices may take longer than a client waits for the answer to
+    // its hello.
+    EventLoop& loop = loops.Next();
+    loop.RunOrPost([this, &loop] { rdma_.Probe(loop, [](const absl::Status&) {}); });
+  }
+  return For(options.rdma).Listen(loops, address, options, std::move(on_accept));
+}
+
+UpgradingTransport& ChosenTransport::For(UseRdma use) {
+  switch (use) {
+    case UseRdma::kNo:
+      return plain_;
+    case UseRdma::kPrefer:
+      return preferred_;
+    case UseRdma::kRequire:
+      return required_;
+  }
+  Check(false, "a use of RDMA is one of the three");
+  return plain_;
+}
+
+absl::Status ChosenTransport::WaitForProbe(EventLoop& loop) {
+  // Shared: the probe may answer when nobody waits any more.
+  const auto answer = std::make_shared<Answer>();
+  loop.RunOrPost([this, &loop, answer] {
+    rdma_.Probe(loop, [answer](const absl::Status& status) { answer->Tell(status); });
+  });
+  return answer->Wait(kProbeTime);
+}
+
+}  // namespace farcall

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_LINK_SETTINGS_H_
+#define FARCALL_TRANSPORT_LINK_LINK_SETTINGS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "transport/link/upgrade_options.h"
+#include "transport/link/upgrade_record.h"
+#include "transport/upgrade.h"
+
+namespace farcall {
+
+// Fills the bytes with what nobody can guess. Any thread.
+using RandomBytes = absl::AnyInvocable<void(std::span<uint8_t>) const>;
+
+// What the connections of one UpgradingTransport share. Immutable, any thread.
+struct LinkSettings {
+  UpgradeOptions options;
+  UpgradeTransport* rdma = nullptr;  // null: none is built in
+  UpgradeRecord* record = nullptr;
+  RandomBytes random;
+};
+
+enum class LinkRole : uint8_t { kClient, kServer };
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_LINK_SETTINGS_H_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/reason.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+std::string DetailOf(const absl::Status& why) {
+  absl::string_view text = why.message();
+  if (!absl::ConsumePrefix(&text, Explain(ReasonOf(why)))) return std::string(text);
+  if (absl::ConsumePrefix(&text, " (")) absl::ConsumeSuffix(&text, ")");
+  return std::string(text);
+}
+
+absl::Status ReasonOfPeer(uint32_t number, absl::string_view detail) {
+  const std::string told = absl::CHexEscape(detail.substr(0, kMostReasonText));
+  if (number == 0 || number >= kWhyNotRdmaCount) {
+    return NotRdma(WhyNotRdma::kPeerHasNone, told);
+  }
+  const auto why = static_cast<WhyNotRdma>(number);
+  switch (why) {
+    // These mean the same at both ends.
+    case WhyNotRdma::kPending:
+    case WhyNotRdma::kCapacity:
+    case WhyNotRdma::kNotForThisAddress:
+    case WhyNotRdma::kPeerOff:
+    case WhyNotRdma::kPeerHasNone:
+    case WhyNotRdma::kUnreachable:
+    case WhyNotRdma::kRejected:
+    case WhyNotRdma::kTimedOut:
+    case WhyNotRdma::kBroken:
+      return NotRdma(why, told);
+    case WhyNotRdma::kNotAsked:
+      return NotRdma(WhyNotRdma::kPeerOff, told);
+    default:
+      break;
+  }
+  return NotRdma(WhyNotRdma::kPeerHasNone,
+                 absl::StrCat("there: ", Explain(why), told.empty() ? "" : ", ", told));
+}
+
+}  // namespace farcall

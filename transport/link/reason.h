@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_REASON_H_
+#define FARCALL_TRANSPORT_LINK_REASON_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace farcall {
+
+// Bytes of a text of the peer's that count; the rest is cut.
+constexpr size_t kMostReasonText = 256;
+
+// What an error of NotRdma (why_not_rdma.h) says beside Explain: the names and numbers of
+// its case. For other errors all they say.
+std::string DetailOf(const absl::Status& why);
+
+// The reason that a peer gave by number and detail, as an error of this end: what the
+// peer's host lacks is kPeerHasNone here, in words. Unprintable bytes are escaped.
+absl::Status ReasonOfPeer(uint32_t number, absl::string_view detail);
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_REASON_H_

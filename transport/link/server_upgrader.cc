@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/server_upgrader.h"
+
+#include <utility>
+
+#include "transport/link/upgrade_messages.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+ServerUpgrader::ServerUpgrader(Parts parts)
+    : parts_(std::move(parts)), why_(NotRdma(WhyNotRdma::kPending, "")) {}
+
+absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
+  // Not from a callback of theirs: asks in a row hold only one.
+  over_.clear();
+  if (frame.type != LinkFrameType::kUpgradeAsk) {
+    return absl::InvalidArgumentError("a client makes no offers");
+  }
+  const auto ask = ParseAsk(frame.payload.ToString());
+  if (!ask.ok()) return ask.status();
+  if (absl::Status expected = parts_.stream.Expect(ask->generation); !expected.ok()) {
+    return expected;
+  }
+  if (!parts_.stream.Alive(ask->generation)) return absl::OkStatus();
+  switch (machine_.OnAsk(ask->generation)) {
+    case UpgradeServer::Do::kNothing:
+      Decline(ask->generation, NotRdma(WhyNotRdma::kCapacity, "the connection is closing"));
+      break;
+    case UpgradeServer::Do::kDeclineBusy:
+      Decline(ask->generation, NotRdma(WhyNotRdma::kCapacity, "the last ask is still worked on"));
+      break;
+    case UpgradeServer::Do::kAwait:
+      why_ = ask->why;
+      Await(ask->generation);
+      break;
+  }
+  return absl::OkStatus();
+}
+
+void ServerUpgrader::Await(uint32_t generation) {
+  DropTicket();
+  UpgradePass pass;
+  pass.generation = generation;
+  parts_.settings->random(pass.token);
+  await_ = parts_.settings->rdma->Await(
+      parts_.loop, pass, parts_.options,
+      [this, pass](const absl::StatusOr<std::vector<UpgradeAddress>>& offer) {
+        OnOffered(pass, offer);
+      },
+      [this, generation](std::unique_ptr<Connection> connection) {
+        OnAdmitted(generation, std::move(connection));
+      });
+}
+
+void ServerUpgrader::OnOffered(const UpgradePass& pass,
+                               const absl::StatusOr<std::vector<UpgradeAddress>>& offer) {
+  if (await_ == nullptr || pass.generation != machine_.generation()) return;
+  if (offer.ok()) {
+    if (!machine_.OnOffered()) return;
+    parts_.stream.SendUpgrade(LinkFrameType::kUpgradeOffer, EncodeOffer(pass, *offer));
+  } else {
+    if (!machine_.OnRefused()) return;
+    DropTicket();
+    why_ = offer.status();
+    parts_.settings->record->OnFallback(parts_.log_name, why_);
+    Decline(pass.generation, why_);
+  }
+  parts_.user.OnUpgraderEvent();
+}
+
+void ServerUpgrader::OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection) {
+  if (await_ == nullptr || generation != machine_.generation() || !machine_.OnAdmitted()) return;
+  DropTicket();
+  parts_.user.OnUpgraded(generation, std::move(connection));
+  parts_.user.OnUpgraderEvent();
+}
+
+void ServerUpgrader::Decline(uint32_t generation, const absl::Status& why) {
+  parts_.stream.SendUpgrade(LinkFrameType::kUpgradeDecline, EncodeDecline(generation, why));
+  parts_.stream.OnGenerationBroken(generation, why);
+}
+
+void ServerUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
+  if (generation < machine_.generation()) return;
+  const bool was_ready = machine_.state() == ServerUpgrade::kReady;
+  machine_.OnLost(generation);
+  DropTicket();
+  // Of others the client knows better, and says with its next ask.
+  if (!was_ready) return;
+  why_ = why;
+  parts_.settings->record->OnFallback(parts_.log_name, why_);
+}
+
+void ServerUpgrader::End() {
+  machine_.OnEnd();
+  DropTicket();
+}
+
+void ServerUpgrader::DropTicket() {
+  if (await_ != nullptr) over_.push_back(std::move(await_));
+}
+
+}  // namespace farcall

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_SERVER_UPGRADER_H_
+#define FARCALL_TRANSPORT_LINK_SERVER_UPGRADER_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "transport/link/upgrade_server.h"
+#include "transport/link/upgrader.h"
+#include "transport/upgrade.h"
+
+namespace farcall {
+
+// Answers asks, and awaits who comes with the token.
+class ServerUpgrader final : public Upgrader {
+ public:
+  explicit ServerUpgrader(Parts parts);
+
+  absl::Status OnFrame(const LinkFrame& frame) override;
+  void OnGivenUp(uint32_t generation, const absl::Status& why) override;
+  void OnTurn() override { over_.clear(); }
+  std::optional<TimePoint> next() const override { return std::nullopt; }
+  void End() override;
+  const absl::Status& why() const override { return why_; }
+
+ private:
+  void Await(uint32_t generation);
+  void OnOffered(const UpgradePass& pass, const absl::StatusOr<std::vector<UpgradeAddress>>& offer);
+  void OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection);
+  void Decline(uint32_t generation, const absl::Status& why);
+  void DropTicket();
+
+  const Parts parts_;
+  UpgradeServer machine_;
+  absl::Status why_;
+  std::unique_ptr<UpgradeTicket> await_;
+  // Ended, perhaps from inside a callback: they go with the turn.
+  std::vector<std::unique_ptr<UpgradeTicket>> over_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_SERVER_UPGRADER_H_

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Peers that know no hello, or half of one: whole connections in virtual time.
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "transport/link/frame.h"
+#include "transport/link/hello/hello.h"
+#include "transport/link/testing/link_harness.h"
+#include "transport/link/testing/raw_peer.h"
+#include "transport/testing/conformance_run.h"
+#include "transport/testing/sim_harness.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class LinkHelloTest : public testing::Test {
+ protected:
+  LinkHelloTest() : LinkHelloTest(LinkVariant::Of(1)) {}
+  explicit LinkHelloTest(const LinkVariant& variant)
+      : harness_(std::make_unique<SimHarness>(1), variant), run_(harness_) {}
+  ~LinkHelloTest() override {
+    client_.reset();
+    EXPECT_TRUE(harness_.Until([&] { return harness_.pool().stats().used_bytes == 0; }));
+    for (const std::string& violation : run_.violations()) ADD_FAILURE() << violation;
+  }
+
+  TimePoint Now() { return harness_.loops().at(0).clock().Now(); }
+  void WaitFor(Duration time) {
+    const TimePoint end = Now() + time;
+    while (Now() < end) harness_.Settle();
+  }
+
+  // A client of the link, which sends "PRPC..." as soon as it may.
+  absl::Status Connect(const Address& peer, Duration timeout = seconds(1)) {
+    ConnectOptions options;
+    options.timeout = timeout;
+    client_ = nullptr;
+    EventLoop& loop = harness_.loops().at(0);
+    return run_.TryConnect(peer, options, loop, [&](std::unique_ptr<Connection> connection) {
+      info_ = connection->info();
+      client_ = std::make_unique<RawPeer>(harness_, loop, std::move(connection));
+      client_->Send("PRPC-call");
+    });
+  }
+
+  // A server of the link with a handler that echoes.
+  std::unique_ptr<RawServer> Serve() {
+    return std::make_unique<RawServer>(harness_, harness_.transport(), [](RawPeer& server) {
+      server.on_read = [](RawPeer& self) { self.Send(std::exchange(self.received, "")); };
+    });
+  }
+
+  LinkHarness harness_;
+  ConformanceRun run_;
+  ConnectionInfo info_;
+  std::unique_ptr<RawPeer> client_;
+};
+
+// brpc closes when it has read 28 bytes that it does not know.
+TEST_F(LinkHelloTest, APeerThatClosesIsSpokenToPlainly) {
+  RawServer server(harness_, harness_.tcp(), [](RawPeer& peer) {
+    peer.on_read = [](RawPeer& self) {
+      if (self.received[0] != 'P') self.Close(CloseMode::kAbort);
+    };
+  });
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_EQ(info_.why_not_rdma, WhyNotRdma::kPeerSilent);
+  ASSERT_TRUE(harness_.Until(
+      [&] { return server.peers.size() == 2 && server.peers[1]->received == "PRPC-call"; }));
+  EXPECT_GE(server.peers[0]->received.size(), 64u);
+}
+
+TEST_F(LinkHelloTest, APeerThatStaysSilentIsSpokenToPlainlyAfter300Ms) {
+  RawServer server(harness_, harness_.tcp(), [](RawPeer&) {});
+  const TimePoint start = Now();
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_GE(Now() - start, milliseconds(300));
+  EXPECT_LE(Now() - start, milliseconds(320));
+  ASSERT_TRUE(harness_.Until(
+      [&] { return server.peers.size() == 2 && server.peers[1]->received == "PRPC-call"; }));
+  EXPECT_TRUE(harness_.Until([&] { return server.peers[0]->closed.has_value(); }));
+}
+
+TEST_F(LinkHelloTest, APeerThatAnswersSomethingElseIsSpokenToPlainly) {
+  RawServer server(harness_, harness_.tcp(), [](RawPeer& peer) { peer.Send("PRPC-hello?"); });
+  ASSERT_TRUE(Connect(server.address()).ok());
+  ASSERT_TRUE(harness_.Until([&] {
+    return server.peers.size() == 2 && server.peers[1]->received == "PRPC-call" &&
+           client_->received == "PRPC-hello?";
+  }));
+}
+
+TEST_F(LinkHelloTest, HalfOfAConnectTimeoutIsLeftForThePlainConnection) {
+  RawServer server(harness_, harness_.tcp(), [](RawPeer&) {});
+  EXPECT_TRUE(Connect(server.address(), milliseconds(100)).ok());
+  EXPECT_EQ(info_.why_not_rdma, WhyNotRdma::kPeerSilent);
+}
+
+TEST_F(LinkHelloTest, ASilentPeerIsRememberedForAMinute) {
+  RawServer server(harness_, harness_.tcp(), [](RawPeer&) {});
+  ASSERT_TRUE(Connect(server.address()).ok());
+  ASSERT_EQ(server.peers.size(), 2u);
+  const TimePoint start = Now();
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_LE(Now() - start, milliseconds(10));
+  EXPECT_EQ(info_.why_not_rdma, WhyNotRdma::kPeerSilent);
+  EXPECT_TRUE(harness_.Until(
+      [&] { return server.peers.size() == 3 && server.peers[2]->received == "PRPC-call"; }));
+  WaitFor(seconds(60));
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_TRUE(harness_.Until([&] { return server.peers.size() == 5; })) << "it was asked again";
+}
+
+TEST_F(LinkHelloTest, APlainClientIsServedAtOnce) {
+  const auto server = Serve();
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server->address());
+  client->Send("PRPC-call");
+  EXPECT_TRUE(harness_.Until([&] { return client->received == "PRPC-call"; }));
+}
+
+// The first byte says it, so nobody waits for four.
+TEST_F(LinkHelloTest, APlainClientIsServedByteByByte) {
+  const auto server = Serve();
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server->address());
+  for (const char byte : std::string("\x16PRPC")) {
+    client->Send(std::string(1, byte));
+    ASSERT_TRUE(harness_.Until([&] { return client->received == std::string(1, byte); }));
+    client->received.clear();
+  }
+}
+
+TEST_F(LinkHelloTest, AHelloMayComeByteByByte) {
+  const auto server = Serve();
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server->address());
+  for (const char byte : EncodeHello(MakeHello(1 << 16))) {
+    client->Send(std::string(1, byte));
+    harness_.Settle();
+  }
+  ASSERT_TRUE(harness_.Until([&] { return client->received.size() >= kHelloLeast; }));
+  Buffer input(client->received);
+  link::HelloAnswer answer;
+  ASSERT_EQ(CutAnswer(input, answer), HelloCut::kWhole);
+  EXPECT_EQ(answer.why(), 0u);
+}
+
+TEST_F(LinkHelloTest, HalfAHelloAndSilenceIsClosedAfter3S) {
+  const auto server = Serve();
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server->address());
+  client->Send(EncodeHello(MakeHello(1 << 16)).substr(0, 40));
+  const TimePoint start = Now();
+  ASSERT_TRUE(harness_.Until([&] { return client->closed.has_value(); }));
+  EXPECT_GE(Now() - start, seconds(3));
+  EXPECT_LE(Now() - start, milliseconds(3100));
+  EXPECT_TRUE(absl::StrContains(server->peers[0]->closed->message(), "half a hello"));
+}
+
+TEST_F(LinkHelloTest, AMalformedHelloIsClosedAtOnce) {
+  const auto server = Serve();
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server->address());
+  std::string hello = EncodeHello(MakeHello(1 << 16));
+  hello[4] = '\x7F';
+  const TimePoint start = Now();
+  client->Send(hello);
+  ASSERT_TRUE(harness_.Until([&] { return client->closed && server->peers[0]->closed; }));
+  EXPECT_LE(Now() - start, milliseconds(100));
+  EXPECT_TRUE(absl::StrContains(server->peers[0]->closed->message(), "malformed hello"));
+}
+
+TEST_F(LinkHelloTest, AProbeThatConnectsAndClosesIsNoError) {
+  const auto server = Serve();
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server->address());
+  client->Close(CloseMode::kFlush);
+  ASSERT_TRUE(harness_.Until([&] { return server->peers[0]->closed.has_value(); }));
+  EXPECT_TRUE(absl::IsUnavailable(*server->peers[0]->closed));
+  EXPECT_TRUE(absl::StrContains(server->peers[0]->closed->message(), "closed by peer"));
+  EXPECT_TRUE(harness_.log().empty());
+}
+
+TEST_F(LinkHelloTest, AnIdlePlainClientIsNotClosed) {
+  const auto server = Serve();
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server->address());
+  WaitFor(seconds(30));
+  client->Send("PRPC-call");
+  EXPECT_TRUE(harness_.Until([&] { return client->received == "PRPC-call"; }));
+}
+
+TEST_F(LinkHelloTest, AServerThatSpeaksFirstIsHeardByASilentClient) {
+  RawServer server(harness_, harness_.transport(), [](RawPeer& peer) { peer.Send("welcome"); });
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server.address());
+  EXPECT_TRUE(harness_.Until([&] { return client->received == "welcome"; }));
+}
+
+TEST_F(LinkHelloTest, ACloseBeforeTheFirstByteIsAnOrdinaryOne) {
+  RawServer server(harness_, harness_.transport(), [](RawPeer& peer) {
+    peer.Send("bye");
+    peer.Close(CloseMode::kFlush);
+  });
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server.address());
+  EXPECT_TRUE(harness_.Until([&] { return client->closed && server.peers[0]->closed; }));
+  EXPECT_EQ(client->received, "bye");
+  EXPECT_TRUE(absl::IsCancelled(*server.peers[0]->closed));
+}
+
+// Its connections die before they are started, some amid the hello.
+TEST_F(LinkHelloTest, AServerThatDropsWhatItAcceptsIsAPeerThatCloses) {
+  int accepted = 0;
+  auto listener =
+      harness_.transport().Listen(harness_.loops(), harness_.FreeAddress(), ListenOptions(),
+                                  [&](EventLoop&, std::unique_ptr<Connection>) { ++accepted; });
+  ASSERT_TRUE(listener.ok());
+  EXPECT_TRUE(Connect((*listener)->address()).ok());
+  EXPECT_EQ(info_.why_not_rdma, WhyNotRdma::kPeerSilent);
+  EXPECT_TRUE(harness_.Until([&] { return accepted == 2 && client_->closed; }));
+}
+
+TEST_F(LinkHelloTest, GarbageBehindAnAcceptedHelloIsClosed) {
+  const auto server = Serve();
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server->address());
+  client->Send(absl::StrCat(EncodeHello(MakeHello(1 << 16)), std::string(100, 'x')));
+  ASSERT_TRUE(harness_.Until([&] { return client->closed && server->peers[0]->closed; }));
+  EXPECT_TRUE(absl::IsInvalidArgument(*server->peers[0]->closed)) << *server->peers[0]->closed;
+}
+
+TEST_F(LinkHelloTest, AWindowOfNothingIsDeclined) {
+  const auto server = Serve();
+  const auto client = RawPeer::Connect(harness_, harness_.tcp(), server->address());
+  client->Send(absl::StrCat(EncodeHello(MakeHello(10))));
+  ASSERT_TRUE(harness_.Until([&] { return client->received.size() >= kHelloLeast; }));
+  Buffer input(client->received);
+  link::HelloAnswer answer;
+  ASSERT_EQ(CutAnswer(input, answer), HelloCut::kWhole);
+  EXPECT_EQ(answer.why(), static_cast<uint32_t>(WhyNotRdma::kRejected));
+}
+
+}  // namespace
+}  // namespace farcall

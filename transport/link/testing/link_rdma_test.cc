@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Links over real TCP and the real RDMA code, on a FakeFabric: the conformance suite, and
+// queue pairs that break under load.
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "transport/link/testing/link_cases.h"
+#include "transport/link/testing/link_rdma_harness.h"
+#include "transport/testing/conformance_run.h"
+#include "transport/testing/connection_conformance.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+using Stepped = LinkRdmaHarness<SteppedRdmaHarness>;
+using Driven = LinkRdmaHarness<DrivenRdmaHarness>;
+
+UpgradeOptions Options(bool require) {
+  UpgradeOptions options;
+  options.require_rdma = require;
+  options.stream.send_window = options.stream.receive_window = size_t{1} << 20;
+  // A machine that is busy elsewhere is no dead peer.
+  options.hello_timeout = options.stream.peer_timeout = std::chrono::seconds(60);
+  options.stream.progress_timeout = std::chrono::seconds(20);
+  options.upgrade.first_pause = std::chrono::milliseconds(1);
+  options.upgrade.longest_pause = std::chrono::milliseconds(8);
+  return options;
+}
+
+void Iwarp(FakeFabricOptions& fabric, RdmaRigOptions&) {
+  for (FakeDeviceOptions& device : fabric.devices) {
+    device.link = FakeLink::kIwarp;
+    device.max_inline_data = 96;
+    device.max_sge = 6;
+  }
+}
+
+template <typename Harness>
+std::vector<ConformanceCase> Cases(FakeMode mode, bool require,
+                                   const FakeRdma::Change& change = nullptr) {
+  return LinkCases([=] { return std::make_unique<Harness>(mode, change, Options(require)); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Upgrading, ConnectionConformance,
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, false)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(Required, ConnectionConformance,
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(Iwarp, ConnectionConformance,
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, Iwarp)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(DrivenUpgrading, ConnectionConformance,
+                         testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, false)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(DrivenRequired, ConnectionConformance,
+                         testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, true)),
+                         ConformanceCaseName);
+
+bool OnRdma(TestPeer& peer) { return peer.info().transport == TransportKind::kRdma; }
+
+bool AllArrived(const Duo& duo) {
+  return duo.server.seen().received == duo.client.sent() &&
+         duo.client.seen().received == duo.server.sent();
+}
+
+// A queue pair of either end, of whatever generation.
+void BreakOne(FakeFabric& fabric, TestRandom& random) {
+  std::vector<uint32_t> pairs;
+  for (const char* device : {"fakeA", "fakeB"}) {
+    const std::vector<uint32_t> of_device = fabric.faults().QueuePairs(device);
+    pairs.insert(pairs.end(), of_device.begin(), of_device.end());
+  }
+  if (pairs.empty()) return;
+  fabric.faults().BreakQueuePair(pairs[random.Below(pairs.size())]);
+}
+
+template <typename Harness>
+void BreakUnderLoad(FakeMode mode) {
+  Harness harness(mode, nullptr, Options(/*require=*/false));
+  ConformanceRun run(harness);
+  auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  const auto on_rdma = [&] { return OnRdma(duo->client) && OnRdma(duo->server); };
+  const auto breakages = [&] {
+    return harness.record().counts().fallbacks[static_cast<size_t>(WhyNotRdma::kBroken)];
+  };
+  // What is broken may be a pair that is dying already, so more are than is noticed.
+  constexpr uint64_t kBreakages = 20;
+  for (int i = 0; i < 4000 && breakages() < kBreakages; ++i) {
+    duo->client.Send(run.random.Size(size_t{256} << 10));
+    duo->server.Send(run.random.Size(size_t{256} << 10));
+    harness.Settle();
+    if (i % 8 == 7) {
+      ASSERT_TRUE(harness.Until(on_rdma));
+      BreakOne(harness.fabric(), run.random);
+    }
+  }
+  EXPECT_GE(breakages(), kBreakages);
+  ASSERT_TRUE(harness.Until([&] { return AllArrived(*duo); }));
+  ASSERT_TRUE(harness.Until(on_rdma));
+  EXPECT_NE(duo->client.info().device, "");
+  EXPECT_GE(harness.record().counts().upgrades, kBreakages);
+  duo->client.Send(1000);
+  duo->client.Close(absl::CancelledError("bye"), CloseMode::kFlush);
+  EXPECT_TRUE(harness.Until([&] { return duo->client.over() && duo->server.over(); }));
+  EXPECT_EQ(duo->server.seen().received, duo->client.sent());
+  duo.reset();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
+TEST(LinkRdmaTest, QueuePairsBreakUnderLoad) { BreakUnderLoad<Stepped>(FakeMode::kStepped); }
+TEST(LinkRdmaTest, QueuePairsBreakUnderLoadOnThreads) {
+  BreakUnderLoad<Driven>(FakeMode::kImmediate);
+}
+
+TEST(LinkRdmaTest, CallsGoOnWhenTheDevicesAreRemoved) {
+  Stepped harness(FakeMode::kStepped, nullptr, Options(/*require=*/false));
+  ConformanceRun run(harness);
+  auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  ASSERT_TRUE(harness.Until([&] { return OnRdma(duo->client) && OnRdma(duo->server); }));
+  for (const char* device : {"fakeA", "fakeB"}) {
+    duo->client.Send(500000);
+    duo->server.Send(500000);
+    harness.fabric().faults().RemoveDevice(device, /*flush=*/false);
+    ASSERT_TRUE(harness.Until([&] { return AllArrived(*duo); }));
+  }
+  ASSERT_TRUE(harness.Until([&] { return !OnRdma(duo->client) && !OnRdma(duo->server); }));
+  EXPECT_NE(duo->client.info().why_not_rdma, WhyNotRdma::kInUse);
+  duo.reset();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
+// Nobody says anything; only the progress timer tells.
+TEST(LinkRdmaTest, CallsGoOnWhenTheWireIsCutSilently) {
+  UpgradeOptions options = Options(/*require=*/false);
+  options.stream.ping_interval = std::chrono::milliseconds(10);
+  options.stream.progress_timeout = std::chrono::milliseconds(30);
+  Stepped harness(FakeMode::kStepped, nullptr, options);
+  ConformanceRun run(harness);
+  auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  ASSERT_TRUE(harness.Until([&] { return OnRdma(duo->client) && OnRdma(duo->server); }));
+  for (const char* a : {"fakeA", "fakeB"}) {
+    for (const char* b : {"fakeA", "fakeB"}) {
+      harness.fabric().faults().CutPath(a, b, FakeFaults::Cut::kSilent);
+    }
+  }
+  duo->client.Send(500000);
+  duo->server.Send(500000);
+  ASSERT_TRUE(harness.Until([&] { return AllArrived(*duo); }));
+  EXPECT_GE(harness.record().counts().fallbacks[static_cast<size_t>(WhyNotRdma::kBroken)], 1u);
+  duo.reset();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
+}  // namespace
+}  // namespace farcall

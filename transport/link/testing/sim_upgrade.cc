@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/testing/sim_upgrade.h"
+
+#include <utility>
+
+#include "transport/link/testing/sim_await.h"
+#include "transport/loop/event_loop.h"
+
+namespace farcall {
+
+TestRandom SimFabric::NextRandom() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return TestRandom(random_.Next());
+}
+
+void SimFabric::Register(const UpgradePass& pass, EventLoop& loop,
+                         const std::weak_ptr<SimAwait*>& await) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entries_[pass.token] = Entry{&loop, pass.generation, await};
+}
+
+void SimFabric::Withdraw(const UpgradePass& pass) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entries_.erase(pass.token);
+}
+
+SimFabric::Entry SimFabric::Take(const UpgradePass& pass) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = entries_.find(pass.token);
+  if (found == entries_.end() || found->second.generation != pass.generation) {
+    ++wrong_tokens;
+    return Entry();
+  }
+  Entry entry = std::move(found->second);
+  entries_.erase(found);
+  return entry;
+}
+
+void SimUpgrade::Probe(EventLoop& loop, OnAvailable done) {
+  loop.Post([done = std::move(done), status = available_]() mutable { done(status); });
+}
+
+std::unique_ptr<UpgradeTicket> SimUpgrade::Dial(EventLoop& loop,
+                                                std::vector<UpgradeAddress> addresses,
+                                                const UpgradePass& pass,
+                                                const ConnectOptions& options,
+                                                Transport::OnConnect done) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    dialled_.push_back(pass);
+  }
+  return std::make_unique<SimDial>(loop, fabric_, pool_, std::move(addresses), pass, options,
+                                   std::move(done));
+}
+
+std::unique_ptr<UpgradeTicket> SimUpgrade::Await(EventLoop& loop, const UpgradePass& pass,
+                                                 const ConnectionOptions& options, OnOffer offered,
+                                                 OnAdmit admitted) {
+  return std::make_unique<SimAwait>(loop, fabric_, pool_, pass, options, std::move(offered),
+                                    std::move(admitted));
+}
+
+std::vector<UpgradePass> SimUpgrade::dialled() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return dialled_;
+}
+
+}  // namespace farcall

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/upgrade_server.h"
+
+#include <utility>
+
+namespace farcall {
+
+ServerUpgrade Next(ServerUpgrade state, ServerUpgradeEvent event) {
+  using State = ServerUpgrade;
+  using Event = ServerUpgradeEvent;
+  if (event == Event::kEnd) return State::kEnded;
+  switch (state) {
+    case State::kIdle:
+      return event == Event::kAsk ? State::kPreparing : state;
+    case State::kPreparing:
+      if (event == Event::kOffered) return State::kOffered;
+      return event == Event::kRefused || event == Event::kLost ? State::kIdle : state;
+    case State::kOffered:
+      if (event == Event::kAsk) return State::kPreparing;
+      if (event == Event::kAdmitted) return State::kReady;
+      return event == Event::kLost ? State::kIdle : state;
+    case State::kReady:
+      if (event == Event::kAsk) return State::kPreparing;
+      return event == Event::kLost ? State::kIdle : state;
+    case State::kEnded:
+      break;
+  }
+  return state;
+}
+
+UpgradeServer::Do UpgradeServer::OnAsk(uint32_t generation) {
+  if (state_ == ServerUpgrade::kEnded) return Do::kNothing;
+  if (state_ == ServerUpgrade::kPreparing) return Do::kDeclineBusy;
+  state_ = Next(state_, ServerUpgradeEvent::kAsk);
+  generation_ = generation;
+  return Do::kAwait;
+}
+
+bool UpgradeServer::OnOffered() { return Step(ServerUpgradeEvent::kOffered); }
+bool UpgradeServer::OnRefused() { return Step(ServerUpgradeEvent::kRefused); }
+bool UpgradeServer::OnAdmitted() { return Step(ServerUpgradeEvent::kAdmitted); }
+
+void UpgradeServer::OnLost(uint32_t generation) {
+  if (generation >= generation_) Step(ServerUpgradeEvent::kLost);
+}
+
+void UpgradeServer::OnEnd() { Step(ServerUpgradeEvent::kEnd); }
+
+bool UpgradeServer::Step(ServerUpgradeEvent event) {
+  const ServerUpgrade before = std::exchange(state_, Next(state_, event));
+  return state_ != before;
+}
+
+}  // namespace farcall

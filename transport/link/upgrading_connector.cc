@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/upgrading_connector.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "transport/base/errno_status.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+void UpgradingConnector::Start(EventLoop& loop, Transport& tcp,
+                               std::shared_ptr<const LinkSettings> settings, const Address& peer,
+                               const ConnectOptions& options, Transport::OnConnect done) {
+  const std::shared_ptr<UpgradingConnector> connector(
+      new UpgradingConnector(loop, tcp, std::move(settings), peer, options, std::move(done)));
+  connector->Begin(connector);
+}
+
+UpgradingConnector::UpgradingConnector(EventLoop& loop, Transport& tcp,
+                                       std::shared_ptr<const LinkSettings> settings,
+                                       const Address& peer, const ConnectOptions& options,
+                                       Transport::OnConnect done)
+    : loop_(loop),
+      tcp_(tcp),
+      settings_(std::move(settings)),
+      peer_(peer),
+      options_(options),
+      done_(std::move(done)),
+      timer_([this] { OnTime(); }) {}
+
+void UpgradingConnector::Begin(const std::shared_ptr<UpgradingConnector>& self) {
+  self_ = self;
+  if (settings_->rdma == nullptr) return OnProbed(NotRdma(WhyNotRdma::kNotBuiltIn, ""));
+  if (peer_.family() == AddressFamily::kUnix) {
+    return OnProbed(NotRdma(WhyNotRdma::kNotForThisAddress, "a unix socket"));
+  }
+  if (settings_->record->KnownSilent(peer_.ToString(), loop_.now())) {
+    return OnProbed(NotRdma(WhyNotRdma::kPeerSilent, ""));
+  }
+  loop_.SetTimer(timer_, loop_.now() + settings_->options.probe_timeout);
+  settings_->rdma->Probe(loop_, [weak = std::weak_ptr(self)](const absl::Status& available) {
+    if (const auto alive = weak.lock()) alive->OnProbed(available);
+  });
+}
+
+void UpgradingConnector::OnProbed(const absl::Status& available) {
+  if (self_ == nullptr || std::exchange(probed_, true)) return;
+  loop_.CancelTimer(timer_);
+  plain_ = available;
+  if (!plain_.ok() && requires_rdma()) return Finish(plain_);
+  Dial();
+}
+
+void UpgradingConnector::Dial() {
+  tcp_.Connect(loop_, peer_, options_,
+               [self = self_](absl::StatusOr<std::unique_ptr<Connection>> connection) {
+                 self->OnConnected(std::move(connection));
+               });
+}
+
+void UpgradingConnector::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection) {
+  if (!connection.ok()) return Finish(connection.status());
+  LinkConnection::Parts parts{loop_, *std::move(connection), settings_, options_.connection};
+  if (!plain_.ok()) return Finish(LinkConnection::Plain(std::move(parts), plain_));
+  connection_ = LinkConnection::SayHello(std::move(parts), settings_->options.hello_timeout,
+                                         [this](Handshaken::Kind kind) { OnHello(kind); });
+}
+
+void UpgradingConnector::OnHello(Handshaken::Kind kind) {
+  switch (kind) {
+    case Handshaken::Kind::kLinked:
+      if (!requires_rdma()) return Finish(std::move(connection_));
+      loop_.SetTimer(timer_, loop_.now() + options_.timeout);
+      return connection_->WhenUpgraded([this](const absl::Status& why) { OnUpgrade(why); });
+    case Handshaken::Kind::kPlain:
+      if (requires_rdma()) return Finish(connection_->why_not_rdma());
+      return Finish(std::move(connection_));
+    case Handshaken::Kind::kSilent:
+    case Handshaken::Kind::kClosed:
+      break;
+  }
+  connection_.reset();
+  const TimePoint now = loop_.now();
+  settings_->record->RememberSilent(peer_.ToString(), now,
+                                    now + settings_->options.silent_peer_memory);
+  plain_ = NotRdma(WhyNotRdma::kPeerSilent, "");
+  if (requires_rdma()) return Finish(plain_);
+  Dial();
+}
+
+void UpgradingConnector::OnUpgrade(const absl::Status& why) {
+  if (!why.ok()) return Finish(why);
+  Finish(std::move(connection_));
+}
+
+void UpgradingConnector::OnTime() {
+  if (!probed_) {
+    return OnProbed(NotRdma(WhyNotRdma::kTimedOut, "looking for RDMA devices takes too long"));
+  }
+  Finish(NotRdma(WhyNotRdma::kTimedOut, ""));
+}
+
+// From the mailbox: it is not known here whose callback this is in.
+void UpgradingConnector::Finish(absl::StatusOr<std::unique_ptr<Connection>> result) {
+  if (self_ == nullptr) return;
+  loop_.CancelTimer(timer_);
+  const std::string peer = peer_.ToString();
+  if (!result.ok() && !absl::StrContains(result.status().message(), peer)) {
+    result = Annotate(result.status(), absl::StrCat("cannot connect to ", peer));
+  }
+  loop_.Post([self = std::move(self_), result = std::move(result)]() mutable {
+    self->connection_.reset();
+    self->done_(std::move(result));
+  });
+}
+
+}  // namespace farcall

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/upgrading_transport.h"
+
+#include <utility>
+
+#include "transport/base/check.h"
+#include "transport/link/link_connection.h"
+#include "transport/link/system_random.h"
+#include "transport/link/upgrading_connector.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+std::shared_ptr<const LinkSettings> Settings(UpgradeTransport* rdma, UpgradeRecord& record,
+                                             const UpgradeOptions& options, RandomBytes random) {
+  Check(options.Validate().ok(), "the options of an upgrading transport are valid");
+  auto settings = std::make_shared<LinkSettings>();
+  settings->options = options;
+  settings->rdma = rdma;
+  settings->record = &record;
+  settings->random = std::move(random);
+  return settings;
+}
+
+}  // namespace
+
+UpgradingTransport::UpgradingTransport(Transport& tcp, UpgradeTransport* rdma,
+                                       UpgradeRecord& record, const UpgradeOptions& options)
+    : UpgradingTransport(tcp, rdma, record, options, SystemRandom) {}
+
+UpgradingTransport::UpgradingTransport(Transport& tcp, UpgradeTransport* rdma,
+                                       UpgradeRecord& record, const UpgradeOptions& options,
+                                       RandomBytes random)
+    : tcp_(tcp), settings_(Settings(rdma, record, options, std::move(random))) {}
+
+void UpgradingTransport::Connect(EventLoop& loop, const Address& peer,
+                                 const ConnectOptions& options, OnConnect done) {
+  // What is wrong with the timeout, tcp says best.
+  if (!settings_->options.use_rdma || options.timeout <= Duration::zero()) {
+    return tcp_.Connect(loop, peer, options, std::move(done));
+  }
+  UpgradingConnector::Start(loop, tcp_, settings_, peer, options, std::move(done));
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> UpgradingTransport::Listen(LoopGroup& loops,
+                                                                     const Address& address,
+                                                                     const ListenOptions& options,
+                                                                     OnAccept on_accept) {
+  const absl::Status unwanted =
+      settings_->options.use_rdma ? absl::OkStatus() : NotRdma(WhyNotRdma::kNotAsked, "");
+  return tcp_.Listen(
+      loops, address, options,
+      [settings = settings_, connection_options = options.connection, unwanted,
+       on_accept = std::move(on_accept)](EventLoop& loop, std::unique_ptr<Connection> tcp) {
+        on_accept(loop, LinkConnection::Accept({loop, std::move(tcp), settings, connection_options},
+                                               unwanted));
+      });
+}
+
+}  // namespace farcall
