@@ -85,6 +85,9 @@ DeviceSet::~DeviceSet() = default;
 absl::Status DeviceSet::Refresh() {
   const auto list = std::make_shared<List>(api_);
   const std::vector<ibv_context*> contexts = list->contexts();
+  // librdmacm (44, ucma_init) waits for itself for ever when it is called after it has let go
+  // of its last device; and while one comes or goes it may see none for a moment.
+  if (!contexts.empty()) last_ = list;
   for (const auto& entry : entries_) entry->seen = false;
   for (ibv_context* const context : contexts) See(list, context);
   // An open one stays, and keeps its list, until it is Removed.

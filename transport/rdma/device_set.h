@@ -80,6 +80,7 @@ class DeviceSet {
   RdmaRegistrar& registrar_;
   const EpisodeLog::Sink& log_;
   const HostView host_;
+  std::shared_ptr<List> last_;  // that was not empty
   std::vector<std::unique_ptr<Entry>> entries_;
   std::array<bool, kMaxRdmaDevices> taken_{};  // indices
   absl::Status nothing_;                       // why there is no entry

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_ADMISSION_H_
+#define FARCALL_TRANSPORT_RDMA_ADMISSION_H_
+
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "transport/loop/event_loop.h"
+#include "transport/rdma/private_data.h"
+#include "transport/transport.h"
+
+namespace farcall {
+
+// Where a connection that was let in goes.
+struct Admitted {
+  EventLoop* loop = nullptr;
+  ConnectionOptions options;
+  // With `loop` held. Who does not want it any more destroys it.
+  absl::AnyInvocable<void(std::unique_ptr<Connection>)> deliver;
+  // With the control loop held, if it comes to nothing: it may be let in again.
+  absl::AnyInvocable<void()> failed;
+};
+
+// Who is let in at a listener. With the control loop held.
+class Admission {
+ public:
+  // The error is told to the peer: a reason (why_not_rdma.h) and its text.
+  virtual absl::StatusOr<Admitted> Admit(const ConnectData& data) = 0;
+
+ protected:
+  ~Admission() = default;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_ADMISSION_H_

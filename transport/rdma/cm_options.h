@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_CM_OPTIONS_H_
+#define FARCALL_TRANSPORT_RDMA_CM_OPTIONS_H_
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "transport/rdma/rdma_parts.h"
+#include "transport/rdma/verbs/verbs_api.h"
+#include "transport/rdma_options.h"
+#include "transport/sockaddr.h"
+
+namespace farcall {
+
+// What both ends set on a new id, before its route is resolved or it is accepted: the type
+// of service (nothing for 0) and the time after which a packet counts as lost, which is
+// local to each end.
+absl::Status SetCmOptions(const RdmaParts& parts, rdma_cm_id& id, int traffic_class);
+
+// Of rdma_connect(3) and rdma_accept(3). `data` outlives the call.
+rdma_conn_param ConnectParameters(const RdmaOptions& options, const char* data, size_t bytes);
+
+// What a reject without data of ours means.
+absl::Status RejectStatus(int reason);
+
+// The ends of an id, with their ports.
+SocketAddress LocalOf(const rdma_cm_id& id);
+SocketAddress PeerOf(const rdma_cm_id& id);
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_CM_OPTIONS_H_

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// QueuePair: a queue pair with its rdma_cm id, from its creation until nothing is left of it.
+//
+//   setting up --Open--> open --Retire--> stopping --> destroyed --> forgotten
+//        |                                  ^
+//        +--------------Retire--------------+
+//
+// Stopping: it is disconnected and put into error, the data loop posts nothing any more, and
+// waits (kDrainTime at most) until what was posted has completed. Destroyed: the device
+// reads and writes nothing more for it. Forgotten: the lane has seen its last completion, and
+// its buffers are free. It keeps itself alive until then, in its DeviceUse.
+
+#ifndef FARCALL_TRANSPORT_RDMA_QUEUE_PAIR_H_
+#define FARCALL_TRANSPORT_RDMA_QUEUE_PAIR_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "transport/connection_info.h"
+#include "transport/loop/event_loop.h"
+#include "transport/rdma/cm_source.h"
+#include "transport/rdma/lane.h"
+#include "transport/rdma/message_channel.h"
+#include "transport/rdma/private_data.h"
+#include "transport/rdma/verbs/owned.h"
+#include "transport/transport.h"
+
+namespace farcall {
+
+class DeviceUse;
+
+// All with the control loop held.
+class QueuePair final : public std::enable_shared_from_this<QueuePair>, private CmHandler {
+ public:
+  // Who sets it up: dials or accepts.
+  class SetUp {
+   public:
+    // It may be connected or accepted now; or why not.
+    virtual void OnEnrolled(const absl::Status& status) = 0;
+    // What rdma_cm says, until Open.
+    virtual void OnSetUpNews(const CmNews& news) = 0;
+    // It was retired by somebody else: its device is gone.
+    virtual void OnLost(const absl::Status& why) = 0;
+
+   protected:
+    ~SetUp() = default;
+  };
+  enum class Ending : uint8_t {
+    kDrain,  // what was posted may still complete
+    kNow,    // its device is gone
+  };
+  // With the data loop held.
+  using Deliver = absl::AnyInvocable<void(std::unique_ptr<Connection>)>;
+
+  // `id` has its device, and is moved from if this succeeds. kDeviceRefused else.
+  static absl::StatusOr<std::shared_ptr<QueuePair>> Create(DeviceUse& use,
+                                                           std::shared_ptr<Lane> lane, CmId& id,
+                                                           SetUp& set_up);
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+  ~QueuePair();
+
+  rdma_cm_id* id() const { return id_.get(); }
+  uint32_t number() const { return channel_->number(); }
+  // Of the device; 0 once it is destroyed.
+  int port() const { return id_ == nullptr ? 0 : id_->port_num; }
+  // What the peer is told.
+  ReceiveTerms terms() const;
+
+  // Makes it known to its lane; OnEnrolled follows. `peer`: of the accepting side, whose peer
+  // may send before ESTABLISHED is heard.
+  void Enroll(std::optional<ReceiveTerms> peer);
+  // It is established. Gives the Connection to the data loop; the set-up hears no more of it.
+  // `peer`: of the connecting side.
+  void Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& options, ConnectionInfo info,
+            Deliver deliver);
+  // Ends it; its connection, if there is one, is told `why`. Once is enough.
+  void Retire(Ending ending, const absl::Status& why);
+  // An error that only its data loop has to hear of.
+  void Break(const absl::Status& why);
+
+ private:
+  enum class State : uint8_t { kSettingUp, kOpen, kStopping, kDestroyed };
+  static constexpr Duration kDrainTime = std::chrono::milliseconds(100);
+
+  QueuePair(DeviceUse& use, std::shared_ptr<Lane> lane, CmId id, SetUp& set_up,
+            const MessageChannel::Limits& limits, uint32_t own_slots);
+
+  void OnCmNews(const CmNews& news) override;
+  void SetRnrTimer();
+  void Disconnect();
+  void DestroyIfOver();
+
+  DeviceUse& use_;
+  const std::shared_ptr<Lane> lane_;
+  CmId id_;
+  const std::shared_ptr<MessageChannel> channel_;
+  SetUp* set_up_;
+  State state_ = State::kSettingUp;
+  bool stopped_ = false;  // the data loop posts nothing any more
+  bool drained_ = false;  // nor waits for a completion
+  Timer drain_timer_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_QUEUE_PAIR_H_

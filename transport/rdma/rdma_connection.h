@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_RDMA_CONNECTION_H_
+#define FARCALL_TRANSPORT_RDMA_RDMA_CONNECTION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "transport/base/time.h"
+#include "transport/buffer/block_pool.h"
+#include "transport/buffer/buffer.h"
+#include "transport/connection_info.h"
+#include "transport/loop/event_loop.h"
+#include "transport/loop/posted_call.h"
+#include "transport/rdma/message_channel.h"
+#include "transport/transport.h"
+
+namespace farcall {
+
+// A Connection over a queue pair: the contract of transport.h on top of a MessageChannel.
+//
+// Its orderly end is the FIN of the last message, as with TCP: who hears it delivers what
+// came, ends and disconnects; who sent it waits for that, so that nothing is lost on the
+// way. What must wait for a later turn (OnDrained, what ResumeRead brings) is a timer that
+// is due at once. OnClose comes from the mailbox.
+class RdmaConnection final : public Connection, private MessageChannel::User, private Flushable {
+ public:
+  struct Parts {
+    EventLoop& loop;
+    BlockPool& pool;  // outlives the Connection
+    std::shared_ptr<MessageChannel> channel;
+    // Called once, when the Connection has let go of the channel: the queue pair ends.
+    absl::AnyInvocable<void()> retire;
+    ConnectionOptions options;
+    ConnectionInfo info;  // ends and device
+  };
+
+  // With the loop held; the channel is open.
+  explicit RdmaConnection(Parts parts);
+  RdmaConnection(const RdmaConnection&) = delete;
+  RdmaConnection& operator=(const RdmaConnection&) = delete;
+  ~RdmaConnection() override;
+
+  void Start(Handler& handler) override;
+  void Write(Buffer data) override;
+  void PauseRead() override;
+  void ResumeRead() override;
+  void Close(absl::Status why, CloseMode mode) override;
+  size_t backlog() const override { return out_.size(); }
+  BlockPool& pool() override { return parts_.pool; }
+  ConnectionInfo info() const override;
+
+ private:
+  enum class State : uint8_t {
+    kOpen,
+    kFlushing,  // Close(kFlush): sends what waits, then its end; discards what comes
+    kClosed,    // the channel is let go of, OnClose is posted or over
+  };
+
+  void OnChannel() override;
+  void OnStarved() override;
+  void Flush() override;
+  void OnSoon();
+  void Soon(Duration delay = Duration::zero());
+  void ReadTurn();
+  void EndRead();
+  void EndFlush();
+  void CheckDrained();
+  absl::Status Lost() const;
+  void LetGo();
+  void Finish(absl::Status why);
+
+  // Without memory: tried again after the first, doubling up to the last.
+  static constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
+  static constexpr Duration kLastRetry = std::chrono::milliseconds(64);
+
+  Parts parts_;
+  EventLoop& loop_;
+  MessageChannel& channel_;
+  Handler* handler_ = nullptr;  // since Start
+  Buffer input_;
+  Buffer out_;
+
+  State state_ = State::kOpen;
+  absl::Status why_;  // for OnClose, from Close on
+  bool paused_ = false;
+  bool redeliver_ = false;   // OnRead is due for input that was left when reading paused
+  bool above_high_ = false;  // backlog() was above high_water, and not low since
+  bool drained_ = false;     // OnDrained is due
+  Duration retry_ = kFirstRetry;
+  Timer soon_;
+  Timer close_timer_;
+  PostedCall on_close_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_RDMA_CONNECTION_H_

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/rdma_host.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "transport/base/check.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+RdmaHost::RdmaHost(Options options) : options_(std::move(options)), timer_([this] { OnTime(); }) {}
+
+RdmaHost::~RdmaHost() {
+  Check(uses_.empty() && attempts_.empty() && cm_ == nullptr, "RDMA is taken down before it dies");
+}
+
+absl::Status RdmaHost::Ready() {
+  if (ending_) return NotRdma(WhyNotRdma::kNotAsked, "this process is ending");
+  const absl::Status loaded = Load();
+  if (!loaded.ok()) return loaded;
+  if (looked_) {
+    // Where there was one, the timer and its events tell when it is gone: connections need
+    // not wait while all are looked at again.
+    absl::Status available = devices_->Availability();
+    if (available.ok() || options_.control.now() - *looked_ < kRefreshEvery) return available;
+  }
+  return Look();
+}
+
+absl::Status RdmaHost::Look() {
+  looked_ = options_.control.now();
+  const absl::Status available = devices_->Refresh();
+  // Devices that went away without a word. Only those without connections, since rdma_cm tells
+  // of the others; and while one device goes away, librdmacm may see none at all.
+  for (RdmaDevice* const device : devices_->Gone()) {
+    const auto use = uses_.find(device->context());
+    if (use == uses_.end()) {
+      devices_->Remove(device->context());
+    } else if (use->second->idle()) {
+      use->second->OnRemoval();
+    }
+  }
+  return available;
+}
+
+absl::Status RdmaHost::Load() {
+  if (!api_) {
+    auto api = options_.load();
+    if (!api.ok()) return api.status();
+    api_ = *api;
+    parts_.emplace(RdmaParts{*api_, options_.control, options_.pool, options_.registrar,
+                             options_.rdma, options_.log});
+  }
+  if (!attached_) options_.registrar.Attach(options_.control);
+  attached_ = true;
+  if (devices_ == nullptr) {
+    devices_ = std::make_unique<DeviceSet>(*api_, options_.rdma, options_.registrar, options_.log,
+                                           options_.view);
+  }
+  if (cm_ != nullptr) return absl::OkStatus();
+  auto cm = CmSource::Create(*api_, options_.control);
+  if (cm.ok()) {
+    cm_ = *std::move(cm);
+    StartTimer();
+    return absl::OkStatus();
+  }
+  // The list of devices may know better why: none, or not permitted.
+  absl::Status devices = devices_->Refresh();
+  return devices.ok() ? NotRdma(WhyNotRdma::kDeviceRefused, cm.status().message()) : devices;
+}
+
+absl::StatusOr<DeviceUse*> RdmaHost::UseOf(ibv_context* context) {
+  if (ending_) return NotRdma(WhyNotRdma::kNotAsked, "this process is ending");
+  const auto found = uses_.find(context);
+  if (found != uses_.end()) {
+    if (!found->second->ending()) return found->second.get();
+    return NotRdma(WhyNotRdma::kBroken, "the device is being removed");
+  }
+  auto device = devices_->Find(context);
+  if (!device.ok()) return device.status();
+  auto use = std::make_unique<DeviceUse>(*parts_, **device, [this, context] {
+    uses_.erase(context);
+    devices_->Remove(context);
+    looked_.reset();
+    looks_due_ = kLooksAfterRemoval;
+    StartTimer();
+  });
+  DeviceUse* const result = use.get();
+  uses_[context] = std::move(use);
+  StartTimer();
+  return result;
+}
+
+void RdmaHost::StartTimer() {
+  if (ending_) return;
+  const bool quick = !uses_.empty() || looks_due_ > 0;
+  options_.control.SetTimer(timer_, options_.control.now() + (quick ? kGrowEvery : kRefreshEvery));
+}
+
+void RdmaHost::OnTime() {
+  if (looks_due_ > 0) {
+    --looks_due_;
+    Look().IgnoreError();
+  }
+  if (!uses_.empty()) options_.pool.GrowAhead();
+  // Nothing tells of the removal of a device that no id is bound to.
+  const bool unheard =
+      uses_.empty() || std::any_of(uses_.begin(), uses_.end(),
+                                   [](const auto& entry) { return entry.second->idle(); });
+  if (unheard && options_.control.now() - looked_.value_or(TimePoint()) >= kRefreshEvery) {
+    Look().IgnoreError();
+  }
+  StartTimer();
+}
+
+bool RdmaHost::Keep(const std::shared_ptr<Attempt>& attempt, bool incoming) {
+  if (ending_ || (incoming && incoming_.size() >= kMostIncoming)) return false;
+  attempts_[attempt.get()] = attempt;
+  if (incoming) incoming_.insert(attempt.get());
+  return true;
+}
+
+void RdmaHost::Drop(Attempt& attempt) {
+  incoming_.erase(&attempt);
+  attempts_.erase(&attempt);
+}
+
+std::vector<EventLoop*> RdmaHost::Loops() const {
+  std::vector<EventLoop*> loops;
+  for (const auto& [context, use] : uses_) {
+    for (EventLoop* const loop : use->Loops()) loops.push_back(loop);
+  }
+  return loops;
+}
+
+bool RdmaHost::TakeDown() {
+  if (!std::exchange(ending_, true)) {
+    options_.control.CancelTimer(timer_);
+    std::vector<std::shared_ptr<Attempt>> attempts;
+    for (const auto& [key, attempt] : attempts_) attempts.push_back(attempt);
+    for (const auto& attempt : attempts) attempt->Cancel();
+    for (const auto& [context, use] : uses_) {
+      use->End(QueuePair::Ending::kDrain, absl::CancelledError("this process is ending"));
+    }
+  }
+  if (!attempts_.empty() || !uses_.empty()) return false;
+  cm_.reset();
+  devices_.reset();
+  if (std::exchange(attached_, false)) options_.registrar.Detach();
+  return true;
+}
+
+}  // namespace farcall

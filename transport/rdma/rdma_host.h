@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_RDMA_HOST_H_
+#define FARCALL_TRANSPORT_RDMA_RDMA_HOST_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "transport/rdma/cm_source.h"
+#include "transport/rdma/device_set.h"
+#include "transport/rdma/device_use.h"
+#include "transport/rdma/host_view.h"
+#include "transport/rdma/rdma_parts.h"
+#include "transport/rdma/verbs/verbs_api.h"
+
+namespace farcall {
+
+// What the RDMA transport has of this host: the library, the channel of rdma_cm, the devices
+// and what uses them. Empty until something is asked of it. With the control loop held, but for
+// constructor and destructor.
+class RdmaHost {
+ public:
+  struct Options {
+    // The table; an error with its reason. Milliseconds.
+    std::function<absl::StatusOr<VerbsApi>()> load;
+    EventLoop& control;
+    BlockPool& pool;
+    RdmaRegistrar& registrar;
+    RdmaOptions rdma;
+    HostView view;
+    EpisodeLog::Sink log;  // may be empty
+  };
+  // A dial or an accept that is under way: keeps itself alive here.
+  class Attempt {
+   public:
+    virtual ~Attempt() = default;
+    virtual void Cancel() = 0;
+  };
+
+  explicit RdmaHost(Options options);
+  RdmaHost(const RdmaHost&) = delete;
+  RdmaHost& operator=(const RdmaHost&) = delete;
+  // After Quiet.
+  ~RdmaHost();
+
+  // Loads the library and looks for devices, if that was not done or is long ago. An error
+  // is a reason (why_not_rdma.h), and is tried again later.
+  absl::Status Ready();
+
+  // --- After Ready has been OK once.
+
+  const RdmaParts& parts() const { return *parts_; }
+  rdma_event_channel* channel() const { return cm_->channel(); }
+  const HostView& view() const { return options_.view; }
+  // What is created with the device of an id (cm_id->verbs).
+  absl::StatusOr<DeviceUse*> UseOf(ibv_context* context);
+  // Attempts that this end did not begin are limited; false: too many.
+  bool Keep(const std::shared_ptr<Attempt>& attempt, bool incoming);
+  void Drop(Attempt& attempt);
+
+  // --- The end.
+
+  // Begins to take everything down. Again and again, with turns of all loops between, until
+  // it is true: nothing is left.
+  bool TakeDown();
+  // The data loops whose turns it takes.
+  std::vector<EventLoop*> Loops() const;
+
+ private:
+  static constexpr Duration kRefreshEvery = std::chrono::seconds(3);
+  static constexpr Duration kGrowEvery = std::chrono::milliseconds(100);
+  // The kernel says that a device goes away before it is gone, and waits for librdmacm to close
+  // its context, which does so when it is asked for devices and finds it gone: asked at each
+  // kGrowEvery, so often.
+  static constexpr int kLooksAfterRemoval = 10;
+  static constexpr size_t kMostIncoming = 256;
+
+  absl::Status Load();
+  absl::Status Look();
+  void OnTime();
+  void StartTimer();
+
+  const Options options_;
+  std::optional<VerbsApi> api_;
+  std::optional<RdmaParts> parts_;
+  std::unique_ptr<CmSource> cm_;
+  std::unique_ptr<DeviceSet> devices_;
+  absl::flat_hash_map<ibv_context*, std::unique_ptr<DeviceUse>> uses_;
+  absl::flat_hash_map<Attempt*, std::shared_ptr<Attempt>> attempts_;
+  absl::flat_hash_set<Attempt*> incoming_;
+  std::optional<TimePoint> looked_;  // for devices
+  int looks_due_ = 0;
+  bool attached_ = false;  // the registrar
+  bool ending_ = false;
+  Timer timer_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_RDMA_HOST_H_

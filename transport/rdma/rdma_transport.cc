@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/rdma_transport.h"
+
+#include <thread>
+#include <utility>
+
+#include "transport/base/check.h"
+#include "transport/base/errno_status.h"
+#include "transport/rdma/dial.h"
+#include "transport/rdma/rdma_listener.h"
+
+namespace farcall {
+namespace {
+
+class DialTicket final : public UpgradeTicket {
+ public:
+  explicit DialTicket(std::shared_ptr<Dial> dial) : dial_(std::move(dial)) {}
+  ~DialTicket() override { dial_->GiveUp(); }
+
+ private:
+  const std::shared_ptr<Dial> dial_;
+};
+
+class AwaitTicket final : public UpgradeTicket {
+ public:
+  AwaitTicket(EventLoop& control, UpgradeListener& door, std::shared_ptr<Awaited> awaited)
+      : control_(control), door_(door), awaited_(std::move(awaited)) {}
+  ~AwaitTicket() override {
+    awaited_->offered = nullptr;
+    awaited_->admitted = nullptr;
+    control_.Post([&door = door_, awaited = awaited_] { door.Withdraw(*awaited); });
+  }
+
+ private:
+  EventLoop& control_;
+  UpgradeListener& door_;
+  const std::shared_ptr<Awaited> awaited_;
+};
+
+}  // namespace
+
+RdmaTransport::RdmaTransport(RdmaHost::Options options)
+    : control_(options.control), host_(std::move(options)), door_(host_) {}
+
+RdmaTransport::~RdmaTransport() {
+  // Letters that wait may still want something of it.
+  while (!control_.TryRun([this] { door_.Close(); })) control_.RunOnce();
+  std::vector<EventLoop*> loops;
+  bool quiet = false;
+  while (!quiet) {
+    while (!control_.TryRun([&] {
+      const std::vector<EventLoop*> now = host_.Loops();
+      loops.insert(loops.end(), now.begin(), now.end());
+      quiet = host_.TakeDown();
+    })) {
+      control_.RunOnce();
+    }
+    for (EventLoop* const loop : loops) loop->RunOnce();
+    loops.clear();
+    if (!control_.RunOnce() && !quiet) std::this_thread::yield();
+  }
+}
+
+void RdmaTransport::Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
+                            OnConnect done) {
+  farcall::Dial::Start(host_, control_, loop, {{peer, "", LinkLayer::kUnknown}}, UpgradePass(),
+                       options, std::move(done));
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> RdmaTransport::Listen(LoopGroup& loops,
+                                                                const Address& address,
+                                                                const ListenOptions& options,
+                                                                OnAccept on_accept) {
+  return RdmaListener::Open(host_, control_, loops, address, options, std::move(on_accept));
+}
+
+void RdmaTransport::Probe(EventLoop& loop, OnAvailable done) {
+  Check(loop.held(), "who asks holds the loop");
+  control_.Post([this, &loop, done = std::move(done)]() mutable {
+    loop.Post(
+        [status = Detached(host_.Ready()), done = std::move(done)]() mutable { done(status); });
+  });
+}
+
+std::unique_ptr<UpgradeTicket> RdmaTransport::Dial(EventLoop& loop,
+                                                   std::vector<UpgradeAddress> addresses,
+                                                   const UpgradePass& pass,
+                                                   const ConnectOptions& options, OnConnect done) {
+  return std::make_unique<DialTicket>(farcall::Dial::Start(
+      host_, control_, loop, std::move(addresses), pass, options, std::move(done)));
+}
+
+std::unique_ptr<UpgradeTicket> RdmaTransport::Await(EventLoop& loop, const UpgradePass& pass,
+                                                    const ConnectionOptions& options,
+                                                    OnOffer offered, OnAdmit admitted) {
+  Check(loop.held(), "who awaits holds the loop");
+  const auto awaited = std::make_shared<Awaited>(
+      Awaited{loop, pass, options, std::move(offered), std::move(admitted)});
+  control_.Post([this, awaited] {
+    auto offer = door_.Await(awaited);
+    if (!offer.ok()) offer = Detached(offer.status());
+    awaited->loop.Post([awaited, offer = std::move(offer)]() mutable {
+      if (awaited->offered) std::exchange(awaited->offered, nullptr)(std::move(offer));
+    });
+  });
+  return std::make_unique<AwaitTicket>(control_, door_, awaited);
+}
+
+}  // namespace farcall

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_RDMA_TRANSPORT_H_
+#define FARCALL_TRANSPORT_RDMA_RDMA_TRANSPORT_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "transport/rdma/rdma_host.h"
+#include "transport/rdma/upgrade_listener.h"
+#include "transport/transport.h"
+#include "transport/upgrade.h"
+
+namespace farcall {
+
+// The Transport over queue pairs that rdma_cm sets up: InfiniBand, RoCE and iWARP. Connect and
+// Listen are for who needs no upgrade: any peer is let in. All errors carry their reason
+// (why_not_rdma.h), but kInvalidArgument for options.
+//
+// Until it is asked for something it loads no library and uses no memory of the pool. What
+// concerns devices and queue pairs happens with `control` held, a loop of its own: such
+// calls take up to milliseconds. Letters between it and the data loops are all that
+// joins them.
+class RdmaTransport final : public Transport, public UpgradeTransport {
+ public:
+  // What `options` refers to outlives the transport; the pool tells the registrar of its
+  // regions. `options.rdma` is valid.
+  explicit RdmaTransport(RdmaHost::Options options);
+  RdmaTransport(const RdmaTransport&) = delete;
+  RdmaTransport& operator=(const RdmaTransport&) = delete;
+  // With no loop held, after all connections, listeners and tickets, when nobody drives the
+  // control loop or a data loop any more, and before they are destroyed: it runs their last
+  // letters itself, until no object of a device is left.
+  ~RdmaTransport() override;
+
+  void Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
+               OnConnect done) override;
+  absl::StatusOr<std::unique_ptr<Listener>> Listen(LoopGroup& loops, const Address& address,
+                                                   const ListenOptions& options,
+                                                   OnAccept on_accept) override;
+
+  void Probe(EventLoop& loop, OnAvailable done) override;
+  std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop, std::vector<UpgradeAddress> addresses,
+                                      const UpgradePass& pass, const ConnectOptions& options,
+                                      OnConnect done) override;
+  std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
+                                       const ConnectionOptions& options, OnOffer offered,
+                                       OnAdmit admitted) override;
+
+ private:
+  EventLoop& control_;
+  RdmaHost host_;
+  UpgradeListener door_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_RDMA_TRANSPORT_H_

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/receive_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "transport/base/check.h"
+#include "transport/rdma/region_keys.h"
+#include "transport/rdma/wr_id.h"
+#include "transport/rdma_options.h"
+
+namespace farcall {
+
+ReceiveQueue::ReceiveQueue(BlockPool& pool, size_t device, Target target, uint32_t slots,
+                           uint32_t member_slots)
+    : pool_(pool),
+      device_(device),
+      target_(target),
+      ledger_(member_slots,
+              target.shared != nullptr ? ReceiveLedger::Use::kShared : ReceiveLedger::Use::kSole),
+      blocks_(slots) {
+  Check((target.shared == nullptr) != (target.own == nullptr), "receives go to one queue");
+  empty_.reserve(slots);
+  ready_.reserve(slots);
+  for (uint32_t slot = slots; slot > 0; --slot) empty_.push_back(slot - 1);
+}
+
+BlockRef ReceiveQueue::Take(uint32_t slot) {
+  empty_.push_back(slot);
+  return std::move(blocks_[slot]);
+}
+
+void ReceiveQueue::Reuse(uint32_t slot, bool bare) {
+  ready_.push_back(slot);
+  if (bare) ++bare_;
+}
+
+void ReceiveQueue::Fill() {
+  while (!empty_.empty()) {
+    BlockRef block = pool_.Allocate(kReceiveBlock);
+    if (!block) return;
+    blocks_[empty_.back()] = std::move(block);
+    ready_.push_back(empty_.back());
+    empty_.pop_back();
+  }
+}
+
+bool ReceiveQueue::Post() {
+  uint32_t posted = 0;
+  while (posted < ready_.size()) {
+    const uint32_t some = PostSome(posted);
+    if (some == 0) break;
+    posted += some;
+  }
+  ready_.erase(ready_.begin(), ready_.begin() + posted);
+  const uint32_t bare = std::min(bare_, posted);
+  bare_ -= bare;
+  if (posted > bare) ledger_.OnPosted(posted - bare);
+  return ready_.empty() && empty_.empty();
+}
+
+// Posts at most a batch of ready_, beginning with `from`; returns how many.
+uint32_t ReceiveQueue::PostSome(uint32_t from) {
+  std::array<ibv_recv_wr, kBatch> requests;
+  std::array<ibv_sge, kBatch> segments;
+  const uint32_t most = std::min<uint32_t>(kBatch, static_cast<uint32_t>(ready_.size()) - from);
+  uint32_t count = 0;
+  for (; count < most; ++count) {
+    const uint32_t slot = ready_[from + count];
+    const Block& block = *blocks_[slot];
+    const std::optional<uint32_t> key =
+        block.keys == nullptr ? std::nullopt : block.keys->lkey(device_);
+    if (!key) break;
+    segments[count] = {reinterpret_cast<uint64_t>(block.data), kReceiveBlock, *key};
+    ibv_recv_wr& request = requests[count];
+    request.wr_id = PackWrId({.kind = WrId::Kind::kReceive, .slot = slot});
+    request.next = nullptr;
+    request.sg_list = &segments[count];
+    request.num_sge = 1;
+    if (count > 0) requests[count - 1].next = &request;
+  }
+  if (count == 0) return 0;
+  ibv_recv_wr* bad = nullptr;
+  if (PostChain(requests.data(), &bad) == 0) return count;
+  // ENOMEM, or a broken device: those before `bad` are posted.
+  return bad == nullptr ? 0 : static_cast<uint32_t>(bad - requests.data());
+}
+
+int ReceiveQueue::PostChain(ibv_recv_wr* first, ibv_recv_wr** bad) {
+  if (target_.shared != nullptr) return ibv_post_srq_recv(target_.shared, first, bad);
+  return ibv_post_recv(target_.own, first, bad);
+}
+
+}  // namespace farcall

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/testing/rdma_rig.h"
+
+#include "transport/base/check.h"
+
+namespace farcall {
+
+RdmaRig::RdmaRig(const RdmaRigOptions& options) {
+  auto pool = BlockPool::Create(options.pool, &registrar_);
+  Check(pool.ok(), "a test gets memory");
+  pool_ = *std::move(pool);
+  const auto new_loop = [this] {
+    auto loop = EventLoop::Create(clock_);
+    Check(loop.ok(), "a test gets file descriptors");
+    return *std::move(loop);
+  };
+  std::vector<EventLoop*> loops;
+  for (int i = 0; i < options.loops; ++i) {
+    owned_.push_back(new_loop());
+    loops.push_back(owned_.back().get());
+  }
+  control_ = new_loop();
+  group_ = std::make_unique<LoopGroup>(loops);
+  auto log = [this](absl::string_view line) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    log_.emplace_back(line);
+  };
+  transport_ = std::make_unique<RdmaTransport>(RdmaHost::Options{
+      options.load, *control_, *pool_, registrar_, options.rdma, options.view, std::move(log)});
+}
+
+std::vector<std::string> RdmaRig::log() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return log_;
+}
+
+bool RdmaRig::Step() {
+  if (transport_ == nullptr) return false;
+  bool worked = false;
+  for (const auto& loop : owned_) worked |= loop->RunOnce();
+  worked |= control_->RunOnce();
+  return worked;
+}
+
+void RdmaRig::End() { transport_.reset(); }
+
+}  // namespace farcall

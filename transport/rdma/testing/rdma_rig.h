@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_TESTING_RDMA_RIG_H_
+#define FARCALL_TRANSPORT_RDMA_TESTING_RDMA_RIG_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "transport/base/clock.h"
+#include "transport/buffer/block_pool.h"
+#include "transport/loop/event_loop.h"
+#include "transport/loop/loop_group.h"
+#include "transport/rdma/host_view.h"
+#include "transport/rdma/rdma_transport.h"
+#include "transport/rdma/registrar.h"
+#include "transport/rdma/verbs/verbs_api.h"
+#include "transport/rdma_options.h"
+
+namespace farcall {
+
+struct RdmaRigOptions {
+  std::function<absl::StatusOr<VerbsApi>()> load;
+  RdmaOptions rdma;
+  BlockPoolOptions pool;
+  HostView view;
+  int loops = 3;
+};
+
+// An RdmaTransport with all that it takes: loops, a control loop, a pool that is registered.
+class RdmaRig {
+ public:
+  explicit RdmaRig(const RdmaRigOptions& options);
+
+  RdmaTransport& transport() { return *transport_; }
+  LoopGroup& loops() { return *group_; }
+  EventLoop& control() { return *control_; }
+  BlockPool& pool() { return *pool_; }
+  std::vector<std::string> log() const;
+
+  // One turn of each loop, by hand. True: there was work.
+  bool Step();
+  // Ends the transport. Nobody drives the loops.
+  void End();
+
+ private:
+  SteadyClock clock_;
+  RdmaRegistrar registrar_;
+  std::unique_ptr<BlockPool> pool_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> log_;  // guarded by mutex_
+  std::vector<std::unique_ptr<EventLoop>> owned_;
+  std::unique_ptr<EventLoop> control_;
+  std::unique_ptr<LoopGroup> group_;
+  std::unique_ptr<RdmaTransport> transport_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_TESTING_RDMA_RIG_H_

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/upgrade_listener.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/rdma/cm_options.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+Address WithPort(const Address& address, uint16_t port) {
+  if (address.family() == AddressFamily::kIpv6) {
+    return Address::Ipv6(address.ip(), port, address.scope_id());
+  }
+  return Address::Ipv4({address.ip()[0], address.ip()[1], address.ip()[2], address.ip()[3]}, port);
+}
+
+// Whether `text`, an IP address without port, is this one.
+bool Names(const std::string& text, const Address& address) {
+  const bool is_ipv6 = address.family() == AddressFamily::kIpv6;
+  const auto named =
+      Address::Parse(is_ipv6 ? absl::StrCat("[", text, "]:0") : absl::StrCat(text, ":0"));
+  return named.ok() && *named == WithPort(address, 0);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
+    const std::shared_ptr<Awaited>& awaited) {
+  if (awaited->pass.token == UpgradeToken{} || awaited_.contains(awaited->pass.token)) {
+    return absl::InvalidArgumentError("a token is random, and used once");
+  }
+  const absl::Status ready = host_.Ready();
+  if (!ready.ok()) return ready;
+  const TimePoint now = host_.parts().control.now();
+  if (!refreshed_ || now - *refreshed_ >= kRefreshEvery) {
+    refreshed_ = now;
+    Refresh();
+  }
+  std::vector<UpgradeAddress> offer;
+  for (const auto& [name, port] : ports_) {
+    const auto use = host_.UseOf(port->device());
+    if (!use.ok()) continue;
+    const RdmaDevice& device = (*use)->device();
+    offer.push_back({port->address(), device.name(), device.link_layer()});
+  }
+  if (offer.empty()) {
+    if (!why_not_.ok()) return why_not_;
+    return NotRdma(WhyNotRdma::kNoAddress, "");
+  }
+  awaited_[awaited->pass.token] = awaited;
+  return offer;
+}
+
+void UpgradeListener::Withdraw(const Awaited& awaited) {
+  const auto found = awaited_.find(awaited.pass.token);
+  if (found != awaited_.end() && found->second.get() == &awaited) awaited_.erase(found);
+}
+
+void UpgradeListener::Close() {
+  awaited_.clear();
+  ports_.clear();
+}
+
+// Addresses come and go with devices and interfaces.
+void UpgradeListener::Refresh() {
+  const std::vector<Address> wanted = Wanted();
+  std::erase_if(ports_, [&](const auto& entry) {
+    return std::none_of(wanted.begin(), wanted.end(),
+                        [&](const Address& address) { return address.ToString() == entry.first; });
+  });
+  for (const Address& address : wanted) {
+    if (!ports_.contains(address.ToString())) ListenOn(address);
+  }
+}
+
+std::vector<Address> UpgradeListener::Wanted() const {
+  std::vector<Address> wanted;
+  const std::vector<std::string>& only = host_.parts().options.addresses;
+  for (const LocalIp& local : host_.view().addresses()) {
+    const bool chosen =
+        only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
+          return Names(name, local.address);
+        });
+    if (chosen) wanted.push_back(WithPort(local.address, 0));
+  }
+  return wanted;
+}
+
+void UpgradeListener::ListenOn(const Address& address) {
+  const std::string name = address.ToString();
+  PortListener::Where where;
+  where.address = WithPort(address, host_.parts().options.listen_port);
+  auto port = PortListener::Open(host_, where, *this, [this, name] {
+    const auto found = ports_.find(name);
+    if (found != ports_.end() && found->second->device() == nullptr) ports_.erase(found);
+    refreshed_.reset();
+  });
+  // Most addresses are of interfaces without RDMA, which rdma_bind_addr(3) says by ENODEV.
+  if (!port.ok()) {
+    if (!absl::IsNotFound(port.status()) && !absl::IsFailedPrecondition(port.status())) {
+      why_not_ =
+          NotRdma(WhyNotRdma::kDeviceRefused, absl::StrCat(name, ": ", port.status().message()));
+    }
+    return;
+  }
+  if ((*port)->device() == nullptr) return;
+  const auto use = host_.UseOf((*port)->device());
+  if (!use.ok()) {
+    why_not_ = use.status();
+    return;
+  }
+  ports_[name] = *std::move(port);
+}
+
+absl::StatusOr<Admitted> UpgradeListener::Admit(const ConnectData& data) {
+  const auto found = awaited_.find(data.token);
+  if (found == awaited_.end()) {
+    return NotRdma(WhyNotRdma::kRejected, "nobody awaits this token here");
+  }
+  const std::shared_ptr<Awaited> awaited = found->second;
+  if (awaited->shown) return NotRdma(WhyNotRdma::kRejected, "this token was used");
+  if (awaited->pass.generation != data.generation) {
+    return NotRdma(WhyNotRdma::kRejected, "this token is of another generation");
+  }
+  awaited->shown = true;
+  Admitted admitted;
+  admitted.loop = &awaited->loop;
+  admitted.options = awaited->options;
+  admitted.deliver = [awaited](std::unique_ptr<Connection> connection) {
+    if (awaited->admitted) std::exchange(awaited->admitted, nullptr)(std::move(connection));
+  };
+  admitted.failed = [awaited] { awaited->shown = false; };
+  return admitted;
+}
+
+}  // namespace farcall

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_UPGRADE_LISTENER_H_
+#define FARCALL_TRANSPORT_RDMA_UPGRADE_LISTENER_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "transport/rdma/admission.h"
+#include "transport/rdma/port_listener.h"
+#include "transport/rdma/rdma_host.h"
+#include "transport/upgrade.h"
+
+namespace farcall {
+
+// Somebody who awaits one connection.
+struct Awaited {
+  EventLoop& loop;
+  const UpgradePass pass;
+  const ConnectionOptions options;
+  // With the loop held; null: called, or withdrawn.
+  UpgradeTransport::OnOffer offered;
+  UpgradeTransport::OnAdmit admitted;
+  // With the control loop held: its token was shown, and is void unless that comes to nothing.
+  bool shown = false;
+};
+
+// The listeners of a server that offers RDMA, one for each address of a device that may be
+// used, and the tokens that let somebody in. Opened at first need, and looked after while
+// somebody asks. With the control loop held.
+class UpgradeListener final : private Admission {
+ public:
+  explicit UpgradeListener(RdmaHost& host) : host_(host) {}
+
+  // Where to dial, or why not; `awaited` is let in from now on.
+  absl::StatusOr<std::vector<UpgradeAddress>> Await(const std::shared_ptr<Awaited>& awaited);
+  void Withdraw(const Awaited& awaited);
+  // No address is listened on, nobody is let in.
+  void Close();
+
+ private:
+  static constexpr Duration kRefreshEvery = std::chrono::seconds(3);
+
+  void Refresh();
+  void ListenOn(const Address& address);
+  std::vector<Address> Wanted() const;
+  absl::StatusOr<Admitted> Admit(const ConnectData& data) override;
+
+  RdmaHost& host_;
+  std::map<UpgradeToken, std::shared_ptr<Awaited>> awaited_;
+  std::map<std::string, std::unique_ptr<PortListener>> ports_;  // by address without port
+  std::optional<TimePoint> refreshed_;
+  absl::Status why_not_;  // the last address that could not be listened on
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_UPGRADE_LISTENER_H_
