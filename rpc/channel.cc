@@ -13,6 +13,7 @@
 #include "rpc/runtime.h"
 #include "rpc/session/client_session.h"
 #include "rpc/session/send_frame.h"
+#include "rpc/traffic_class.h"
 #include "rpc/wire/frame.h"
 #include "transport/loop/blocking.h"
 #include "transport/loop/loop_group.h"
@@ -66,6 +67,9 @@ absl::StatusOr<std::unique_ptr<Channel>> Channel::Create(absl::string_view targe
   }
   ChannelOptions complete = options;
   complete.use_rdma |= options.require_rdma;
+  const absl::StatusOr<int> traffic_class = TrafficClass(options.traffic_class);
+  if (!traffic_class.ok()) return traffic_class.status();
+  complete.traffic_class = *traffic_class;
   const RuntimeParts& parts = runtime->parts();
   auto session =
       std::make_shared<ClientSession>(parts, parts.loops->Next(), *std::move(parsed), complete);

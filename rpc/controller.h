@@ -62,8 +62,8 @@ class Controller final : public google::protobuf::RpcController {
 
   // When the whole call must have ended; TimePoint::max(): never.
   TimePoint deadline() const { return deadline_; }
-  // The connection that carried the call, as it was when it opened: addresses, transport,
-  // and why not RDMA. Null before there was one.
+  // The connection that carried the call, as it was when the call ended (on a server: began):
+  // addresses, transport, and why not RDMA. Null before there was one.
   const std::shared_ptr<const ConnectionInfo>& connection() const { return connection_; }
   // "1.2.3.4:80"; "" before there was a connection.
   std::string remote_side() const;

@@ -38,6 +38,7 @@ absl::Status RuntimeOptions::Validate() const {
       InRange("max_blocked_threads", max_blocked_threads, 1, 1024),
       polling.Validate(),
       pool.Validate(),
+      rdma.Validate(),
   });
 }
 
@@ -48,7 +49,7 @@ absl::Status ChannelOptions::Validate() const {
       CheckBodySize(max_body_size),
       InRange("max_backlog", max_backlog, 64 << 10, SIZE_MAX),
       InRange("max_pending_calls", max_pending_calls, 1, 1'000'000),
-      InRange("traffic_class", traffic_class, 0, 255),
+      InRange("traffic_class", traffic_class, -1, 255),
   });
 }
 
@@ -58,7 +59,7 @@ absl::Status ServerOptions::Validate() const {
       InRange("max_concurrency", max_concurrency, 0, INT32_MAX),
       InRange("max_concurrency_per_connection", max_concurrency_per_connection, 1, 1'000'000),
       CheckBodySize(max_body_size),
-      InRange("traffic_class", traffic_class, 0, 255),
+      InRange("traffic_class", traffic_class, -1, 255),
   });
 }
 

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/polling.h"
+#include "transport/rdma_options.h"
 
 namespace farcall {
 
@@ -33,6 +34,8 @@ struct RuntimeOptions {
   PollingOptions polling;
   // Blocks for what is read and for large messages; shared by all connections.
   BlockPoolOptions pool;
+  // For connections with use_rdma; without one, nothing is loaded or set up.
+  RdmaOptions rdma;
   // Threads of one loop that may wait inside completion closures and inline handlers at
   // the same time. 1 to 1024.
   int max_blocked_threads = 64;
@@ -50,7 +53,7 @@ struct ChannelOptions {
   int64_t timeout_ms = 500;
   // One attempt to connect to one address. Milliseconds, 1 to 60,000.
   int64_t connect_timeout_ms = 200;
-  // Prefer RDMA; TCP carries the calls where it cannot be had, and
+  // Prefer RDMA; TCP carries the calls until it is set up and where it cannot be had, and
   // Controller::connection() tells the reason.
   bool use_rdma = false;
   // Calls fail rather than travel over TCP. Implies use_rdma.
@@ -63,8 +66,9 @@ struct ChannelOptions {
   size_t max_backlog = size_t{64} << 20;
   // Calls that wait for an answer; beyond, new ones fail with EOVERCROWDED. 1 to 1,000,000.
   int max_pending_calls = 100'000;
-  // DSCP << 2, for switches: IP_TOS or IPV6_TCLASS, and later the same on queue pairs. 0 to 255.
-  int traffic_class = 0;
+  // DSCP << 2, for switches: IP_TOS or IPV6_TCLASS of sockets, and the same on queue pairs. 0 to
+  // 255; -1: as the environment variable FARCALL_TRAFFIC_CLASS says, else 0.
+  int traffic_class = -1;
 
   absl::Status Validate() const;
 };
@@ -87,7 +91,7 @@ struct ServerOptions {
   // Bytes of a request with its attachment; a larger one closes the connection. 1 KiB to 4 GiB - 1.
   size_t max_body_size = size_t{64} << 20;
   // As in ChannelOptions, for responses.
-  int traffic_class = 0;
+  int traffic_class = -1;
 
   absl::Status Validate() const;
 };

@@ -65,7 +65,7 @@ TEST(OptionsTest, ChannelBounds) {
   ExpectBounds(&ChannelOptions::max_body_size, "max_body_size", size_t{1024}, size_t{UINT32_MAX});
   ExpectBounds(&ChannelOptions::max_backlog, "max_backlog", size_t{65536}, size_t{SIZE_MAX});
   ExpectBounds(&ChannelOptions::max_pending_calls, "max_pending_calls", 1, 1'000'000);
-  ExpectBounds(&ChannelOptions::traffic_class, "traffic_class", 0, 255);
+  ExpectBounds(&ChannelOptions::traffic_class, "traffic_class", -1, 255);
 }
 
 TEST(OptionsTest, ATimeoutIsANumberOfMillisecondsOrNone) {
@@ -88,7 +88,7 @@ TEST(OptionsTest, ServerBounds) {
   ExpectBounds(&ServerOptions::max_concurrency_per_connection, "max_concurrency_per_connection", 1,
                1'000'000);
   ExpectBounds(&ServerOptions::max_body_size, "max_body_size", size_t{1024}, size_t{UINT32_MAX});
-  ExpectBounds(&ServerOptions::traffic_class, "traffic_class", 0, 255);
+  ExpectBounds(&ServerOptions::traffic_class, "traffic_class", -1, 255);
 }
 
 TEST(OptionsTest, TheFirstErrorIsTold) {

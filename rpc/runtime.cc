@@ -14,9 +14,13 @@
 #include "transport/base/check.h"
 #include "transport/base/clock.h"
 #include "transport/base/cores.h"
+#include "transport/link/chosen_transport.h"
 #include "transport/loop/control_thread.h"
 #include "transport/loop/loop_driver.h"
 #include "transport/loop/loop_group.h"
+#include "transport/rdma/rdma_transport.h"
+#include "transport/rdma/registrar.h"
+#include "transport/rdma/verbs/load.h"
 #include "transport/tcp/tcp_transport.h"
 
 namespace farcall {
@@ -35,17 +39,19 @@ int LoopCount(const RuntimeOptions& options) {
 struct Runtime::Machine {
   SteadyClock clock;
   InFlight sessions;
+  RdmaRegistrar registrar;
   std::unique_ptr<BlockPool> pool;
   std::unique_ptr<TcpTransport> tcp;
   std::vector<std::unique_ptr<EventLoop>> loops;
+  std::unique_ptr<EventLoop> rdma_control;
   std::unique_ptr<LoopGroup> group;
+  std::unique_ptr<RdmaTransport> rdma;
+  std::unique_ptr<UpgradeRecord> upgrades;
+  std::unique_ptr<ChosenTransport> transport;
   std::vector<std::unique_ptr<LoopDriver>> drivers;
   std::unique_ptr<ControlThread> control;
 
-  absl::Status StartLoops(const RuntimeOptions& options) {
-    LoopDriverOptions driver_options;
-    driver_options.polling = options.polling;
-    driver_options.max_spares = options.max_blocked_threads;
+  absl::Status MakeLoops(const RuntimeOptions& options) {
     std::vector<EventLoop*> all;
     for (int i = 0; i < LoopCount(options); ++i) {
       auto loop = EventLoop::Create(clock);
@@ -54,11 +60,35 @@ struct Runtime::Machine {
       all.push_back(loops.back().get());
     }
     group = std::make_unique<LoopGroup>(std::move(all));
+    auto for_rdma = EventLoop::Create(clock);
+    if (!for_rdma.ok()) return for_rdma.status();
+    rdma_control = *std::move(for_rdma);
+    return absl::OkStatus();
+  }
+
+  void MakeTransports(const RuntimeOptions& options, const LogSink& log) {
+    const auto warn = [log](absl::string_view line) { log(LogSeverity::kWarning, line); };
+    const auto tell = [log](absl::string_view line) { log(LogSeverity::kInfo, line); };
+    tcp = std::make_unique<TcpTransport>(*pool, warn);
+    rdma = std::make_unique<RdmaTransport>(RdmaHost::Options{
+        [] { return LoadVerbsApi(); }, *rdma_control, *pool, registrar, options.rdma, {}, tell});
+    upgrades = std::make_unique<UpgradeRecord>(tell);
+    transport = std::make_unique<ChosenTransport>(*tcp, *rdma, *upgrades, UpgradeOptions());
+  }
+
+  absl::Status StartDrivers(const RuntimeOptions& options) {
+    LoopDriverOptions driver_options;
+    driver_options.polling = options.polling;
+    driver_options.max_spares = options.max_blocked_threads;
     for (const std::unique_ptr<EventLoop>& loop : loops) {
       auto driver = LoopDriver::Start(*loop, driver_options);
       if (!driver.ok()) return driver.status();
       drivers.push_back(*std::move(driver));
     }
+    driver_options.polling.mode = PollingMode::kEvent;
+    auto driver = LoopDriver::Start(*rdma_control, driver_options);
+    if (!driver.ok()) return driver.status();
+    drivers.push_back(*std::move(driver));
     return absl::OkStatus();
   }
 };
@@ -81,12 +111,12 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& o
   Machine& machine = *runtime->machine_;
   const LogSink log = options.log ? options.log : SpdlogSink();
 
-  auto pool = BlockPool::Create(options.pool);
+  auto pool = BlockPool::Create(options.pool, &machine.registrar);
   if (!pool.ok()) return pool.status();
   machine.pool = *std::move(pool);
-  machine.tcp = std::make_unique<TcpTransport>(
-      *machine.pool, [log](absl::string_view line) { log(LogSeverity::kWarning, line); });
-  if (absl::Status status = machine.StartLoops(options); !status.ok()) return status;
+  if (absl::Status status = machine.MakeLoops(options); !status.ok()) return status;
+  machine.MakeTransports(options, log);
+  if (absl::Status status = machine.StartDrivers(options); !status.ok()) return status;
   auto control = ControlThread::Start();
   if (!control.ok()) return control.status();
   machine.control = *std::move(control);
@@ -94,7 +124,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& o
   runtime->parts_ = {
       .clock = &machine.clock,
       .loops = machine.group.get(),
-      .transport = machine.tcp.get(),
+      .transport = machine.transport.get(),
       .pool = machine.pool.get(),
       .run_blocking =
           [&machine](std::function<void()> work) { return machine.control->Post(std::move(work)); },

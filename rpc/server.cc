@@ -9,8 +9,10 @@
 #include "rpc/cluster/resolve.h"
 #include "rpc/cluster/target.h"
 #include "rpc/runtime.h"
+#include "rpc/session/rdma_wanted.h"
 #include "rpc/session/server_core.h"
 #include "rpc/session/server_session.h"
+#include "rpc/traffic_class.h"
 #include "transport/base/check.h"
 #include "transport/base/cores.h"
 #include "transport/loop/blocking.h"
@@ -76,9 +78,8 @@ absl::Status Server::Start(uint16_t port, const ServerOptions& options) {
 absl::Status Server::StartOn(const Address& address, const ServerOptions& options) {
   if (absl::Status status = options.Validate(); !status.ok()) return status;
   if (listener_ != nullptr) return absl::FailedPreconditionError("a server starts once");
-  if (options.require_rdma) {
-    return absl::UnavailableError(absl::StrCat("require_rdma: ", Explain(WhyNotRdma::kNotBuiltIn)));
-  }
+  const absl::StatusOr<int> traffic_class = TrafficClass(options.traffic_class);
+  if (!traffic_class.ok()) return traffic_class.status();
   Runtime* runtime = options.runtime;
   if (runtime == nullptr) {
     absl::StatusOr<Runtime*> usual = Runtime::Default();
@@ -94,7 +95,8 @@ absl::Status Server::StartOn(const Address& address, const ServerOptions& option
     core_->handlers = *std::move(handlers);
   }
   ListenOptions listen;
-  listen.connection.traffic_class = options.traffic_class;
+  listen.connection.traffic_class = *traffic_class;
+  listen.rdma = RdmaWanted(options);
   auto listener = core_->parts.transport->Listen(
       *core_->parts.loops, address, listen,
       [core = core_](EventLoop& loop, std::unique_ptr<Connection> connection) {
@@ -102,11 +104,6 @@ absl::Status Server::StartOn(const Address& address, const ServerOptions& option
       });
   if (!listener.ok()) return listener.status();
   listener_ = *std::move(listener);
-  if (options.use_rdma) {
-    core_->parts.log(LogSeverity::kInfo,
-                     absl::StrCat("serving ", listener_->address().ToString(),
-                                  " over tcp: ", Explain(WhyNotRdma::kNotBuiltIn)));
-  }
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "rpc/session/dial.h"
+#include "rpc/session/rdma_wanted.h"
 #include "transport/base/check.h"
 
 namespace farcall {
@@ -16,8 +17,12 @@ ConnectOptions ToConnectOptions(const ChannelOptions& options) {
   ConnectOptions connect;
   connect.timeout = std::chrono::milliseconds(options.connect_timeout_ms);
   connect.connection.traffic_class = options.traffic_class;
+  connect.rdma = RdmaWanted(options);
   return connect;
 }
+
+// What a call fails with when its connection does, or never came.
+int ErrorCodeOf(const absl::Status& why) { return CarriesReason(why) ? kRdma : kFailedSocket; }
 
 }  // namespace
 
@@ -84,14 +89,9 @@ bool ClientSession::Refuse(ClientCall& call, TimePoint deadline, size_t bytes) {
 
 // Begins to connect. False: not now, and the call has failed.
 bool ClientSession::Connect(ClientCall& call) {
-  if (options_.require_rdma) {
-    call.Fail(kRdma, absl::StrCat("RDMA is required for ", target_.text,
-                                  ", but: ", Explain(WhyNotRdma::kNotBuiltIn)));
-    return false;
-  }
   const absl::Status may = reconnect_.MayTry(loop_.now());
   if (!may.ok()) {
-    call.Fail(kFailedSocket, may.message());
+    call.Fail(ErrorCodeOf(may), may.message());
     return false;
   }
   connecting_ = true;
@@ -108,7 +108,7 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   waiting_bytes_ = 0;
   if (!connection.ok()) {
     reconnect_.OnFailure(loop_.now(), connection.status());
-    EndAll(kFailedSocket, connection.status().message());
+    EndAll(ErrorCodeOf(connection.status()), connection.status().message());
     return LetGoIfDone();
   }
   reconnect_.OnSuccess();
@@ -123,14 +123,7 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
 void ClientSession::Open(std::unique_ptr<Connection> connection) {
   connection_ = std::move(connection);
   connection_->Start(*this);
-  ConnectionInfo info = connection_->info();
-  info.why_not_rdma = options_.use_rdma ? WhyNotRdma::kNotBuiltIn : WhyNotRdma::kNotAsked;
-  if (options_.use_rdma && !std::exchange(told_transport_, true)) {
-    parts_.log(LogSeverity::kInfo,
-               absl::StrCat("calls to ", target_.text, " go over ", ToString(info.transport), ": ",
-                            Explain(info.why_not_rdma)));
-  }
-  info_ = std::make_shared<const ConnectionInfo>(std::move(info));
+  static_cast<void>(info_.Of(*connection_));
 }
 
 void ClientSession::Retire() {
@@ -156,7 +149,7 @@ size_t ClientSession::OnRead(Buffer& input) {
     PendingCall* const call = calls_.Take(static_cast<uint64_t>(frame_.meta.correlation_id()));
     if (call == nullptr) continue;  // late, or never asked for
     ClientCall& answered = static_cast<ClientCall&>(*call);
-    answered.set_connection(info_);
+    answered.set_connection(info_.Of(*connection_));
     answered.Answer(frame_);
     answered.Complete(loop_);
   }
@@ -164,14 +157,14 @@ size_t ClientSession::OnRead(Buffer& input) {
 
 void ClientSession::OnClose(const absl::Status& why) {
   connection_ = nullptr;
-  EndAll(kFailedSocket, absl::StrCat("connection to ", target_.text, ": ", why.message()));
-  info_ = nullptr;
+  EndAll(ErrorCodeOf(why), absl::StrCat("connection to ", target_.text, ": ", why.message()));
+  info_.Forget();
   LetGoIfDone();
 }
 
 void ClientSession::End(PendingCall& call, int code, absl::string_view text) {
   ClientCall& ended = static_cast<ClientCall&>(call);
-  ended.set_connection(info_);
+  ended.set_connection(connection_ != nullptr ? info_.Of(*connection_) : info_.last());
   ended.Fail(code, text);
   ended.Complete(loop_);
 }

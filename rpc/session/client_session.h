@@ -16,6 +16,7 @@
 #include "rpc/dispatch/in_flight.h"
 #include "rpc/options.h"
 #include "rpc/runtime_parts.h"
+#include "rpc/session/kept_info.h"
 #include "rpc/session/reconnect.h"
 #include "rpc/wire/frame.h"
 #include "transport/buffer/block_writer.h"
@@ -80,10 +81,9 @@ class ClientSession final : public Cancellable,
 
   std::shared_ptr<ClientSession> self_;  // while it has work
   std::unique_ptr<Connection> connection_;
-  std::shared_ptr<const ConnectionInfo> info_;
+  KeptInfo info_;
   bool connecting_ = false;
   bool retired_ = false;
-  bool told_transport_ = false;  // one log line says what carries the calls
   Reconnect reconnect_;
   CallTable calls_;
   Timer deadline_timer_;

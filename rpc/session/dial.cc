@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "rpc/cluster/resolve.h"
+#include "transport/base/errno_status.h"
 #include "transport/loop/event_loop.h"
 
 namespace farcall {
@@ -39,8 +40,8 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
     if (next_ < addresses_.size()) return TryNext();
     // The last error names a number, which whoever wrote the name may not know.
     const absl::Status& last = connection.status();
-    done_(absl::Status(last.code(), absl::StrCat("cannot reach ", target_, ", address ", next_,
-                                                 " of ", next_, ": ", last.message())));
+    done_(
+        Annotate(last, absl::StrCat("cannot reach ", target_, ", address ", next_, " of ", next_)));
   }
 
   Transport& transport_;

@@ -52,9 +52,7 @@ ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
       loop_(loop),
       connection_(std::move(connection)),
       writer_(std::in_place, *core_->parts.pool) {
-  ConnectionInfo info = connection_->info();
-  info.why_not_rdma = core_->options.use_rdma ? WhyNotRdma::kNotBuiltIn : WhyNotRdma::kNotAsked;
-  info_ = std::make_shared<const ConnectionInfo>(std::move(info));
+  static_cast<void>(info_.Of(*connection_));
 }
 
 ServerSession::~ServerSession() {
@@ -172,8 +170,9 @@ void ServerSession::UpdateReading() {
 
 void ServerSession::OnClose(const absl::Status& why) {
   if (!IsOrderlyEnd(why)) {
-    core_->parts.log(LogSeverity::kWarning, absl::StrCat("connection from ", PeerName(*info_),
-                                                         " closed: ", why.message()));
+    core_->parts.log(
+        LogSeverity::kWarning,
+        absl::StrCat("connection from ", PeerName(*info_.last()), " closed: ", why.message()));
   }
   connection_ = nullptr;
   // A call whose closure is forgotten keeps the session, and must not keep blocks by it.

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "rpc/session/kept_info.h"
 #include "rpc/session/server_call.h"
 #include "rpc/session/server_core.h"
 #include "rpc/wire/frame.h"
@@ -18,7 +19,7 @@
 namespace farcall {
 
 // The server's end of one connection: cuts requests out of its bytes, gives them to
-// handlers, and writes the answers. With its loop held, but for loop() and info().
+// handlers, and writes the answers. With its loop held, but for loop().
 class ServerSession final : public Connection::Handler,
                             public std::enable_shared_from_this<ServerSession> {
  public:
@@ -28,7 +29,8 @@ class ServerSession final : public Connection::Handler,
   ~ServerSession();
 
   EventLoop& loop() { return loop_; }
-  const std::shared_ptr<const ConnectionInfo>& info() const { return info_; }
+  // Of the connection, which is open: as it is now.
+  const KeptInfo::Info& info() { return info_.Of(*connection_); }
 
   // The end of `call`: writes its answer, `head` (copied) and then `body`, unless the
   // connection has closed; unlists the call and drops the reference that came with it.
@@ -53,7 +55,7 @@ class ServerSession final : public Connection::Handler,
   const std::shared_ptr<ServerCore> core_;
   EventLoop& loop_;
   std::unique_ptr<Connection> connection_;  // null: closed
-  std::shared_ptr<const ConnectionInfo> info_;
+  KeptInfo info_;
   std::optional<BlockWriter> writer_;  // while there is a connection
   Frame frame_;
   ServerCall* calls_ = nullptr;  // those without an answer yet

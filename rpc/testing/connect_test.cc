@@ -86,6 +86,19 @@ TEST(ConnectTest, RdmaThatWasNotAskedForIsNotMissed) {
   EXPECT_EQ(server.log().All(), "");
 }
 
+// RDMA cannot be had, whatever this machine has.
+RuntimeOptions NoDevice() {
+  RuntimeOptions options = OneLoop();
+  options.rdma.devices = {"no_such_device"};
+  return options;
+}
+
+// Why not, on a machine of whatever kind.
+bool IsOfThisHost(WhyNotRdma why) {
+  return why == WhyNotRdma::kNoLibrary || why == WhyNotRdma::kNoDevice ||
+         why == WhyNotRdma::kDeviceNotPermitted || why == WhyNotRdma::kDeviceExcluded;
+}
+
 TEST(ConnectTest, WithUseRdmaCallsTravelOverTcpAndOneLineTellsWhy) {
   WhyNotRdma at_server = WhyNotRdma::kInUse;
   ServerOptions server_options;
@@ -98,47 +111,76 @@ TEST(ConnectTest, WithUseRdmaCallsTravelOverTcpAndOneLineTellsWhy) {
       server_options);
   ChannelOptions options = Patient();
   options.use_rdma = true;
-  TestClient client(server.address(), options);
+  TestClient client(server.address(), options, NoDevice());
+  WhyNotRdma why = WhyNotRdma::kInUse;
   for (int i = 0; i < 3; ++i) {
     TestCall call;
     ASSERT_TRUE(call.Call(client.channel()).Echoed()) << call.Error();
     EXPECT_EQ(call.controller.connection()->transport, TransportKind::kTcp);
-    EXPECT_EQ(call.controller.connection()->why_not_rdma, WhyNotRdma::kNotBuiltIn);
+    why = call.controller.connection()->why_not_rdma;
+    EXPECT_TRUE(IsOfThisHost(why)) << Name(why);
   }
-  EXPECT_EQ(at_server, WhyNotRdma::kNotBuiltIn);
-  EXPECT_EQ(client.log().Count("no RDMA transport built in"), 1) << client.log().All();
-  EXPECT_EQ(client.log().Count(server.address()), 1) << client.log().All();
-  EXPECT_EQ(server.log().Count("no RDMA transport built in"), 1) << server.log().All();
+  EXPECT_NE(at_server, WhyNotRdma::kInUse);
+  EXPECT_NE(at_server, WhyNotRdma::kNotAsked);
+  const std::string line = absl::StrCat("calls with ", server.address(), " travel over TCP: ");
+  EXPECT_EQ(client.log().Count(line), 1) << client.log().All();
+  EXPECT_EQ(client.log().Count(absl::StrCat(line, Explain(why))), 1) << client.log().All();
+}
+
+TEST(ConnectTest, AServerWithoutRdmaSaysSoToAClientThatWantsIt) {
+  TestServer server;
+  ChannelOptions options = Patient();
+  options.use_rdma = true;
+  TestClient client(server.address(), options);
+  TestCall call;
+  ASSERT_TRUE(call.Call(client.channel()).Echoed()) << call.Error();
+  EXPECT_EQ(call.controller.connection()->transport, TransportKind::kTcp);
+  const WhyNotRdma why = call.controller.connection()->why_not_rdma;
+  EXPECT_TRUE(why == WhyNotRdma::kPeerOff || IsOfThisHost(why)) << Name(why);
 }
 
 TEST(ConnectTest, WithRequireRdmaCallsFailWithTheReason) {
   TestServer server;
   ChannelOptions options = Patient();
   options.require_rdma = true;
-  TestClient client(server.address(), options);
+  TestClient client(server.address(), options, NoDevice());
   TestCall synchronous;
   synchronous.Call(client.channel());
-  EXPECT_EQ(synchronous.controller.ErrorCode(), kRdma);
-  EXPECT_TRUE(absl::StrContains(synchronous.controller.ErrorText(), "no RDMA transport built in"))
+  EXPECT_EQ(synchronous.controller.ErrorCode(), kRdma) << synchronous.Error();
+  EXPECT_TRUE(absl::StrContains(synchronous.controller.ErrorText(), "RDMA")) << synchronous.Error();
+  EXPECT_TRUE(absl::StrContains(synchronous.controller.ErrorText(), server.address()))
       << synchronous.Error();
-  EXPECT_TRUE(absl::StrContains(synchronous.controller.ErrorText(), server.address()));
   TestCall with_closure;
   with_closure.Start(client.channel());
   ASSERT_TRUE(with_closure.Wait());
   EXPECT_EQ(with_closure.controller.ErrorCode(), kRdma);
-  EXPECT_EQ(server.server().connection_count(), 0);
 }
 
 TEST(ConnectTest, WithRequireRdmaAServerDoesNotStart) {
-  TestRuntime runtime;
+  TestRuntime runtime(NoDevice());
   Server server;
   ServerOptions options;
   options.runtime = &*runtime;
   options.require_rdma = true;
   const absl::Status started = server.Start("127.0.0.1:0", options);
-  EXPECT_TRUE(absl::IsUnavailable(started)) << started;
-  EXPECT_TRUE(absl::StrContains(started.message(), "require_rdma")) << started;
-  EXPECT_TRUE(absl::StrContains(started.message(), "no RDMA transport built in")) << started;
+  ASSERT_TRUE(CarriesReason(started)) << started;
+  EXPECT_TRUE(IsOfThisHost(ReasonOf(started))) << started;
+  EXPECT_TRUE(absl::StrContains(started.message(), Explain(ReasonOf(started)))) << started;
+}
+
+TEST(ConnectTest, ATrafficClassThatIsNoneIsTold) {
+  ASSERT_EQ(setenv("FARCALL_TRAFFIC_CLASS", "gold", 1), 0);
+  TestRuntime runtime;
+  Server server;
+  ServerOptions options;
+  options.runtime = &*runtime;
+  const absl::Status started = server.Start("127.0.0.1:0", options);
+  EXPECT_TRUE(absl::StrContains(started.message(), "FARCALL_TRAFFIC_CLASS is 'gold'")) << started;
+  ChannelOptions channel_options;
+  channel_options.runtime = &*runtime;
+  const auto channel = Channel::Create("127.0.0.1:1", channel_options);
+  EXPECT_EQ(channel.status(), started);
+  ASSERT_EQ(unsetenv("FARCALL_TRAFFIC_CLASS"), 0);
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/traffic_class.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace farcall {
+namespace {
+
+TEST(TrafficClassTest, IsANumberOfEightBits) {
+  EXPECT_EQ(*ParseTrafficClass("0"), 0);
+  EXPECT_EQ(*ParseTrafficClass("104"), 104);
+  EXPECT_EQ(*ParseTrafficClass("0x68"), 104);
+  EXPECT_EQ(*ParseTrafficClass("0XfF"), 255);
+  for (const char* const bad : {"", "256", "-1", "0x100", "0x", "AF31", "1 2", "0x-1"}) {
+    const auto parsed = ParseTrafficClass(bad);
+    ASSERT_FALSE(parsed.ok()) << bad;
+    EXPECT_NE(parsed.status().message().find("FARCALL_TRAFFIC_CLASS is '" + std::string(bad)),
+              absl::string_view::npos);
+  }
+}
+
+TEST(TrafficClassTest, ComesFromTheEnvironmentWhereNoOptionSetsIt) {
+  ASSERT_EQ(unsetenv("FARCALL_TRAFFIC_CLASS"), 0);
+  EXPECT_EQ(*TrafficClass(kTrafficClassFromEnvironment), 0);
+  ASSERT_EQ(setenv("FARCALL_TRAFFIC_CLASS", "", 1), 0);
+  EXPECT_EQ(*TrafficClass(kTrafficClassFromEnvironment), 0);
+  ASSERT_EQ(setenv("FARCALL_TRAFFIC_CLASS", "104", 1), 0);
+  EXPECT_EQ(*TrafficClass(kTrafficClassFromEnvironment), 104);
+  EXPECT_EQ(*TrafficClass(0), 0);
+  EXPECT_EQ(*TrafficClass(32), 32);
+  ASSERT_EQ(setenv("FARCALL_TRAFFIC_CLASS", "gold", 1), 0);
+  EXPECT_FALSE(TrafficClass(kTrafficClassFromEnvironment).ok());
+  EXPECT_TRUE(TrafficClass(0).ok());
+  ASSERT_EQ(unsetenv("FARCALL_TRAFFIC_CLASS"), 0);
+}
+
+}  // namespace
+}  // namespace farcall
