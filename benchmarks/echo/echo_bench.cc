@@ -24,6 +24,7 @@
 #include "rpc/server.h"
 
 ABSL_FLAG(bool, inproc, false, "server and client in this process, over loopback");
+ABSL_FLAG(bool, put, false, "attachments are not sent back");
 ABSL_FLAG(int, handler_threads, 0, "server: threads for the handlers; 0: inline on the loops");
 
 namespace farcall::bench {
@@ -63,7 +64,7 @@ absl::Status Inproc(LoadOptions options) {
   absl::Status status = StartServer(server, service, **runtime, "127.0.0.1:0", options.use_rdma);
   if (!status.ok()) return status;
   options.server = server.listen_address().ToString();
-  status = RunEchoClient(options);
+  status = RunEchoClient(options, absl::GetFlag(FLAGS_put));
   server.Stop(std::chrono::seconds(2)).IgnoreError();
   return status;
 }
@@ -78,7 +79,8 @@ absl::Status Main() {
     return absl::InvalidArgumentError("one of --listen ADDR, --server ADDR and --inproc, please");
   }
   if (!server.listen.empty()) return Serve(server);
-  return absl::GetFlag(FLAGS_inproc) ? Inproc(load) : RunEchoClient(load);
+  if (absl::GetFlag(FLAGS_inproc)) return Inproc(load);
+  return RunEchoClient(load, absl::GetFlag(FLAGS_put));
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ load="--seconds=0.3 --warmup=0.05 --json=$out/json"
 check '"payload": *32' '"in_flight": *8' '"why_not_rdma": *"[^"]'
 "$bench" --server "$address" $load --in_flight=4 --attachment=1048576 --connections=2 --threads=2
 check '"attachment": *1048576' '"connections": *2'
+"$bench" --server "$address" $load --in_flight=2 --attachment=1000000 --put
+check '"attachment": *1000000'
 "$bench" --server "$address" $load --rate=500 --in_flight=64
 check '"rate": *500'
 "$bench" --inproc $load --polling=event

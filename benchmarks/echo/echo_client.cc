@@ -2,6 +2,7 @@
 
 #include "benchmarks/echo/echo_client.h"
 
+#include <chrono>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "benchmarks/echo/echo.pb.h"
 #include "benchmarks/echo/echo_load.h"
 #include "rpc/channel.h"
+#include "transport/buffer/block_writer.h"
 
 namespace farcall::bench {
 namespace {
@@ -21,6 +23,8 @@ absl::StatusOr<std::unique_ptr<Channel>> MakeChannel(const LoadOptions& options,
   channel_options.runtime = &runtime;
   channel_options.use_rdma = options.use_rdma;
   channel_options.timeout_ms = 10'000;
+  // The first look at the RDMA devices is part of it.
+  channel_options.connect_timeout_ms = 5'000;
   channel_options.max_body_size = size_t{2} << 30;
   channel_options.max_backlog = size_t{4} << 30;
   return Channel::Create(options.server, channel_options);
@@ -35,17 +39,42 @@ absl::StatusOr<UsageResponse> AskUsage(Channel& channel, Controller& controller)
   return response;
 }
 
+// RDMA is set up while calls travel over TCP.
+constexpr std::chrono::seconds kUpgradeLimit{15};
+constexpr std::chrono::milliseconds kBetweenProbes{1};
+
 // What carries the calls, asked before the load begins, so that a server that is not there
 // is one clear error.
 absl::Status Probe(const LoadOptions& options, Channel& channel, LoadReport& facts) {
-  Controller controller;
-  const auto usage = AskUsage(channel, controller);
-  if (!usage.ok()) return usage.status();
-  facts.transport = std::string(ToString(controller.connection()->transport));
-  if (options.use_rdma && controller.connection()->why_not_rdma != WhyNotRdma::kInUse) {
-    facts.why_not_rdma = std::string(Explain(controller.connection()->why_not_rdma));
+  const auto limit = std::chrono::steady_clock::now() + kUpgradeLimit;
+  while (true) {
+    Controller controller;
+    const auto usage = AskUsage(channel, controller);
+    if (!usage.ok()) return usage.status();
+    const WhyNotRdma why = controller.connection()->why_not_rdma;
+    const bool over = std::chrono::steady_clock::now() >= limit;
+    if (options.use_rdma && why == WhyNotRdma::kPending && !over) {
+      std::this_thread::sleep_for(kBetweenProbes);
+      continue;
+    }
+    facts.transport = std::string(ToString(controller.connection()->transport));
+    if (options.use_rdma && why != WhyNotRdma::kInUse) {
+      facts.why_not_rdma = std::string(Explain(why));
+    }
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+}
+
+// A load that moved from one transport to another measured neither.
+absl::Status CheckStill(const LoadOptions& options, Channel& channel, const LoadReport& facts) {
+  LoadReport now;
+  absl::Status status = Probe(options, channel, now);
+  if (status.ok() && now.transport != facts.transport) {
+    status = absl::UnavailableError(absl::StrCat("the calls moved from ", facts.transport, " to ",
+                                                 now.transport,
+                                                 " while they were measured: ", now.why_not_rdma));
+  }
+  return status;
 }
 
 void Pace(const LoadOptions& options, const LoadWindow& window,
@@ -74,7 +103,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int threads, const std::str
   return Runtime::Create(options);
 }
 
-absl::Status RunEchoClient(const LoadOptions& options) {
+absl::Status RunEchoClient(const LoadOptions& options, bool put) {
   if (absl::Status status = options.Validate(); !status.ok()) return status;
   const auto runtime = MakeRuntime(options.threads, options.polling);
   if (!runtime.ok()) return runtime.status();
@@ -87,11 +116,16 @@ absl::Status RunEchoClient(const LoadOptions& options) {
     channels.push_back(*std::move(channel));
   }
 
-  const Buffer attachment(std::string(options.attachment, 'a'));
+  Buffer attachment;
+  // Memory of the runtime, which RDMA can send from as it is.
+  BlockWriter writer(*(*runtime)->parts().pool);
+  if (!writer.Append(std::string(options.attachment, 'a'), attachment)) {
+    return absl::ResourceExhaustedError("the pool has no room for the attachment");
+  }
   const LoadWindow window = LoadWindow::From(std::chrono::steady_clock::now(), options);
   std::vector<std::unique_ptr<EchoLoad>> loads;
   for (const std::unique_ptr<Channel>& channel : channels) {
-    loads.push_back(std::make_unique<EchoLoad>(*channel, options, window, attachment));
+    loads.push_back(std::make_unique<EchoLoad>(*channel, options, window, attachment, put));
     if (options.rate == 0) loads.back()->Start();
   }
   std::thread pacer;
@@ -116,6 +150,9 @@ absl::Status RunEchoClient(const LoadOptions& options) {
   if (cpu.ok()) cpu->WriteTo(report);
   if (absl::Status status = PrintReport(report, options.json); !status.ok()) return status;
   if (!cpu.ok()) return cpu.status();
+  if (absl::Status status = CheckStill(options, *channels.front(), facts); !status.ok()) {
+    return status;
+  }
   if (report.errors > 0) {
     return absl::UnavailableError(
         absl::StrCat(report.errors, " calls failed; the first: ", report.first_error));

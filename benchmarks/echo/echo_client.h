@@ -17,7 +17,9 @@ namespace farcall::bench {
 absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int threads, const std::string& polling);
 
 // Puts the load on, and prints the report. Fails when no call succeeded or some failed.
-absl::Status RunEchoClient(const LoadOptions& options);
+// `put`: attachments are not sent back. With options.use_rdma the load waits until RDMA is set
+// up, or known not to be had.
+absl::Status RunEchoClient(const LoadOptions& options, bool put);
 
 }  // namespace farcall::bench
 

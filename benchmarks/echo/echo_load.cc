@@ -20,8 +20,9 @@ constexpr std::chrono::microseconds kTooShortToSleep{100};
 // One slot of calls under way, used again and again.
 class EchoLoad::Call final : public google::protobuf::Closure {
  public:
-  Call(EchoLoad& load, size_t payload) : load_(load) {
+  Call(EchoLoad& load, size_t payload, bool put) : load_(load) {
     request.set_text(std::string(payload, 'x'));
+    if (put) request.set_keep_attachment(true);
   }
   void Run() override { load_.OnEnd(*this); }
 
@@ -35,10 +36,14 @@ class EchoLoad::Call final : public google::protobuf::Closure {
 };
 
 EchoLoad::EchoLoad(Channel& channel, const LoadOptions& options, const LoadWindow& window,
-                   const Buffer& attachment)
-    : stub_(&channel), options_(options), attachment_(attachment), recorder_(window) {
+                   const Buffer& attachment, bool put)
+    : stub_(&channel),
+      options_(options),
+      attachment_(attachment),
+      echoed_(put ? 0 : options.attachment),
+      recorder_(window) {
   for (int i = 0; i < options.in_flight; ++i) {
-    calls_.push_back(std::make_unique<Call>(*this, options.payload));
+    calls_.push_back(std::make_unique<Call>(*this, options.payload, put));
     free_.push_back(calls_.back().get());
   }
 }
@@ -88,7 +93,7 @@ void EchoLoad::OnEnd(Call& call) {
   if (call.controller.Failed()) {
     recorder_.Failed(call.controller.ErrorText());
   } else if (call.response.text().size() != options_.payload ||
-             call.controller.response_attachment().size() != options_.attachment) {
+             call.controller.response_attachment().size() != echoed_) {
     recorder_.Failed("the echo has another size than the call");
   } else {
     recorder_.Succeeded(call.intended, now);

@@ -23,9 +23,10 @@ namespace farcall::bench {
 // fixed times by Pace (open loop). A call's closure starts the next one.
 class EchoLoad {
  public:
-  // `channel` outlives the load. `attachment`: sent with each call, shared.
+  // `channel` outlives the load. `attachment`: sent with each call, shared; with `put` it is
+  // not sent back.
   EchoLoad(Channel& channel, const LoadOptions& options, const LoadWindow& window,
-           const Buffer& attachment);
+           const Buffer& attachment, bool put);
   EchoLoad(const EchoLoad&) = delete;
   EchoLoad& operator=(const EchoLoad&) = delete;
   ~EchoLoad();
@@ -49,6 +50,7 @@ class EchoLoad {
   Echo_Stub stub_;
   const LoadOptions& options_;
   const Buffer& attachment_;
+  const size_t echoed_;  // bytes attached to each answer
   std::vector<std::unique_ptr<Call>> calls_;
 
   std::mutex mutex_;

@@ -19,6 +19,7 @@ class EchoService final : public Echo {
     const ClosureGuard answer(done);
     auto& controller = static_cast<Controller&>(*rpc_controller);
     response->set_text(request->text());
+    if (request->keep_attachment()) return;
     controller.response_attachment() = std::move(controller.request_attachment());
   }
 
