@@ -21,15 +21,18 @@ _heartbeat() {
   local log=$1 name=$2 last
   while kill -0 $$ 2>/dev/null; do
     read -r -t 20 -u "$_never" || true
-    last=$(grep -E '^(\[ *[0-9]+( /|%)|Analyzing|Loading|-- )' "$log" | tail -n 1 | cut -c 1-90)
+    last=$(grep -aE '^(\[ *[0-9]+( /|%)|Analyzing|Loading|-- |(PASS|FAIL) rdma/|rdma_vm: )' \
+      "$log" | tail -n 1 | cut -c 1-90)
     echo "[$(_elapsed)] $name ... ${last:-starting}"
   done
 }
 
-# The lines of Bazel's summary, "//a:b  (cached) PASSED in 0.1s", as "//a:b PASSED".
+# The lines of Bazel's summary, "//a:b  (cached) PASSED in 0.1s", as "//a:b PASSED", and
+# those of suites in the guest, "FAIL rdma/a/b: why", likewise.
 _results() {
   local bad="FAILED TO BUILD|FAILED|TIMEOUT|NO STATUS|INCOMPLETE|REMOTE FAILURE"
-  sed -nE "s#^(//[^ ]+) +(\(cached\) )?(PASSED|FLAKY|$bad).*#\1 \3#p" "$1"
+  sed -nE -e "s#^(//[^ ]+) +(\(cached\) )?(PASSED|FLAKY|$bad).*#\1 \3#p" \
+    -e 's#^PASS (rdma/[^ :]+).*#\1 PASSED#p' -e 's#^FAIL (rdma/[^ :]+).*#\1 FAILED#p' "$1"
 }
 
 # What a reader wants of the log of a failed stage: errors, and the ends of failed tests.
@@ -37,6 +40,7 @@ _explain() {
   local log=$1
   grep -E -A 3 '(^|: )(fatal )?error:|^ERROR: |^CMake Error' "$log" |
     grep -v '^\[' | head -n 60 | sed 's/^/    /'
+  grep -aE '^(FAIL rdma/|rdma_vm: )' "$log" | head -n 60 | cut -c 1-1000 | sed 's/^/    /'
   awk -v most=60 '
     function flush(  i) {
       for (i = (n > most ? n - most : 0); i < n; i++) print "    " lines[i]

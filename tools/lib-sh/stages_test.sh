@@ -33,6 +33,12 @@ run() {
       echo "//a:f_test   TIMEOUT in 60s"
       return 3
     }
+    guests() {
+      echo "PASS rdma/rxe/calls/small_calls (0.1 s)"
+      echo "FAIL rdma/siw/calls/small_calls: lost: a byte"
+      echo "PASS nothing that counts"
+      return 1
+    }
     no_build() { echo "x.cc:1: error: expected ;"; return 1; }
     eval "$3"; report' x "$library" "$room" "$1" 2>&1)
   status=$?
@@ -55,6 +61,10 @@ run 'run_stage broken no_build'
 expect "broken: status" "$status" 1
 expect "broken: counts as one" "$(last_line)" "0 passed, 1 failed"
 expect "broken: shows the error" "$output" "*x.cc:1: error: expected ;*"
+
+run 'run_stage rdma guests'
+expect "guests: every case counts" "$(last_line)" "1 passed, 1 failed"
+expect "guests: the reason is shown" "$output" "*FAIL rdma/siw/calls/small_calls: lost: a byte*"
 
 run ':'
 expect "nothing ran: not a success" "$status:$(last_line)" "1:0 passed, 0 failed"

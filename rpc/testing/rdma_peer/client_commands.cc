@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/testing/rdma_peer/client_commands.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "rpc/testing/rdma_peer/exchange.pb.h"
+
+namespace farcall::rdma_peer {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenLooks{20};
+
+// Words 1, 2, ... as numbers; false if there are others or some are none.
+template <typename... Numbers>
+bool Parse(const std::vector<std::string>& words, Numbers*... numbers) {
+  if (words.size() != sizeof...(numbers) + 1) return false;
+  size_t at = 0;
+  return (absl::SimpleAtoi(words[++at], numbers) && ...);
+}
+
+}  // namespace
+
+struct ClientCommands::State {
+  size_t rdma = 0;
+  size_t tcp = 0;
+  size_t failed = 0;
+  std::string why;
+  std::string device;
+  std::string detail;
+  bool all_same_why = true;
+
+  size_t connections() const { return rdma + tcp + failed; }
+  void Add(const CheckedCall& call) {
+    const auto& info = call.controller.connection();
+    const bool first_bad = connections() == rdma && !call.OverRdma();
+    const std::string was = why;
+    ++(call.controller.Failed() ? failed : call.OverRdma() ? rdma : tcp);
+    const bool keep = connections() > 1 && !first_bad;
+    std::string now = info == nullptr ? "none" : std::string(Name(info->why_not_rdma));
+    if (connections() > 1 && now != was) all_same_why = false;
+    if (keep) return;
+    why = std::move(now);
+    device = info == nullptr ? "" : info->device;
+    detail = info == nullptr ? "" : info->why_detail;
+    if (call.controller.Failed()) detail = call.controller.ErrorText();
+  }
+  bool Are(absl::string_view what) const {
+    if (what == "rdma") return rdma == connections();
+    if (what == "tcp") return tcp == connections();
+    if (what == "failed") return failed == connections();
+    return all_same_why && why == what;
+  }
+  std::string ToString() const {
+    return absl::StrCat("state connections=", connections(), " rdma=", rdma, " tcp=", tcp,
+                        " failed=", failed, " why=", why, " device=", device, " detail=", detail);
+  }
+};
+
+ClientCommands::ClientCommands(std::string server, const ChannelOptions& options)
+    : server_(std::move(server)), options_(options) {}
+
+absl::Status ClientCommands::Open(int connections) {
+  load_ = nullptr;
+  channels_.clear();
+  for (int i = 0; i < connections; ++i) {
+    auto channel = Channel::Create(server_, options_);
+    if (!channel.ok()) return channel.status();
+    channels_.push_back(*std::move(channel));
+  }
+  return absl::OkStatus();
+}
+
+std::string ClientCommands::Do(absl::string_view line) {
+  const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+  const std::string command = words.empty() ? "" : words[0];
+  int connections = 0;
+  if (command == "calls") return Calls(words);
+  if (command == "load") return Load(words);
+  if (command == "await") return Await(words);
+  if (command == "state") return Look().ToString();
+  if (command == "open" && Parse(words, &connections)) {
+    const absl::Status opened = Open(connections);
+    return opened.ok() ? "opened" : absl::StrCat("error ", opened.ToString());
+  }
+  if (command == "progress" && load_ != nullptr) {
+    return absl::StrCat("progress ", load_->counts().ToString());
+  }
+  if (command == "stop" && load_ != nullptr) {
+    load_->Stop();
+    const std::string counts = std::exchange(load_, nullptr)->Wait().ToString();
+    return absl::StrCat("done ", counts);
+  }
+  return absl::StrCat("error what is \"", line, "\"?");
+}
+
+std::string ClientCommands::Calls(const std::vector<std::string>& words) {
+  CheckedLoad::Plan plan;
+  if (!Parse(words, &plan.calls_of_each, &plan.attachment, &plan.in_flight) ||
+      plan.calls_of_each == 0) {
+    return "error calls COUNT BYTES IN_FLIGHT";
+  }
+  return absl::StrCat("done ", CheckedLoad(channels_, plan).Wait().ToString());
+}
+
+std::string ClientCommands::Load(const std::vector<std::string>& words) {
+  CheckedLoad::Plan plan;
+  if (!Parse(words, &plan.attachment, &plan.in_flight)) return "error load BYTES IN_FLIGHT";
+  load_ = std::make_unique<CheckedLoad>(channels_, plan);
+  return "started";
+}
+
+std::string ClientCommands::Await(const std::vector<std::string>& words) {
+  int seconds = 0;
+  if (words.size() != 3 || !absl::SimpleAtoi(words[2], &seconds)) {
+    return "error await WHAT SECONDS";
+  }
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  State state = Look();
+  while (!state.Are(words[1]) && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(kBetweenLooks);
+    state = Look();
+  }
+  return state.ToString();
+}
+
+ClientCommands::State ClientCommands::Look() {
+  State state;
+  CheckedCall call;
+  for (const std::unique_ptr<Channel>& channel : channels_) {
+    call.Prepare(0);
+    Exchange_Stub(channel.get()).Call(&call.controller, &call.request, &call.response, nullptr);
+    state.Add(call);
+  }
+  return state;
+}
+
+}  // namespace farcall::rdma_peer

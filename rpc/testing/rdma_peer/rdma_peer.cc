@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Both ends of tests on real RDMA devices, as processes that a script drives by lines:
+//
+//   rdma_peer server --listen 10.9.0.2:0    prints "listening on ADDRESS"; answers "stats"
+//   rdma_peer client --server ADDRESS       prints "ready"; for its lines see client_commands.h
+//
+// Each ends with its standard input.
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "rpc/runtime.h"
+#include "rpc/server.h"
+#include "rpc/testing/rdma_peer/client_commands.h"
+#include "rpc/testing/rdma_peer/exchange_service.h"
+
+ABSL_FLAG(std::string, listen, "", "server: the address");
+ABSL_FLAG(std::string, server, "", "client: the server's address");
+ABSL_FLAG(int, connections, 1, "client: how many");
+ABSL_FLAG(int, timeout_ms, 30'000, "client: of each call");
+ABSL_FLAG(int, connect_timeout_ms, 10'000, "client: of each attempt");
+ABSL_FLAG(bool, use_rdma, true, "ask for RDMA");
+ABSL_FLAG(bool, require_rdma, false, "take nothing else");
+ABSL_FLAG(std::string, devices, "", "only these RDMA devices, separated by commas");
+ABSL_FLAG(int, threads, 1, "event loops");
+ABSL_FLAG(int, handler_threads, 0, "server: 0 runs handlers on the loops");
+ABSL_FLAG(std::string, polling, "adaptive", "event, adaptive or busy");
+
+namespace farcall::rdma_peer {
+namespace {
+
+constexpr size_t kMostBody = size_t{256} << 20;
+
+void Say(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime() {
+  RuntimeOptions options;
+  options.event_loops = absl::GetFlag(FLAGS_threads);
+  const std::string polling = absl::GetFlag(FLAGS_polling);
+  if (polling == "event") options.polling.mode = PollingMode::kEvent;
+  if (polling == "busy") options.polling.mode = PollingMode::kBusy;
+  options.rdma.devices = absl::StrSplit(absl::GetFlag(FLAGS_devices), ',', absl::SkipEmpty());
+  return Runtime::Create(options);
+}
+
+absl::Status Serve(Runtime& runtime) {
+  ServerOptions options;
+  options.runtime = &runtime;
+  options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
+  options.require_rdma = absl::GetFlag(FLAGS_require_rdma);
+  options.handler_threads = absl::GetFlag(FLAGS_handler_threads);
+  options.max_body_size = kMostBody;
+  ExchangeService service;
+  Server server;
+  absl::Status status = server.AddService(&service, SERVER_DOESNT_OWN_SERVICE);
+  if (status.ok()) status = server.Start(absl::GetFlag(FLAGS_listen), options);
+  if (!status.ok()) return status;
+  Say(absl::StrCat("listening on ", server.listen_address().ToString()));
+  for (std::string line; std::getline(std::cin, line);) {
+    Say(line == "stats" ? absl::StrCat("stats connections=", server.connection_count(), " ",
+                                       service.counts().ToString())
+                        : absl::StrCat("error what is \"", line, "\"?"));
+  }
+  return server.Stop(std::chrono::seconds(2));
+}
+
+absl::Status Call(Runtime& runtime) {
+  ChannelOptions options;
+  options.runtime = &runtime;
+  options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
+  options.require_rdma = absl::GetFlag(FLAGS_require_rdma);
+  options.timeout_ms = absl::GetFlag(FLAGS_timeout_ms);
+  options.connect_timeout_ms = absl::GetFlag(FLAGS_connect_timeout_ms);
+  options.max_body_size = kMostBody;
+  options.max_backlog = 4 * kMostBody;
+  ClientCommands client(absl::GetFlag(FLAGS_server), options);
+  if (absl::Status status = client.Open(absl::GetFlag(FLAGS_connections)); !status.ok()) {
+    return status;
+  }
+  Say("ready");
+  for (std::string line; std::getline(std::cin, line);) Say(client.Do(line));
+  return absl::OkStatus();
+}
+
+absl::Status Main(const std::string& mode) {
+  const auto runtime = MakeRuntime();
+  if (!runtime.ok()) return runtime.status();
+  if (mode == "server") return Serve(**runtime);
+  if (mode == "client") return Call(**runtime);
+  return absl::InvalidArgumentError("server or client, please");
+}
+
+}  // namespace
+}  // namespace farcall::rdma_peer
+
+int main(int argc, char** argv) {
+  const std::vector<char*> words = absl::ParseCommandLine(argc, argv);
+  const absl::Status status = farcall::rdma_peer::Main(words.size() == 2 ? words[1] : "");
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "rdma_peer: %s\n", status.ToString().c_str());
+  return 1;
+}

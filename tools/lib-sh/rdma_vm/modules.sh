@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+#
+# Kernel modules that Debian does not have: siw, which it leaves out, and an rxe that
+# serves every network namespace. Built from Debian's own source with Debian's own headers.
+# The C text below becomes part of rxe, hence the second licence. Sourced by tools/rdma_vm.
+
+# Debian's rxe opens its UDP port (4791) and looks up routes in the first network namespace
+# only. This gives each namespace its own socket, and takes routes from the namespace of
+# the RDMA device's netdev.
+_patch_rxe() {
+  sed -i -e 's/ip_route_output_key(&init_net/ip_route_output_key(dev_net(ndev)/' \
+    -e 's/sock_net(recv_sockets.sk6->sk)/dev_net(ndev)/' \
+    -e 's/recv_sockets.sk6->sk, &fl6/NULL, \&fl6/' \
+    -e 's/^void rxe_net_exit(void)/static void rxe_first_net_exit(void)/' \
+    -e 's/^int rxe_net_init(void)/static int rxe_first_net_init(void)/' \
+    -e 's/^\trxe_net_exit();/\trxe_first_net_exit();/' "$1" && _rxe_of_namespaces >>"$1"
+}
+
+_rxe_of_namespaces() {
+  cat <<'END'
+
+#include <net/netns/generic.h>
+
+static unsigned int rxe_netns_id;
+
+static int __net_init rxe_netns_init(struct net *net)
+{
+	struct rxe_recv_sockets *own = net_generic(net, rxe_netns_id);
+
+	own->sk4 = own->sk6 = NULL;
+	if (net_eq(net, &init_net))
+		return 0;
+	own->sk4 = rxe_setup_udp_tunnel(net, htons(ROCE_V2_UDP_DPORT), false);
+	if (IS_ERR(own->sk4)) {
+		int err = PTR_ERR(own->sk4);
+
+		own->sk4 = NULL;
+		return err;
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	own->sk6 = rxe_setup_udp_tunnel(net, htons(ROCE_V2_UDP_DPORT), true);
+	if (IS_ERR(own->sk6))
+		own->sk6 = NULL;
+#endif
+	return 0;
+}
+
+static void __net_exit rxe_netns_exit(struct net *net)
+{
+	struct rxe_recv_sockets *own = net_generic(net, rxe_netns_id);
+
+	rxe_release_udp_tunnel(own->sk6);
+	rxe_release_udp_tunnel(own->sk4);
+}
+
+static struct pernet_operations rxe_netns_ops = {
+	.init = rxe_netns_init,
+	.exit = rxe_netns_exit,
+	.id = &rxe_netns_id,
+	.size = sizeof(struct rxe_recv_sockets),
+};
+
+int rxe_net_init(void)
+{
+	int err = rxe_first_net_init();
+
+	if (!err) {
+		err = register_pernet_subsys(&rxe_netns_ops);
+		if (err)
+			rxe_first_net_exit();
+	}
+	return err;
+}
+
+void rxe_net_exit(void)
+{
+	unregister_pernet_subsys(&rxe_netns_ops);
+	rxe_first_net_exit();
+}
+END
+}
+
+# _compile SOURCE NAME OPTION: siw or rxe.
+_compile() {
+  local source=$1 name=$2 option=$3 log
+  log=$vm_tree/build-$name.log
+  # Without the flags and the job server of a make that started this script.
+  env -u MAKEFLAGS -u MFLAGS make -s -C "$source/usr/src/linux-headers-$vm_release" \
+    M="$source/$name" "$option=m" modules >"$log" 2>&1 9>&- && return
+  tail -n 30 "$log" >&2
+  _say "building $name failed; the log is $log"
+  return 1
+}
+
+# As vm_tree/built/{siw,rdma_rxe}.ko.
+_prepare_modules() {
+  local source=$vm_tree/src series package software
+  [ ! -s "$vm_tree/built/siw.ko" ] || [ ! -s "$vm_tree/built/rdma_rxe.ko" ] || return 0
+  series=$(cut -d. -f1,2 <<<"$vm_release")
+  for package in "linux-headers-$vm_release" "linux-headers-${vm_release%-amd64}-common" \
+    "linux-kbuild-$series" "linux-source-$series"; do
+    _fetch "$package" "$source" || return
+  done
+  # The headers name where their package would have installed the rest.
+  sed -i "s#^include /usr/src/#include $source/usr/src/#" \
+    "$source/usr/src/linux-headers-$vm_release/Makefile" || return
+  software=linux-source-$series/drivers/infiniband/sw
+  _watched "unpacking siw and rxe" tar -xJf "$source/usr/src/linux-source-$series.tar.xz" \
+    -C "$source" --strip-components=4 "$software/siw" "$software/rxe" || return
+  grep -q rxe_netns_ops "$source/rxe/rxe_net.c" || _patch_rxe "$source/rxe/rxe_net.c" || return
+  _watched "building siw" _compile "$source" siw CONFIG_RDMA_SIW || return
+  _watched "building rxe" _compile "$source" rxe CONFIG_RDMA_RXE || return
+  mkdir -p "$vm_tree/built" &&
+    cp "$source/siw/siw.ko" "$source/rxe/rdma_rxe.ko" "$vm_tree/built/" && rm -rf "$source"
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tools/rdma_vm with arguments that are wrong, with parts missing, and with a QEMU of our
+# own; and the suites on a machine of our own.
+set -uo pipefail
+
+tools=$(cd "$(dirname "$0")/.." && pwd)
+room=$(mktemp -d)
+trap 'rm -rf "$room"' EXIT
+mkdir -p "$room/bin"
+export ROOM=$room
+failures=0
+expect() {
+  if [[ $2 != $3 ]]; then
+    echo "FAILED: $1: expected: $3; got: $2"
+    failures=$((failures + 1))
+  fi
+}
+fake() {
+  printf '#!/usr/bin/env bash\n%s\n' "$2" >"$room/bin/$1"
+  chmod +x "$room/bin/$1"
+}
+run() {
+  output=$(PATH="$room/bin:$PATH" RDMA_VM_CACHE=$room/cache TMPDIR=$room \
+    "$tools/rdma_vm" "$@" 2>&1 </dev/null)
+  status=$?
+}
+
+run --help
+expect "help" "$status:$output" "0:usage: tools/rdma_vm *--two-hosts*--nat*--both*Exit status:*"
+for wrong in "--driver mlx5 -- x" "--pairs 3 -- x" "--timeout 0 -- x" "--mtu big -- x" \
+  "--cpus" "--nonsense -- x" "x" "" "--pairs 2 -- x" "--both --routed -- x" \
+  "--out /no/where -- x"; do
+  run $wrong
+  expect "\"$wrong\" is wrong" "$status:$output" "2:rdma_vm: *"
+  expect "\"$wrong\": one line" "$(wc -l <<<"$output")" 1
+done
+
+# A cache that is complete, and tools that need do nothing.
+stamp=$(sha256sum "$tools/lib-sh/rdma_vm/initramfs.sh" | cut -c 1-12)
+mkdir -p "$room/cache/6.1.0-1-amd64/built"
+echo 6.1.0-1-amd64 >"$room/cache/release"
+for file in vmlinux built/siw.ko built/rdma_rxe.ko "initramfs-$stamp.cpio"; do
+  echo x >"$room/cache/6.1.0-1-amd64/$file"
+done
+for tool in busybox cpio modprobe depmod xz rdma make gcc-12; do fake "$tool" 'exit 1'; done
+# The guest: it finds the directory of the state among its arguments.
+fake qemu-system-x86_64 'printf "%s\n" "$@" >"$ROOM/arguments"
+for word in "$@"; do
+  case $word in local,id=state,path=*) state=${word#*path=} state=${state%%,*} ;; esac
+done
+cp -r "$state/." "$ROOM/seen"
+echo out >"$state/stdout"
+echo err >"$state/stderr"
+[ ! -e "$ROOM/hangs" ] || exec sleep 100
+[ -e "$ROOM/breaks" ] || cat "$ROOM/result" >"$state/status"
+echo "Kernel panic" >"$state/console"'
+mkdir "$room/seen"
+
+run --prepare
+expect "prepared" "$status:$output" "0:"
+echo 7 >"$room/result"
+run --two-hosts --both --driver siw --mtu 1500 --out "$room/seen" -- echo "a b"
+expect "the command's status and output" "$status:$(sort <<<"$output" | tr '\n' ' ')" "7:err out "
+expect "the command arrives" "$(cat "$room/seen/command")" 'echo a\\ b '
+expect "the settings arrive" "$(cat "$room/seen/settings")" \
+  "vm_driver=siw vm_second=rxe vm_topology=hosts vm_mtu=1500 *"
+expect "the directory is shared" "$(grep -c "path=$room/seen," "$room/arguments")" 1
+run --nat --pairs 2 -- true
+expect "two of a kind" "$(cat "$room/seen/settings")" "vm_driver=rxe vm_second=rxe vm_topology=nat*"
+touch "$room/breaks"
+run -- true
+expect "a machine that breaks" "$status:$output" "125:*Kernel panic*stopped without a result*"
+touch "$room/hangs"
+run --timeout 1 -- true
+expect "the time limit" "$status:$output" "124:*time limit of 1 s*"
+rm "$room/hangs" "$room/breaks"
+expect "nothing is left behind" "$(find "$room" -maxdepth 1 -name 'rdma_vm.*')" ""
+
+rm "$room/cache/release"
+fake apt-cache 'true'
+fake id 'echo 1000'
+run --prepare
+expect "no such package" "$status:$output" "125:*no linux-image-amd64; cure: apt-get update*"
+rm "$room/bin/id"
+
+# The suites, with a machine that says what was asked of it.
+mkdir -p "$room/root/tools"
+printf '#!/usr/bin/env bash\necho "asked: $*"\nexit "$(cat "$ROOM/result")"\n' \
+  >"$room/root/tools/rdma_vm"
+chmod +x "$room/root/tools/rdma_vm"
+suite() {
+  output=$(cd "$room/root" && . "$tools/lib-sh/rdma_vm/suites.sh" && rdma_run_suite "$@" 2>&1)
+  status=$?
+}
+echo 0 >"$room/result"
+suite BIN siw nat a_case
+expect "a suite" "$status:$output" \
+  "0:asked: --driver siw --nat --pairs 2 --timeout *_tests/nat.py BIN rdma/siw/nat/ a_case"
+echo 1 >"$room/result"
+suite BIN rxe hosts
+expect "a suite that fails says so itself" "$status:$(grep -c FAIL <<<"$output")" "1:0"
+echo 125 >"$room/result"
+suite BIN rxe hosts
+expect "a machine that fails" "$status:$output" "125:*FAIL rdma/rxe/hosts/machine: exit status 125"
+suite BIN rxe nothing
+expect "an unknown suite" "$status:$output" \
+  "1:FAIL rdma/rxe/nothing: there is no such suite*siw nat"
+
+[ "$failures" -eq 0 ] && echo PASSED

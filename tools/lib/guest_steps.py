@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs in the guest of tools/rdma_vm: steps of a plan, each a server on hostB and a client on
+hostA. For each it prints one line of JSON: what the client said. It does no more than that:
+a floating point operation takes 27 times longer here than on the host.
+
+usage: guest_steps.py PLAN, a file with a JSON list of
+  {"server": [word...], "client": [word...], "limit": seconds, "pause": seconds}
+A server that announces "listening on ADDRESS" gets no pause; the client's word "@" is
+replaced by the address."""
+
+import json
+import select
+import subprocess
+import sys
+import tempfile
+import time
+
+START_LIMIT = 60
+ATTEMPTS = 3
+
+
+def _inside(host, words):
+    return ["ip", "netns", "exec", host, *words]
+
+
+class Failed(Exception):
+    pass
+
+
+def _address(server):
+    """Of the line "listening on ADDRESS"."""
+    end = time.monotonic() + START_LIMIT
+    while select.select([server.stdout], [], [], max(0, end - time.monotonic()))[0]:
+        line = server.stdout.readline()
+        if line.startswith(b"listening on "):
+            return line.split()[2].decode()
+        if not line:
+            break
+    raise Failed("the server did not begin to listen")
+
+
+def _stop(server):
+    server.stdin.close()
+    try:
+        server.wait(0.3 if server.poll() is None else 0)
+    except subprocess.TimeoutExpired:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+    server.stdout.close()
+
+
+def _attempt(step, log):
+    pipe = subprocess.PIPE
+    server = subprocess.Popen(
+        _inside("hostB", step["server"]), stdin=pipe, stdout=pipe, stderr=log, bufsize=0
+    )
+    try:
+        address = ""
+        if step.get("pause"):
+            time.sleep(step["pause"])
+        else:
+            address = _address(server)
+        words = [word.replace("@", address) for word in step["client"]]
+        done = subprocess.run(
+            _inside("hostA", words),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=step["limit"],
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Failed("the client did not end within %d s" % step["limit"]) from None
+    finally:
+        _stop(server)
+    if done.returncode:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        raise Failed("the client ended with %d: %s" % (done.returncode, said[-2000:]))
+    return done.stdout.decode(errors="replace")
+
+
+def perform(step):
+    """What there is to print of it."""
+    with tempfile.TemporaryFile() as log:
+        for attempt in range(ATTEMPTS):
+            try:
+                return {"output": _attempt(step, log)}
+            except Failed as failed:
+                why = str(failed)
+            # Only a server that announces nothing can have been too late.
+            if not step.get("pause"):
+                break
+            time.sleep(attempt + 1)
+        log.seek(0)
+        said = log.read().decode(errors="replace").strip()
+        return {"error": why, "server_log": said[-2000:]}
+
+
+def main(plan):
+    for step in plan:
+        result = perform(step)
+        print(json.dumps(result), flush=True)
+        if "error" in result:
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as text:
+        PLAN = json.load(text)
+    sys.exit(main(PLAN))

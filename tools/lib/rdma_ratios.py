@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of tools/bench --rdma: rows are {"round", "name", numbers}."""
+
+import dataclasses
+
+from spread import median, ratio
+from table import Table
+from units import number
+
+# Of the echo benchmark's report.
+MEASURED = ("qps", "p50_us", "p99_us", "mb_per_s", "client_cpu_us", "server_cpu_us")
+
+TITLES = {
+    "lat_32": "ib_send_lat, 32 B",
+    "bw_32": "ib_send_bw, 32 B",
+    "bw_64k": "ib_send_bw, 64 KiB",
+    "one_rdma": "farcall, 32 B x 1, RDMA",
+    "one_tcp": "farcall, 32 B x 1, TCP",
+    "many_rdma": "farcall, 32 B x 64, RDMA",
+    "many_tcp": "farcall, 32 B x 64, TCP",
+    "put_rdma": "farcall, put of 1 MiB x 8, RDMA",
+    "put_tcp": "farcall, put of 1 MiB x 8, TCP",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """One number over another, of the same round."""
+
+    what: str
+    over: tuple  # (name, key) that is measured
+    under: tuple  # (name, key) that it is held against
+    times: float = 1  # the denominator is so many of those
+    aim: str = ""
+
+
+HELD = (
+    Held("one call's p50 / two ib_send_lat", ("one_rdma", "p50_us"), ("lat_32", "one_way_us"), 2,
+         "at most 2"),
+    Held("64 in flight: calls/s / messages/s of ib_send_bw", ("many_rdma", "qps"),
+         ("bw_32", "messages_per_s"), 1, "above 1"),
+    Held("put: MB/s / those of ib_send_bw", ("put_rdma", "mb_per_s"), ("bw_64k", "mb_per_s"), 1,
+         "at least 0.85"),
+    Held("RDMA / TCP: one call's p50", ("one_rdma", "p50_us"), ("one_tcp", "p50_us")),
+    Held("RDMA / TCP: 64 in flight, calls/s", ("many_rdma", "qps"), ("many_tcp", "qps")),
+    Held("RDMA / TCP: put, MB/s", ("put_rdma", "mb_per_s"), ("put_tcp", "mb_per_s")),
+)  # fmt: skip
+
+
+def by_round(rows, name, key, times=1):
+    return {row["round"]: times * row[key] for row in rows if row["name"] == name}
+
+
+def spread_of(rows, held):
+    """Over the rounds, or None if no round has both."""
+    return ratio(by_round(rows, *held.over), by_round(rows, *held.under, held.times))
+
+
+def medians_table(rows):
+    table = Table(("what", "per s", "one way\nus", "p50\nus", "p99\nus", "MB/s",
+                   "client\nCPU us", "server\nCPU us"))  # fmt: skip
+    for name, title in TITLES.items():
+        mine = [row for row in rows if row["name"] == name]
+        if not mine:
+            continue
+        cells = []
+        for keys in (("qps", "messages_per_s"), ("one_way_us",), ("p50_us",), ("p99_us",),
+                     ("mb_per_s",), ("client_cpu_us",), ("server_cpu_us",)):  # fmt: skip
+            values = [row[key] for row in mine for key in keys if key in row]
+            cells.append(number(median(values)) if values else "-")
+        table.add(title, *cells)
+    return table
+
+
+def ratios_table(rows):
+    table = Table(("ratio", "median", "least..most", "aim"))
+    for held in HELD:
+        spread = spread_of(rows, held)
+        if spread is not None:
+            between = "%s..%s" % (number(spread.least), number(spread.most))
+            table.add(held.what, number(spread.median), between, held.aim)
+    return table
+
+
+def all_of(rows):
+    """For the JSON."""
+    found = []
+    for held in HELD:
+        spread = spread_of(rows, held)
+        if spread is not None:
+            found.append(
+                {
+                    "what": held.what,
+                    "median": round(spread.median, 4),
+                    "min": round(spread.least, 4),
+                    "max": round(spread.most, 4),
+                    "rounds": spread.rounds,
+                    "aim": held.aim,
+                }
+            )
+    return found
+
+
+def text(rows):
+    rounds = len({row["round"] for row in rows})
+    parts = ["Medians of %d rounds:" % rounds, "", str(medians_table(rows))]
+    parts += ["", "Ratios within a round:", "", str(ratios_table(rows))]
+    return "\n".join(parts)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servers and clients on the two hosts of tools/rdma_vm, step by step."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import tempfile
+
+from children import ChildFailed, pinned
+
+SERVER_ADDRESS = "10.9.0.2"
+_TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_GUEST = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guest_steps.py")
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A server and a client; "@" in the client's words becomes the server's address."""
+
+    name: str  # for errors
+    server: list
+    client: list
+    limit: float = 60  # seconds of the client, in the guest
+    pause: float = 0  # seconds before the client, for servers that announce nothing
+
+
+def plan_text(steps):
+    """The guest has two cores, one for each side."""
+    return json.dumps(
+        [
+            {
+                "server": pinned(s.server, [0]),
+                "client": pinned(s.client, [1]),
+                "limit": s.limit,
+                "pause": s.pause,
+            }
+            for s in steps
+        ]
+    )
+
+
+def vm_command(driver, limit, plan, vm=None):
+    vm = vm or os.path.join(_TOOLS, "rdma_vm")
+    command = [vm, "--two-hosts", "--driver", driver, "--timeout", "%d" % limit]
+    return command + ["--", "python3", "-B", _GUEST, plan]
+
+
+def run_steps(steps, driver, vm=None):
+    """Yields (step, the client's output), each as soon as it is there."""
+    limit = 60 + sum(3 * (step.limit + step.pause) for step in steps)
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as stderr:
+        # The guest sees the host's files as they were when it started.
+        plan = os.path.join(folder, "plan.json")
+        with open(plan, "w", encoding="utf-8") as out:
+            out.write(plan_text(steps))
+        command = vm_command(driver, min(limit, 86400), plan, vm)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr
+        )
+        try:
+            for step in steps:
+                yield step, _output(step, process, command, stderr)
+            process.wait(60)
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+            process.stdout.close()
+
+
+def _output(step, process, command, stderr):
+    line = process.stdout.readline()
+    result = {}
+    if line.strip():
+        try:
+            result = json.loads(line)
+        except ValueError:
+            result = {"error": "printed no JSON: %s" % line.decode(errors="replace").strip()}
+    if "output" in result:
+        return result["output"]
+    if "error" in result:
+        what = "in the guest: %s\n  its server: %s" % (result["error"], result.get("server_log"))
+        raise ChildFailed(step.name, step.client, what, "")
+    stderr.seek(0)
+    said = stderr.read().decode(errors="replace")
+    raise ChildFailed(step.name, command, "ended with the machine (%s)" % process.wait(), said)
+
+
+def report_of(step, output):
+    """The JSON that a benchmark's client prints as its last line."""
+    try:
+        report = json.loads(output.strip().rpartition("\n")[2])
+    except ValueError:
+        raise ChildFailed(step.name, step.client, "printed no JSON", output) from None
+    if report.get("errors") or not report.get("calls"):
+        what = "reports %s calls and %s errors, the first: %s" % (
+            report.get("calls"),
+            report.get("errors"),
+            report.get("first_error"),
+        )
+        raise ChildFailed(step.name, step.client, what, "")
+    return report
+
+
+def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, threads=1, put=False):
+    """A load of the echo benchmark between the hosts."""
+    program = os.path.join(bin_dir, "benchmarks/echo/echo_bench")
+    both = ["--polling=" + polling, "--threads=%d" % threads]
+    both += ["--use_rdma"] if rdma else []
+    client = [program, "--server=@", "--json=-", *both]
+    client += ["--payload=%d" % cell.payload, "--attachment=%d" % cell.attachment]
+    client += ["--in_flight=%d" % cell.in_flight, "--connections=%d" % connections]
+    client += ["--seconds=%g" % seconds, "--warmup=%g" % warmup]
+    client += ["--put"] if put else []
+    server = [program, "--listen=%s:0" % SERVER_ADDRESS, "--exit_with_stdin", *both]
+    name = "farcall over %s (%s%s)" % ("rdma" if rdma else "tcp", "put of " * put, cell)
+    # To connect, to set RDMA up and to end; all is slower there.
+    return Step(name, server, client, limit=10 * (seconds + warmup) + 60)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hosts of the guest that tools/rdma_vm makes, their devices, and faults."""
+
+import os
+import subprocess
+import time
+
+DRIVER = os.environ.get("RDMA_VM", "rxe")
+
+
+class Trouble(Exception):
+    """A case does not hold, or the guest does not do what it was asked for."""
+
+
+def run(*command, limit=30):
+    """Runs a command of the system; returns what it says."""
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise Trouble("%s did not end within %d s" % (" ".join(command), limit)) from None
+    if done.returncode:
+        said = (done.stderr + done.stdout).decode(errors="replace").strip()
+        raise Trouble("%s: %s" % (" ".join(command), said or "failed"))
+    return done.stdout.decode(errors="replace")
+
+
+def _openers():
+    """Which processes have which RDMA devices open."""
+    found = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            files = os.listdir("/proc/%s/fd" % process)
+            links = [os.readlink("/proc/%s/fd/%s" % (process, file)) for file in files]
+            with open("/proc/%s/cmdline" % process, encoding="utf-8") as words:
+                command = words.read().replace("\0", " ")
+        except OSError:
+            continue
+        devices = sorted(link for link in links if link.startswith("/dev/infiniband/uverbs"))
+        if devices:
+            found.append("%s: %s" % (command[-60:].strip(), " ".join(devices)))
+    return "; ".join(found) or "by no process"
+
+
+class Host:
+    """A network namespace. `letter`: A or B, as in its cable vethA and its device rdmaA."""
+
+    def __init__(self, letter):
+        self.letter = letter
+        self.name = "host" + letter
+
+    def inside(self, *command):
+        return ["ip", "netns", "exec", self.name, *command]
+
+    def run(self, *command, limit=30):
+        return run(*self.inside(*command), limit=limit)
+
+    def address(self, pair=0):
+        return "10.9.%d.%d" % (pair, 1 if self.letter == "A" else 2)
+
+    def device(self, pair=0):
+        return "rdma" + self.letter + ("2" if pair else "")
+
+    def cable(self, pair=0):
+        return "veth" + self.letter + ("2" if pair else "")
+
+    def remove_device(self, pair=0, limit=30):
+        """The kernel waits until no process has the device open any more. Who waits in it
+        cannot be killed, so it is left alone where that takes too long."""
+        command = ["rdma", "link", "delete", self.device(pair)]
+        remover = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        end = time.monotonic() + limit
+        while remover.poll() is None:
+            if time.monotonic() > end:
+                raise Trouble("%s is still open %d s after its removal: %s"
+                              % (self.device(pair), limit, _openers()))  # fmt: skip
+            time.sleep(0.02)
+        if remover.returncode:
+            raise Trouble("%s cannot be removed" % self.device(pair))
+
+    def add_device(self, pair=0, driver=DRIVER):
+        self.run(
+            "rdma", "link", "add", self.device(pair), "type", driver, "netdev", self.cable(pair)
+        )
+
+    def has_device(self, pair=0):
+        return os.path.exists("/sys/class/infiniband/" + self.device(pair))
+
+    def drop_rdma(self, call_port, pair=0):
+        """Loses the packets that leave this host for RDMA, and no others."""
+        netdev = self.cable(pair)
+        tc = ["tc", "qdisc", "add", "dev", netdev]
+        # Band 2 loses all, band 1 takes what no filter sends elsewhere.
+        self.run(*tc, "root", "handle", "1:", "prio", "bands", "2", "priomap", *"0" * 16)
+        self.run(*tc, "parent", "1:2", "handle", "2:", "netem", "loss", "100%")
+        add = ["tc", "filter", "add", "dev", netdev, "parent", "1:", "protocol", "ip"]
+        match = [*add, "flower", "ip_proto"]
+        if DRIVER == "rxe":
+            # Port 4791 is RoCE v2's.
+            self.run(*match, "udp", "dst_port", "4791", "classid", "1:2")
+            return
+        # iWARP is TCP, to ports that the kernel chose.
+        for priority, end in (("1", "src_port"), ("2", "dst_port")):
+            self.run(*add, "prio", priority, *match[len(add) :], "tcp", end, str(call_port),
+                     "classid", "1:1")  # fmt: skip
+        self.run(*add, "prio", "3", *match[len(add) :], "tcp", "classid", "1:2")
+
+    def drop_nothing(self, pair=0):
+        self.run("tc", "qdisc", "del", "dev", self.cable(pair), "root")
+
+
+A = Host("A")
+B = Host("B")

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rdma_peer as a server on one host and a client on the other."""
+
+import os
+import select
+import subprocess
+import tempfile
+import time
+
+from guest import Trouble
+
+# Where bazel put rdma_peer; the suite's first argument.
+BIN = [""]
+# The port of the server's TCP listener: counters and filters know calls over TCP by it.
+PORT = 8002
+START_LIMIT = 30
+# Reasons that pass only when somebody changes something.
+HOPELESS = ("not_asked", "not_built_in", "no_library", "device_excluded", "peer_off")
+
+
+def fields(line):
+    """{"ok": "3", ...} of "done ok=3 ..."; the last field may have spaces."""
+    words = line.split(" ")[1:]
+    found = {}
+    key = None
+    for word in words:
+        name, equals, value = word.partition("=")
+        # Texts come last; what follows them belongs to them.
+        if equals and key not in ("error", "detail"):
+            key = name
+            found[key] = value
+        elif key:
+            found[key] += " " + word
+    return found
+
+
+class Peer:
+    """A process that answers each line with a line. For a `with`."""
+
+    def __init__(self, host, mode, *flags, before=()):
+        """`before`: a command that runs rdma_peer, such as prlimit."""
+        path = os.path.join(BIN[0], "rpc/testing/rdma_peer/rdma_peer")
+        self._what = "%s on %s" % (mode, host.name)
+        self._command = host.inside(*before, path, mode, *flags)
+        self._process = None
+        self._stderr = None
+        self._read = b""
+
+    def __enter__(self):
+        self._stderr = tempfile.TemporaryFile()
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            self._command, stdin=pipe, stdout=pipe, stderr=self._stderr
+        )
+        try:
+            self.first_line = self._line(START_LIMIT)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        self._stderr.close()
+
+    def log(self):
+        """What it said on standard error, to the end of it."""
+        self._stderr.seek(0)
+        return self._stderr.read().decode(errors="replace").strip()
+
+    def ask(self, line, limit=60):
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise Trouble("the %s has ended: %s" % (self._what, self.log()[-2000:])) from None
+        return self._answer(line, limit)
+
+    def begin(self, line):
+        """Sends a line whose answer `end` waits for."""
+        self._process.stdin.write(line.encode() + b"\n")
+        self._process.stdin.flush()
+
+    def end(self, line, limit=60):
+        return self._answer(line, limit)
+
+    def _answer(self, line, limit):
+        answer = self._line(limit)
+        if answer.startswith("error "):
+            raise Trouble("the %s does not understand \"%s\": %s" % (self._what, line, answer))
+        return fields(answer)
+
+    def _line(self, limit):
+        end = time.monotonic() + limit
+        while b"\n" not in self._read:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+                said = self.log()[-2000:]
+                raise Trouble("the %s was silent for %d s; its log: %s" % (self._what, limit, said))
+            more = os.read(self._process.stdout.fileno(), 65536)
+            if not more:
+                raise Trouble("the %s has ended: %s" % (self._what, self.log()[-2000:]))
+            self._read += more
+        line, _, self._read = self._read.partition(b"\n")
+        return line.decode(errors="replace")
+
+
+class Server(Peer):
+    def __init__(self, host, *flags, at=None, **more):
+        address = "%s:%d" % (at or "0.0.0.0", PORT)
+        super().__init__(host, "server", "--listen=" + address, *flags, **more)
+
+    def stats(self):
+        return {key: int(value) for key, value in self.ask("stats").items()}
+
+    def check(self):
+        """No request was wrong, and none came twice."""
+        stats = self.stats()
+        if stats["wrong"] or stats["doubled"]:
+            raise Trouble("the server saw wrong or doubled requests: %s" % stats)
+        return stats
+
+
+def _is(state, what):
+    return state.get(what) == state["connections"] or state["why"] == what
+
+
+class Client(Peer):
+    def __init__(self, host, to, *flags, **more):
+        super().__init__(host, "client", "--server=%s:%d" % (to, PORT), *flags, **more)
+
+    def wait_for(self, what, seconds=30):
+        """Until all connections are so: rdma, tcp, failed or the name of a reason."""
+        state = self.ask("await %s %d" % (what, min(seconds, 5)), 60)
+        if not _is(state, what) and not (what == "rdma" and state["why"] in HOPELESS):
+            state = self.ask("await %s %d" % (what, seconds), seconds + 60)
+        if not _is(state, what):
+            raise Trouble("waited %d s for %s: %s; log: %s"
+                          % (seconds, what, state, self.log()[-1500:]))  # fmt: skip
+        return state
+
+    def calls(self, count, size=0, in_flight=1, limit=120):
+        """All must succeed with the right bytes."""
+        return all_right(self.ask("calls %d %d %d" % (count, size, in_flight), limit))
+
+    def start_load(self, size, in_flight):
+        self.ask("load %d %d" % (size, in_flight))
+
+    def wait_for_calls(self, more, seconds=30):
+        """Until the load that runs has made so many more."""
+        was = int(self.ask("progress")["ok"])
+        end = time.monotonic() + seconds
+        while int(self.ask("progress")["ok"]) < was + more:
+            if time.monotonic() > end:
+                raise Trouble("%d calls were not made within %d s" % (more, seconds))
+            time.sleep(0.05)
+
+    def stop_load(self):
+        return all_right(self.ask("stop", 90))
+
+
+def all_right(counts):
+    if counts["failed"] != "0" or counts["wrong"] != "0" or counts["ok"] == "0":
+        raise Trouble("calls failed or were answered wrongly: %s" % counts)
+    return counts

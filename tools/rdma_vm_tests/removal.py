@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices that are removed and ways that are cut: no call is lost or doubled. Calls over TCP
+take the second cable, so that only RDMA is hit."""
+
+import contextlib
+import sys
+
+import suite
+from counters import Seen
+from guest import A, B, Trouble
+from peers import PORT, Client, Server
+
+SIZE = 50000
+# Each end may use only this device, so that what is removed is what was in use.
+FIRST = ("--devices=rdmaA,rdmaB",)
+
+
+def _pair(*flags, connections=4):
+    server = Server(B, *flags)
+    return server, Client(A, B.address(1), "--connections=%d" % connections, *flags)
+
+
+@contextlib.contextmanager
+def _mended_by(mend):
+    """What fails first is what is told."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Trouble):
+            mend()
+        raise
+    mend()
+
+
+def _with_load(hit, mend, *flags):
+    """Calls go on by TCP after `hit`; after `mend` RDMA comes back."""
+    server, client = _pair(*flags)
+    with server, client:
+        client.wait_for("rdma", 60)
+        client.start_load(SIZE, 4)
+        client.wait_for_calls(50)
+        with _mended_by(mend):
+            hit()
+            client.wait_for_calls(300, 90)
+        counts = client.stop_load()
+        suite.check(int(counts["tcp"]) > 0, "no call went by TCP: %s" % counts)
+        client.calls(10, SIZE, 2)
+        server.check()
+        client.wait_for("rdma", 90)
+        client.calls(10, SIZE, 2)
+        server.check()
+
+
+def removed_before_the_upgrade():
+    """The server was started with a device that is gone when the client comes."""
+    server, client = _pair(*FIRST)
+    with server:
+        B.remove_device()
+        with _mended_by(B.add_device), client:
+            client.wait_for("tcp", 30)
+            seen = Seen(A)
+            client.calls(10, SIZE, 2)
+            seen.check_tcp(2 * 10 * SIZE)
+            server.check()
+
+
+def removed_during_the_upgrade():
+    """32 connections are under way to RDMA, with calls on them, when the device goes."""
+    server, client = _pair(*FIRST, connections=32)
+    with server, client:
+        client.start_load(5000, 1)
+        with _mended_by(B.add_device):
+            B.remove_device()
+            client.wait_for_calls(200, 90)
+            client.stop_load()
+            server.check()
+
+
+def removed_at_the_server():
+    _with_load(B.remove_device, B.add_device, *FIRST)
+
+
+def removed_at_the_client():
+    _with_load(A.remove_device, A.add_device, *FIRST)
+
+
+def another_device_takes_over():
+    """Both pairs may be used: the calls return to RDMA though the first stays away."""
+    server, client = _pair()
+    with server, client:
+        client.wait_for("rdma", 60)
+        client.start_load(SIZE, 2)
+        client.wait_for_calls(50)
+        with _mended_by(B.add_device):
+            B.remove_device()
+            client.wait_for_calls(100, 90)
+            client.stop_load()
+            client.wait_for("rdma", 90)
+            client.calls(10, SIZE, 2)
+            server.check()
+
+
+def cut_for_rdma_alone():
+    """Packets of RDMA are lost in silence; the device tells late or never."""
+    _with_load(lambda: B.drop_rdma(PORT), B.drop_nothing, *FIRST)
+
+
+CASES = (
+    removed_before_the_upgrade,
+    removed_during_the_upgrade,
+    removed_at_the_server,
+    removed_at_the_client,
+    another_device_takes_over,
+    cut_for_rdma_alone,
+)
+
+if __name__ == "__main__":
+    sys.exit(suite.main(CASES))

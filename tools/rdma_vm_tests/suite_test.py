@@ -1,0 +1,167 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of the suites that need no guest: what they read, and that they can fail."""
+
+import io
+import os
+import re
+import unittest
+
+import calls
+import conformance
+import counters
+import drivers
+import hosts
+import nat
+import peers
+import reasons
+import removal
+import suite
+import tokens
+from guest import A, B, Trouble, run
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+
+
+class FieldsTest(unittest.TestCase):
+    def test_the_last_text_may_have_spaces_and_equal_signs(self):
+        line = "state connections=2 rdma=1 why=memlock detail=needs a=1 MiB, has 2"
+        self.assertEqual(
+            peers.fields(line),
+            {"connections": "2", "rdma": "1", "why": "memlock", "detail": "needs a=1 MiB, has 2"},
+        )
+        self.assertEqual(peers.fields("done ok=3 error="), {"ok": "3", "error": ""})
+
+    def test_states(self):
+        state = {"connections": "2", "rdma": "1", "tcp": "1", "why": "memlock"}
+        self.assertFalse(peers._is(state, "rdma"))
+        self.assertTrue(peers._is(state, "memlock"))
+        self.assertTrue(peers._is({**state, "rdma": "2"}, "rdma"))
+
+    def test_failed_wrong_and_missing_calls_are_trouble(self):
+        good = {"ok": "3", "failed": "0", "wrong": "0"}
+        self.assertEqual(peers.all_right(good), good)
+        for key, value in (("ok", "0"), ("failed", "1"), ("wrong", "1")):
+            with self.assertRaises(Trouble):
+                peers.all_right({**good, key: value})
+
+
+class CaseTest(unittest.TestCase):
+    def run_case(self, case):
+        out = io.StringIO()
+        passed = suite.run_case("rdma/x/y/z", case, out)
+        return passed, out.getvalue()
+
+    def test_pass_and_fail_are_one_line_with_the_name(self):
+        passed, said = self.run_case(lambda: None)
+        self.assertTrue(passed)
+        self.assertRegex(said, r"^PASS rdma/x/y/z \(0\.\d s\)\n$")
+
+        def bad():
+            raise Trouble("two\nlines")
+
+        passed, said = self.run_case(bad)
+        self.assertFalse(passed)
+        self.assertRegex(said, r"^FAIL rdma/x/y/z: two \| lines \(0\.\d s\)\n$")
+
+    def test_a_mistake_in_a_case_fails_it(self):
+        passed, said = self.run_case(lambda: {}["x"])
+        self.assertFalse(passed)
+        self.assertIn("KeyError", said)
+
+    def test_names_are_unique_and_of_functions(self):
+        names = [case.__name__ for case in hosts.CASES]
+        self.assertEqual(len(set(names)), len(names))
+        for module in (calls, drivers, nat, reasons, removal, tokens):
+            names = [case.__name__ for case in module.CASES]
+            self.assertEqual(len(set(names)), len(names))
+            public = {
+                name for name, value in vars(module).items()
+                if callable(value) and value.__module__ == module.__name__ and name[0] != "_"
+            }  # fmt: skip
+            self.assertEqual(public, set(names), module.__name__)
+
+
+class SeenTest(unittest.TestCase):
+    def seen(self, **now):
+        seen = counters.Seen.__new__(counters.Seen)
+        seen._host = A
+        zero = dict.fromkeys(("roce", "calls_tcp", "other_tcp", "rdma_sends", "rdma_recvs"), 0)
+        seen._start = zero
+        seen._read = lambda: {**zero, **now}
+        return seen
+
+    def test_rdma_needs_its_bytes_its_messages_and_nearly_none_by_tcp(self):
+        good = {"roce": 10 << 20, "rdma_sends": 9, "rdma_recvs": 9}
+        self.seen(**good).check_rdma(9 << 20)
+        for bad in ({"roce": 1}, {"rdma_sends": 0}, {"rdma_recvs": 0}, {"calls_tcp": 9 << 20}):
+            with self.assertRaises(Trouble):
+                self.seen(**{**good, **bad}).check_rdma(9 << 20)
+
+    def test_tcp_needs_its_bytes_and_none_by_rdma(self):
+        self.seen(calls_tcp=9 << 20).check_tcp(9 << 20)
+        for bad in ({"calls_tcp": 1}, {"calls_tcp": 9 << 20, "roce": 9 << 20}):
+            with self.assertRaises(Trouble):
+                self.seen(**bad).check_tcp(9 << 20)
+
+
+class CommandTest(unittest.TestCase):
+    def test_hosts_name_their_things(self):
+        self.assertEqual((A.address(), B.address(1)), ("10.9.0.1", "10.9.1.2"))
+        self.assertEqual((A.device(), B.device(1)), ("rdmaA", "rdmaB2"))
+        self.assertEqual(B.inside("x"), ["ip", "netns", "exec", "hostB", "x"])
+
+    def test_a_command_that_fails_or_hangs_is_trouble(self):
+        self.assertEqual(run("echo", "x"), "x\n")
+        for command in (("false",), ("sleep", "100")):
+            with self.assertRaises(Trouble):
+                run(*command, limit=0.2)
+
+
+class TranslatorTest(unittest.TestCase):
+    LINES = """Note: nothing
+[==========] Running 3 tests from 1 test suite.
+[ RUN      ] Stepped/ConnectionConformance.Holds/bytes
+[       OK ] Stepped/ConnectionConformance.Holds/bytes (1200 ms)
+[ RUN      ] Stepped/ConnectionConformance.Holds/close
+x.cc:3: Failure
+lost a byte
+[  FAILED  ] Stepped/ConnectionConformance.Holds/close, where GetParam() = 8-byte object (5 ms)
+"""
+
+    def translate(self, lines, status):
+        translator = conformance.Translator("rdma/rxe/conformance/")
+        said = [translator.line(line) for line in lines.splitlines()]
+        said.append(translator.end(status))
+        return [line for line in said if line]
+
+    def test_each_test_is_a_line(self):
+        said = self.translate(self.LINES, 1)
+        self.assertEqual(len(said), 2)
+        self.assertRegex(said[0], r"^PASS rdma/rxe/conformance/Stepped/bytes \(1\.2 s\)$")
+        self.assertRegex(said[1], r"^FAIL rdma/rxe/conformance/Stepped/close: .*lost a byte")
+
+    def test_a_crash_fails_the_test_that_ran(self):
+        said = self.translate(self.LINES + "[ RUN      ] A.B\nCheck failed: x\n", -6)
+        self.assertRegex(said[-1], "FAIL rdma/rxe/conformance/A.B: .* -6: Check failed: x")
+
+    def test_no_tests_at_all_are_a_failure(self):
+        self.assertEqual(len(self.translate("", 0)), 1)
+        self.assertEqual(len(self.translate("cannot start", 127)), 1)
+
+
+class ListTest(unittest.TestCase):
+    def test_every_suite_is_run(self):
+        script = os.path.join(HERE, "..", "lib-sh", "rdma_vm", "suites.sh")
+        with open(script, encoding="utf-8") as text:
+            listed = re.findall(r"^(?:rxe|siw) (\w+) --", text.read(), re.MULTILINE)
+        library = {"counters", "guest", "peers", "suite"}
+        in_hosts = {"calls", "reasons", "tokens"}
+        there = {name[:-3] for name in os.listdir(HERE) if name.endswith(".py")}
+        self.assertEqual(set(listed), there - library - in_hosts - {"suite_test"})
+        for module in (calls, reasons, tokens):
+            self.assertLessEqual(set(module.CASES), set(hosts.CASES))
+
+
+if __name__ == "__main__":
+    unittest.main()
