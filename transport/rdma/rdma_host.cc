@@ -32,6 +32,7 @@ absl::Status RdmaHost::Ready() {
 absl::Status RdmaHost::Look() {
   looked_ = options_.control.now();
   const absl::Status available = devices_->Refresh();
+  usable_ = available.ok();
   // Devices that went away without a word. Only those without connections, since rdma_cm tells
   // of the others; and while one device goes away, librdmacm may see none at all.
   for (RdmaDevice* const device : devices_->Gone()) {
@@ -84,6 +85,7 @@ absl::StatusOr<DeviceUse*> RdmaHost::UseOf(ibv_context* context) {
     uses_.erase(context);
     devices_->Remove(context);
     looked_.reset();
+    usable_ = false;
     looks_due_ = kLooksAfterRemoval;
     StartTimer();
   });

@@ -3,6 +3,7 @@
 #ifndef FARCALL_TRANSPORT_RDMA_RDMA_HOST_H_
 #define FARCALL_TRANSPORT_RDMA_RDMA_HOST_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,7 +25,7 @@ namespace farcall {
 
 // What the RDMA transport has of this host: the library, the channel of rdma_cm, the devices
 // and what uses them. Empty until something is asked of it. With the control loop held, but for
-// constructor and destructor.
+// constructor, destructor and usable().
 class RdmaHost {
  public:
   struct Options {
@@ -53,6 +54,10 @@ class RdmaHost {
   // Loads the library and looks for devices, if that was not done or is long ago. An error
   // is a reason (why_not_rdma.h), and is tried again later.
   absl::Status Ready();
+
+  // Whether Ready would say OK, as of the last look at the devices. Any thread: the control
+  // loop may be busy with registrations and queue pairs for longer than a peer waits.
+  bool usable() const { return usable_; }
 
   // --- After Ready has been OK once.
 
@@ -96,6 +101,7 @@ class RdmaHost {
   absl::flat_hash_map<Attempt*, std::shared_ptr<Attempt>> attempts_;
   absl::flat_hash_set<Attempt*> incoming_;
   std::optional<TimePoint> looked_;  // for devices
+  std::atomic<bool> usable_{false};
   int looks_due_ = 0;
   bool attached_ = false;  // the registrar
   bool ending_ = false;

@@ -77,6 +77,9 @@ absl::StatusOr<std::unique_ptr<Listener>> RdmaTransport::Listen(LoopGroup& loops
 
 void RdmaTransport::Probe(EventLoop& loop, OnAvailable done) {
   Check(loop.held(), "who asks holds the loop");
+  if (host_.usable()) {
+    return loop.Post([done = std::move(done)]() mutable { done(absl::OkStatus()); });
+  }
   control_.Post([this, &loop, done = std::move(done)]() mutable {
     loop.Post(
         [status = Detached(host_.Ready()), done = std::move(done)]() mutable { done(status); });
