@@ -42,8 +42,8 @@ struct Runtime::Machine {
   RdmaRegistrar registrar;
   std::unique_ptr<BlockPool> pool;
   std::unique_ptr<TcpTransport> tcp;
+  std::unique_ptr<EventLoop> rdma_control;  // letters that the loops drop may post to it
   std::vector<std::unique_ptr<EventLoop>> loops;
-  std::unique_ptr<EventLoop> rdma_control;
   std::unique_ptr<LoopGroup> group;
   std::unique_ptr<RdmaTransport> rdma;
   std::unique_ptr<UpgradeRecord> upgrades;
@@ -132,6 +132,10 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& o
       .sessions = &machine.sessions,
   };
   return runtime;
+}
+
+UpgradeCounts Runtime::upgrade_counts() const {
+  return machine_ != nullptr ? machine_->upgrades->counts() : UpgradeCounts();
 }
 
 std::unique_ptr<Runtime> Runtime::On(RuntimeParts parts) {

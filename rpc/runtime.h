@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "rpc/options.h"
 #include "rpc/runtime_parts.h"
+#include "transport/why_not_rdma.h"
 
 namespace farcall {
 
@@ -33,6 +34,9 @@ class Runtime {
   ~Runtime();
 
   const RuntimeParts& parts() const { return parts_; }
+  // Of all its channels and servers since it was made. Any thread. Zeros on parts of the
+  // caller's making.
+  UpgradeCounts upgrade_counts() const;
 
  private:
   struct Machine;

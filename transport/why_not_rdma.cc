@@ -59,7 +59,7 @@ constexpr std::array<Reason, kWhyNotRdmaCount> kReasons = {{
     {"rejected", "the peer rejected the RDMA connection", kUnavailable},
     {"timed_out", "the RDMA connection was not set up in time", kUnavailable},
     {"broken", "the RDMA connection broke, and is set up again after a pause", kUnavailable},
-    {"not_built_in", "this version of farcall has no RDMA transport built in yet",
+    {"not_built_in", "this program made its runtime without an RDMA transport",
      kFailedPrecondition},
 }};
 

@@ -6,6 +6,7 @@
 #ifndef FARCALL_TRANSPORT_WHY_NOT_RDMA_H_
 #define FARCALL_TRANSPORT_WHY_NOT_RDMA_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,9 +40,16 @@ enum class WhyNotRdma : uint8_t {
   kRejected = 17,     // the peer rejected: token, version, or nobody listens
   kTimedOut = 18,     // no answer in time
   kBroken = 19,       // it was in use and broke; tried again with a pause
-  kNotBuiltIn = 20,
+  kNotBuiltIn = 20,   // the program composed its transports without RDMA
 };
 constexpr size_t kWhyNotRdmaCount = 21;
+
+// What became of connections that asked for RDMA.
+struct UpgradeCounts {
+  uint64_t upgrades = 0;  // connections, or rather their sending ends, that went over to RDMA
+  // Times that a connection stayed on TCP or fell back to it, by WhyNotRdma.
+  std::array<uint64_t, kWhyNotRdmaCount> fallbacks{};
+};
 
 // A short name for metrics and JSON: "no_device".
 absl::string_view Name(WhyNotRdma why);

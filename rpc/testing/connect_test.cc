@@ -125,6 +125,9 @@ TEST(ConnectTest, WithUseRdmaCallsTravelOverTcpAndOneLineTellsWhy) {
   const std::string line = absl::StrCat("calls with ", server.address(), " travel over TCP: ");
   EXPECT_EQ(client.log().Count(line), 1) << client.log().All();
   EXPECT_EQ(client.log().Count(absl::StrCat(line, Explain(why))), 1) << client.log().All();
+  const UpgradeCounts counts = (*client.runtime()).upgrade_counts();
+  EXPECT_EQ(counts.upgrades, 0u);
+  EXPECT_EQ(counts.fallbacks[static_cast<size_t>(why)], 1u);
 }
 
 TEST(ConnectTest, AServerWithoutRdmaSaysSoToAClientThatWantsIt) {

@@ -21,13 +21,6 @@
 
 namespace farcall {
 
-// Of a process, or of what shares an UpgradeRecord.
-struct UpgradeCounts {
-  uint64_t upgrades = 0;  // connections, or rather their sending ends, that went over to RDMA
-  // Times that a connection stayed on TCP or fell back to it, by reason.
-  std::array<uint64_t, kWhyNotRdmaCount> fallbacks{};
-};
-
 // What became of upgrades: for logs, the status page and metrics; and which peers know no
 // hello. Any thread, also with a loop held. Its memory is bounded.
 class UpgradeRecord {
