@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "transport/base/check.h"
+#include "transport/base/errno_status.h"
+#include "transport/loop/blocking.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"
 #include "transport/why_not_rdma.h"
@@ -26,12 +28,15 @@ class Answer {
  public:
   void Tell(const absl::Status& status) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    status_ = status;
+    status_ = Detached(status);
     told_.notify_one();
   }
+  // Once.
   absl::Status Wait(Duration longest) {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (told_.wait_for(lock, longest, [this] { return status_.has_value(); })) return *status_;
+    if (told_.wait_for(lock, longest, [this] { return status_.has_value(); })) {
+      return *std::move(status_);
+    }
     return NotRdma(WhyNotRdma::kTimedOut, "looking for RDMA devices takes too long");
   }
 
@@ -86,6 +91,11 @@ UpgradingTransport& ChosenTransport::For(UseRdma use) {
 }
 
 absl::Status ChosenTransport::WaitForProbe(EventLoop& loop) {
+  // The answer comes by the loop, which this thread may be driving.
+  if (!BeforeBlocking()) {
+    return absl::ResourceExhaustedError(
+        "too many threads of this loop wait already (RuntimeOptions::max_blocked_threads)");
+  }
   // Shared: the probe may answer when nobody waits any more.
   const auto answer = std::make_shared<Answer>();
   loop.RunOrPost([this, &loop, answer] {

@@ -10,7 +10,10 @@
 namespace farcall {
 
 absl::Status SourceList::Add(PollSource& source) {
-  const auto watch = fds_.Add(source.fd(), EPOLLIN, waker_);
+  // The edge is enough to end a sleep. What becomes readable while nobody sleeps, as when the
+  // work was found by polling before its event came, stays so until the next Arm: by level
+  // it would count as work in each turn, and the loop would never come to arm it.
+  const auto watch = fds_.Add(source.fd(), EPOLLIN | EPOLLET, waker_);
   if (!watch.ok()) return watch.status();
   entries_.push_back({&source, *watch, false});
   return absl::OkStatus();

@@ -105,7 +105,6 @@ bool Lane::Poll() {
 
 bool Lane::Arm() {
   TakeEvents();
-  may_notify_ = true;
   // Fails on a broken device, which is told elsewhere.
   if (ibv_req_notify_cq(cq_.get(), /*solicited_only=*/0) != 0) return true;
   // What came before that gives no event.
@@ -120,8 +119,6 @@ int Lane::Look() {
 }
 
 void Lane::HandleBatch(int count) {
-  // Where Arm was refused the event may come all the same.
-  if (may_notify_ && TakeEvents()) may_notify_ = false;
   for (int i = 0; i < count; ++i) Handle(found_[i]);
   if (receives_) Replenish(*receives_);
   // What is touched from here on belongs to the next batch.
@@ -202,17 +199,15 @@ void Lane::FailAll(const absl::Status& why) {
   }
 }
 
-// True: there were some.
-bool Lane::TakeEvents() {
-  const unsigned before = unacknowledged_;
+// System calls, so only around a sleep. One that comes after its completion was found by
+// polling waits for the next Arm: ibv_req_notify_cq gives one at most.
+void Lane::TakeEvents() {
   ibv_cq* cq = nullptr;
   void* context = nullptr;
   while (api_.ibv.get_cq_event(event_channel_.get(), &cq, &context) == 0) ++unacknowledged_;
-  const bool some = unacknowledged_ != before;
   if (unacknowledged_ >= kAcknowledge) {
     api_.ibv.ack_cq_events(cq_.get(), std::exchange(unacknowledged_, 0));
   }
-  return some;
 }
 
 }  // namespace farcall

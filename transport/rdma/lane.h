@@ -103,7 +103,7 @@ class Lane final : private PollSource {
   void FinishDrains(absl::FunctionRef<bool(const Drain&)> over);
   bool Enrolled(const MessageChannel& channel) const;
   void FailAll(const absl::Status& why);
-  bool TakeEvents();
+  void TakeEvents();
   uint32_t NeedOf(MessageChannel& channel) const;
 
   const VerbsApi& api_;
@@ -131,7 +131,6 @@ class Lane final : private PollSource {
   std::vector<Drain> drains_;
   std::array<ibv_wc, kBatch> found_;
   int slipped_in_ = 0;  // of found_, what Arm found
-  bool may_notify_ = false;
   bool polling_ = false;
   unsigned unacknowledged_ = 0;
   Duration retry_ = kFirstRetry;

@@ -43,7 +43,14 @@ absl::Status Lane::MakeQueues(RdmaRegistrar& registrar) {
   // What is sent is copied to, at least the headers.
   const absl::Status headers = pool_.Reserve(BlockPool::kSmall, /*count=*/1);
   if (!headers.ok()) return NotRdma(WhyNotRdma::kCapacity, headers.message());
-  if (caps_.max_srq <= 0) return registrar.RegisterPending();
+  const absl::Status registered = registrar.RegisterPending();
+  // Kept from now on: counts must leave although the pool may have nothing then.
+  if (!batch_.Reserve(MessagePlan())) {
+    if (!registered.ok()) return registered;
+    return NotRdma(WhyNotRdma::kCapacity,
+                   "no memory for message headers (BlockPoolOptions::max_bytes)");
+  }
+  if (caps_.max_srq <= 0) return registered;
   return MakeSharedReceives(registrar);
 }
 
@@ -56,8 +63,10 @@ absl::Status Lane::MakeSharedReceives(RdmaRegistrar& registrar) {
   receives_.emplace(pool_, device_, ReceiveQueue::Target{.shared = srq_.get()}, slots,
                     options_.receive_slots);
   reserved_ = slots;
-  receives_->Fill();
+  // What it does not give is told below.
+  pool_.Reserve(kReceiveBlock, slots).IgnoreError();
   const absl::Status registered = registrar.RegisterPending();
+  receives_->Fill();
   receives_->Post();
   if (receives_->ledger().posted() >= std::min(kFewestReceives, slots)) return absl::OkStatus();
   if (!registered.ok()) return registered;

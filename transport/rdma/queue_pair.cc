@@ -139,9 +139,14 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
     // The first message leaves now, whenever the connection is started.
     Buffer nothing;
     self->channel_->Send(nothing, /*fin=*/false);
-    auto retire = [self] {
-      self->use_.parts().control.Post(
-          [self] { self->Retire(Ending::kDrain, absl::CancelledError("closed at this end")); });
+    // The connection may outlive this pair, its lane and its device, if its handler has not
+    // read to its end: it holds none of them.
+    auto retire = [weak = self->weak_from_this(), &control = self->use_.parts().control] {
+      control.Post([weak] {
+        const auto alive = weak.lock();
+        if (alive == nullptr) return;
+        alive->Retire(Ending::kDrain, absl::CancelledError("closed at this end"));
+      });
     };
     deliver(std::make_unique<RdmaConnection>(
         RdmaConnection::Parts{self->lane_->loop(), self->use_.parts().pool, self->channel_,

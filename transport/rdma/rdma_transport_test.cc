@@ -302,6 +302,37 @@ TEST_F(RdmaTransportTest, ADeviceThatComesBackIsUsedAgain) {
   }
 }
 
+// Its end waits behind bytes that nobody reads; all else of it must not.
+TEST_F(RdmaTransportTest, APausedConnectionDoesNotHoldARemovedDevice) {
+  Start();
+  const Offer offer = Await(Pass(1));
+  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  Echo();
+  server_->Pause();
+  client_->Send(100'000);
+  harness_->Settle();
+  fabric().faults().RemoveDevice("fakeB", /*flush=*/false);
+  EXPECT_TRUE(harness_->Until([&] { return !fabric().faults().RemovalPending("fakeB"); }));
+  EXPECT_FALSE(server_->over());
+  server_->Resume();
+  EXPECT_TRUE(harness_->Until([&] { return server_->over(); }));
+  ASSERT_TRUE(harness_->Until([&] { return client_->over(); }));
+}
+
+TEST_F(RdmaTransportTest, AListenPortThatIsInUseIsNamed) {
+  Start([](FakeFabricOptions&, RdmaRigOptions& rig) {
+    rig.rdma.addresses = {"10.9.0.2"};
+    rig.rdma.listen_port = 4711;
+  });
+  const auto other = harness_->transport().Listen(
+      harness_->loops(), *Address::Parse("10.9.0.2:4711"), ListenOptions(), [](auto&, auto) {});
+  ASSERT_TRUE(other.ok()) << other.status();
+  const Offer offer = Await(Pass(1));
+  ASSERT_FALSE(offer.ok());
+  EXPECT_EQ(ReasonOf(offer.status()), WhyNotRdma::kDeviceRefused) << offer.status();
+  EXPECT_TRUE(absl::StrContains(offer.status().message(), "4711")) << offer.status();
+}
+
 TEST_F(RdmaTransportTest, AnOpenListenerDoesNotHoldARemovedDevice) {
   Start();
   auto listener = harness_->transport().Listen(harness_->loops(), harness_->FreeAddress(),

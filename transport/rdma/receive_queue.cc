@@ -39,9 +39,14 @@ void ReceiveQueue::Reuse(uint32_t slot, bool bare) {
 }
 
 void ReceiveQueue::Fill() {
-  while (!empty_.empty()) {
+  std::vector<BlockRef> unknown;  // given back at the end, so that the pool gives others
+  while (!empty_.empty() && unknown.size() < kMostUnknown) {
     BlockRef block = pool_.Allocate(kReceiveBlock);
     if (!block) return;
+    if (block->keys == nullptr || !block->keys->lkey(device_)) {
+      unknown.push_back(std::move(block));
+      continue;
+    }
     blocks_[empty_.back()] = std::move(block);
     ready_.push_back(empty_.back());
     empty_.pop_back();
@@ -71,9 +76,8 @@ uint32_t ReceiveQueue::PostSome(uint32_t from) {
   for (; count < most; ++count) {
     const uint32_t slot = ready_[from + count];
     const Block& block = *blocks_[slot];
-    const std::optional<uint32_t> key =
-        block.keys == nullptr ? std::nullopt : block.keys->lkey(device_);
-    if (!key) break;
+    const std::optional<uint32_t> key = block.keys->lkey(device_);
+    if (!key) break;  // the device was just taken away
     segments[count] = {reinterpret_cast<uint64_t>(block.data), kReceiveBlock, *key};
     ibv_recv_wr& request = requests[count];
     request.wr_id = PackWrId({.kind = WrId::Kind::kReceive, .slot = slot});

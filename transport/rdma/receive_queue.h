@@ -46,10 +46,11 @@ class ReceiveQueue {
 
   // --- After a batch of completions.
 
-  // Gets blocks for empty slots.
+  // Gets blocks for empty slots that the device knows: others would keep the slots for as
+  // long as they are not registered, which may be for ever.
   void Fill();
-  // Posts what has a block that the device knows, and tells the ledger. False: some slots
-  // stay empty, to be tried again later.
+  // Posts what has a block, and tells the ledger. False: some slots stay empty, to be tried
+  // again later.
   bool Post();
 
   ReceiveLedger& ledger() { return ledger_; }
@@ -57,6 +58,8 @@ class ReceiveQueue {
  private:
   // Work requests of one doorbell.
   static constexpr uint32_t kBatch = 32;
+  // So many blocks that the device does not know are looked past in one Fill.
+  static constexpr size_t kMostUnknown = 64;
 
   uint32_t PostSome(uint32_t from);
   int PostChain(ibv_recv_wr* first, ibv_recv_wr** bad);

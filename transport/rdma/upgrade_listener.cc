@@ -69,6 +69,7 @@ void UpgradeListener::Close() {
 // Addresses come and go with devices and interfaces.
 void UpgradeListener::Refresh() {
   const std::vector<Address> wanted = Wanted();
+  why_not_ = absl::OkStatus();
   std::erase_if(ports_, [&](const auto& entry) {
     return std::none_of(wanted.begin(), wanted.end(),
                         [&](const Address& address) { return address.ToString() == entry.first; });
@@ -102,9 +103,9 @@ void UpgradeListener::ListenOn(const Address& address) {
   });
   // Most addresses are of interfaces without RDMA, which rdma_bind_addr(3) says by ENODEV.
   if (!port.ok()) {
-    if (!absl::IsNotFound(port.status()) && !absl::IsFailedPrecondition(port.status())) {
-      why_not_ =
-          NotRdma(WhyNotRdma::kDeviceRefused, absl::StrCat(name, ": ", port.status().message()));
+    if (!absl::IsNotFound(port.status())) {
+      why_not_ = NotRdma(WhyNotRdma::kDeviceRefused,
+                         absl::StrCat(where.address.ToString(), ": ", port.status().message()));
     }
     return;
   }

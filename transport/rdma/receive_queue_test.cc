@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/receive_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "transport/base/check.h"
+#include "transport/buffer/block_pool.h"
+#include "transport/buffer/memory_registrar.h"
+#include "transport/rdma/region_keys.h"
+#include "transport/rdma/wr_id.h"
+#include "transport/rdma_options.h"
+
+namespace farcall {
+namespace {
+
+constexpr size_t kDevice = 3;
+constexpr uint32_t kSlots = 8;
+
+// Registers a region when the test says so.
+class LateRegistrar final : public MemoryRegistrar {
+ public:
+  const RegionKeys* OnMap(std::span<std::byte>) override {
+    regions_.push_back(std::make_unique<RegionKeys>());
+    return regions_.back().get();
+  }
+  void OnUnmap(const RegionKeys*) override {}
+  void RegisterAll() {
+    for (const auto& keys : regions_) keys->Set(kDevice, 7);
+  }
+
+ private:
+  std::vector<std::unique_ptr<RegionKeys>> regions_;
+};
+
+// A shared receive queue that notes which slots were posted.
+struct FakeQueue {
+  FakeQueue() {
+    context.ops.post_srq_recv = Post;
+    srq.context = &context;
+    srq.srq_context = this;
+  }
+  static int Post(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr**) {
+    auto& self = *static_cast<FakeQueue*>(srq->srq_context);
+    for (; request != nullptr; request = request->next) {
+      EXPECT_EQ(request->sg_list->lkey, 7u);
+      self.posted.push_back(UnpackWrId(request->wr_id).slot);
+    }
+    return 0;
+  }
+
+  std::vector<uint32_t> posted;
+  ibv_context context{};
+  ibv_srq srq{};
+};
+
+class ReceiveQueueTest : public testing::Test {
+ protected:
+  static std::unique_ptr<BlockPool> MakePool(LateRegistrar& registrar) {
+    auto pool = BlockPool::Create({.region_bytes = size_t{2} << 20, .max_bytes = size_t{8} << 20},
+                                  &registrar);
+    Check(pool.ok(), "the options are valid");
+    return *std::move(pool);
+  }
+  bool Replenish() {
+    queue_.Fill();
+    return queue_.Post();
+  }
+
+  FakeQueue fake_;
+  LateRegistrar registrar_;
+  std::unique_ptr<BlockPool> pool_ = MakePool(registrar_);
+  ReceiveQueue queue_{*pool_, kDevice, {.shared = &fake_.srq}, kSlots, kSlots};
+};
+
+TEST_F(ReceiveQueueTest, EverySlotIsPostedOnce) {
+  ASSERT_TRUE(pool_->Reserve(kReceiveBlock, kSlots).ok());
+  registrar_.RegisterAll();
+  EXPECT_TRUE(Replenish());
+  EXPECT_TRUE(Replenish());
+  EXPECT_EQ(fake_.posted.size(), kSlots);
+  EXPECT_EQ(queue_.ledger().posted(), kSlots);
+}
+
+TEST_F(ReceiveQueueTest, ABlockThatTheDeviceDoesNotKnowIsNotKept) {
+  EXPECT_FALSE(Replenish());
+  EXPECT_EQ(fake_.posted.size(), 0u);
+  EXPECT_EQ(pool_->stats().used_bytes, 0u);
+  registrar_.RegisterAll();
+  EXPECT_TRUE(Replenish());
+  EXPECT_EQ(fake_.posted.size(), kSlots);
+}
+
+TEST_F(ReceiveQueueTest, WhatIsUsedAgainDoesNotWaitForBlocksThatAreNotKnown) {
+  ASSERT_TRUE(pool_->Reserve(kReceiveBlock, kSlots).ok());
+  registrar_.RegisterAll();
+  ASSERT_TRUE(Replenish());
+  const auto member = queue_.ledger().Join();
+  ASSERT_TRUE(member.ok());
+  // All other known blocks are with somebody, and the next region is not registered.
+  std::vector<BlockRef> taken;
+  for (;;) {
+    BlockRef block = pool_->Allocate(kReceiveBlock);
+    if (!block->keys->lkey(kDevice)) break;
+    taken.push_back(std::move(block));
+  }
+  fake_.posted.clear();
+  queue_.ledger().OnConsumed(*member);
+  BlockRef first = queue_.Take(2);
+  EXPECT_FALSE(Replenish());
+  EXPECT_EQ(fake_.posted.size(), 0u);
+  queue_.Reuse(5, /*bare=*/true);
+  queue_.ledger().OnConsumed(*member);
+  queue_.Reuse(6, /*bare=*/false);
+  EXPECT_FALSE(Replenish());
+  EXPECT_EQ(fake_.posted, (std::vector<uint32_t>{5, 6}));
+  EXPECT_EQ(queue_.ledger().posted(), kSlots - 1);
+  first = BlockRef();
+  EXPECT_TRUE(Replenish());
+  EXPECT_EQ(fake_.posted, (std::vector<uint32_t>{5, 6, 2}));
+  EXPECT_EQ(queue_.ledger().posted(), kSlots);
+}
+
+}  // namespace
+}  // namespace farcall
