@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/testing/rdma_pair.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/base/check.h"
+#include "transport/loop/loop_testing.h"
+
+namespace farcall {
+namespace {
+
+constexpr Duration kBetweenLooks = std::chrono::microseconds(200);
+
+RdmaRigOptions OnlyOn(const std::string& device, RdmaRigOptions options) {
+  if (options.rdma.devices.empty()) options.rdma.devices = {device};
+  options.loops = 2;
+  return options;
+}
+
+}  // namespace
+
+UpgradeOptions SoonAgain() {
+  UpgradeOptions options;
+  options.probe_timeout = options.hello_timeout = kTestPatience;
+  options.require_timeout = kTestPatience;
+  options.upgrade.first_pause = std::chrono::milliseconds(5);
+  options.upgrade.longest_pause = std::chrono::milliseconds(50);
+  return options;
+}
+
+RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
+    : rig_(options),
+      tcp_(rig_.pool(), nullptr),
+      record_([this](absl::string_view line) { log_.Sink()(LogSeverity::kInfo, line); }),
+      transport_(tcp_, rig_.transport(), record_, upgrade) {
+  for (size_t i = 0; i < rig_.loops().size(); ++i) Drive(rig_.loops().at(i));
+  Drive(rig_.control());
+  auto control = ControlThread::Start();
+  Check(control.ok(), "a test gets threads");
+  control_ = *std::move(control);
+  runtime_ = Runtime::On({
+      .clock = &clock_,
+      .loops = &rig_.loops(),
+      .transport = &transport_,
+      .pool = &rig_.pool(),
+      .run_blocking =
+          [this](std::function<void()> work) { return control_->Post(std::move(work)); },
+      .log = log_.Sink(),
+      .sessions = &sessions_,
+  });
+}
+
+RdmaEnd::~RdmaEnd() {
+  runtime_.reset();
+  Check(sessions_.WaitForNone(kTestPatience) == 0, "calls of destroyed channels end");
+  control_.reset();
+  drivers_.clear();
+  rig_.End();
+}
+
+void RdmaEnd::Drive(EventLoop& loop) {
+  LoopDriverOptions options;
+  options.polling.mode = PollingMode::kEvent;
+  auto driver = LoopDriver::Start(loop, options);
+  Check(driver.ok(), "a test gets threads");
+  drivers_.push_back(*std::move(driver));
+}
+
+std::string RdmaEnd::Log() {
+  std::string all = log_.All();
+  for (const std::string& line : rig_.log()) absl::StrAppend(&all, line, "\n");
+  return all;
+}
+
+RdmaPair::RdmaPair(const UpgradeOptions& upgrade, const FakeRdma::Change& change)
+    : fake_(FakeMode::kImmediate, change),
+      stepper_([this] {
+        while (!stop_) {
+          while (!stop_ && fake_.fabric().Step()) {
+          }
+          std::this_thread::sleep_for(kBetweenLooks);
+        }
+      }),
+      client_(End("fakeA", upgrade)),
+      server_(End("fakeB", upgrade)) {}
+
+RdmaPair::~RdmaPair() {
+  client_.reset();
+  server_.reset();
+  stop_ = true;
+  stepper_.join();
+}
+
+std::string RdmaPair::Logs() {
+  return absl::StrCat("client:\n", client_ != nullptr ? client_->Log() : "", "server:\n",
+                      server_ != nullptr ? server_->Log() : "");
+}
+
+std::unique_ptr<RdmaEnd> RdmaPair::End(const std::string& device, const UpgradeOptions& upgrade) {
+  return std::make_unique<RdmaEnd>(OnlyOn(device, fake_.rig()), upgrade);
+}
+
+}  // namespace farcall
