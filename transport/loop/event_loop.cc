@@ -107,10 +107,10 @@ void EventLoop::RunUser(UserTask& task) {
 bool EventLoop::Turn() {
   Enter();
   bool worked = mailbox_.RunAll() > 0;
-  worked |= sources_.PollAll();
-  if (epoll_->fetched() || epoll_->size() > kOwnWatches + sources_.size()) {
-    worked |= epoll_->Poll();
-  }
+  const bool source_worked = sources_.PollAll();
+  worked |= source_worked;
+  const bool descriptors = epoll_->size() > kOwnWatches + sources_.size();
+  if (epoll_->fetched() || (descriptors && LookDue(source_worked))) worked |= epoll_->Poll();
   worked |= timers_.RunDue(now_) > 0;
   worked |= !user_.empty() || !flush_.empty();
   user_due_ = user_.size();
@@ -136,6 +136,17 @@ void EventLoop::FlushAll() {
     flush_.FlushAll();
   }
   Release();
+}
+
+bool EventLoop::LookDue(bool source_worked) {
+  if (source_worked) {
+    turns_since_source_ = 0;
+  } else if (turns_since_source_ < kSourceIdle) {
+    ++turns_since_source_;
+  }
+  if (turns_since_source_ < kSourceIdle && ++turns_since_look_ < kLookEvery) return false;
+  turns_since_look_ = 0;
+  return true;
 }
 
 bool EventLoop::RunOnce() {

@@ -118,6 +118,11 @@ class EventLoop {
  private:
   // The descriptors of wake_, whose only use is to end a sleep.
   static constexpr size_t kOwnWatches = 2;
+  // A look at the descriptors is a system call, which a completion queue does without: where
+  // that has brought work within so many turns, descriptors are looked at in each
+  // kLookEvery-th turn. A sleep sees them at once.
+  static constexpr int kSourceIdle = 256;
+  static constexpr int kLookEvery = 8;
   struct Waker final : FdHandler {
     void OnReady(uint32_t) override {}
   };
@@ -134,6 +139,7 @@ class EventLoop {
   bool TryEnter();
   void Leave();  // what TryEnter began
   void CheckHeld() const;
+  bool LookDue(bool source_worked);
   void WakeIfAsleep();
 
   const Clock& clock_;
@@ -150,6 +156,8 @@ class EventLoop {
   TimerWaker timer_waker_{wake_};
   TimerQueue timers_;
   SourceList sources_{*epoll_};
+  int turns_since_source_ = kSourceIdle;
+  int turns_since_look_ = 0;
   FlushList flush_;
   UserQueue user_;
   size_t user_due_ = 0;  // how much of user_ belongs to this turn

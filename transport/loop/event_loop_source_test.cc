@@ -206,5 +206,61 @@ TEST_F(EventLoopSourceTest, ALetterThatSlipsInLeavesNoSourceArmed) {
   Remove(source);
 }
 
+// Readable, and never read: each look finds it.
+class Looks final : public FdHandler {
+ public:
+  explicit Looks(EventLoop& loop) : loop_(loop) {
+    const uint64_t one = 1;
+    EXPECT_EQ(::write(fd_.get(), &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));
+    EXPECT_TRUE(loop_.TryRun([&] { watch_ = *loop_.fds().Add(fd_.get(), EPOLLIN, *this); }));
+  }
+  ~Looks() {
+    EXPECT_TRUE(loop_.TryRun([&] { loop_.fds().Remove(watch_, fd_.get()); }));
+  }
+  void OnReady(uint32_t) override { ++count; }
+  int count = 0;
+
+ private:
+  EventLoop& loop_;
+  UniqueFd fd_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  EpollSource::Watch watch_{};
+};
+
+TEST_F(EventLoopSourceTest, DescriptorsAreLookedAtInEachTurnWhileNoSourceHasWork) {
+  FakeSource source;
+  Add(source);
+  Looks looks(*loop_);
+  for (int i = 0; i < 100; ++i) loop_->RunOnce();
+  EXPECT_EQ(looks.count, 100);
+  Remove(source);
+}
+
+TEST_F(EventLoopSourceTest, ASourceThatIsBusySavesLooksAtDescriptorsButNotAll) {
+  FakeSource source;
+  Add(source);
+  Looks looks(*loop_);
+  for (int i = 0; i < 800; ++i) {
+    if (i % 10 == 0) source.Complete();
+    loop_->RunOnce();
+  }
+  EXPECT_GE(looks.count, 100);
+  EXPECT_LT(looks.count, 200);
+  Remove(source);
+}
+
+TEST_F(EventLoopSourceTest, ASleepSeesADescriptorThatTurnsHaveNotLookedAt) {
+  FakeSource source;
+  Add(source);
+  Looks looks(*loop_);
+  source.Complete();
+  loop_->RunOnce();
+  EXPECT_EQ(looks.count, 0);
+  ASSERT_TRUE(loop_->PrepareSleep());
+  Sleep();  // comes back at once
+  EXPECT_TRUE(loop_->RunOnce());
+  EXPECT_EQ(looks.count, 1);
+  Remove(source);
+}
+
 }  // namespace
 }  // namespace farcall
