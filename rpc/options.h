@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -30,6 +31,9 @@ struct RuntimeOptions {
   // Event loops, each with a thread. 0: one for each core that the process may use,
   // at most 8. At most 256.
   int event_loops = 0;
+  // Processors for the loops, numbers as in /proc/cpuinfo: loop i runs on cpus[i % size()] only.
+  // Best those of the network adapter's NUMA node. Empty: the scheduler chooses.
+  std::vector<int> cpus;
   // How the loops wait for work.
   PollingOptions polling;
   // Blocks for what is read and for large messages; shared by all connections.

@@ -5,6 +5,7 @@
 #include "rpc/runtime.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -80,12 +81,14 @@ struct Runtime::Machine {
     LoopDriverOptions driver_options;
     driver_options.polling = options.polling;
     driver_options.max_spares = options.max_blocked_threads;
-    for (const std::unique_ptr<EventLoop>& loop : loops) {
-      auto driver = LoopDriver::Start(*loop, driver_options);
+    for (size_t i = 0; i < loops.size(); ++i) {
+      if (!options.cpus.empty()) driver_options.cpu = options.cpus[i % options.cpus.size()];
+      auto driver = LoopDriver::Start(*loops[i], driver_options);
       if (!driver.ok()) return driver.status();
       drivers.push_back(*std::move(driver));
     }
     driver_options.polling.mode = PollingMode::kEvent;
+    driver_options.cpu = std::nullopt;
     auto driver = LoopDriver::Start(*rdma_control, driver_options);
     if (!driver.ok()) return driver.status();
     drivers.push_back(*std::move(driver));

@@ -261,5 +261,13 @@ TEST(RuntimeDeathTest, NoPartIsMissing) {
   EXPECT_DEATH((void)Runtime::On({}), "a runtime has all its parts");
 }
 
+TEST(RuntimeTest, AProcessorThatIsNoneIsTold) {
+  RuntimeOptions options;
+  options.cpus = {-1};
+  const auto runtime = Runtime::Create(options);
+  EXPECT_EQ(runtime.status().message(),
+            "cpu -1 is none that this process may run on (taskset -p $$)");
+}
+
 }  // namespace
 }  // namespace farcall

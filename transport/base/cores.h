@@ -18,6 +18,23 @@ inline int UsableCores() {
   return count < 1 ? 1 : count;
 }
 
+// Whether this thread may run on `cpu`, a number as in /proc/cpuinfo.
+inline bool MayRunOn(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(set), &set) != 0) return false;
+  return CPU_ISSET(cpu, &set);
+}
+
+// From now on this thread runs on `cpu` only. False: it may not, and nothing changes.
+inline bool PinThisThread(int cpu) {
+  if (cpu < 0 || cpu >= CPU_SETSIZE) return false;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  return sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
 }  // namespace farcall
 
 #endif  // FARCALL_TRANSPORT_BASE_CORES_H_

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "transport/base/cores.h"
 #include "transport/base/thread.h"
 #include "transport/loop/blocking.h"
 
@@ -25,6 +26,10 @@ absl::Status LoopDriverOptions::Validate() const {
   }
   if (flush_after < Duration(0) || flush_after > std::chrono::milliseconds(10)) {
     return absl::InvalidArgumentError("flush_after must be 0 to 10 ms");
+  }
+  if (cpu && !MayRunOn(*cpu)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cpu ", *cpu, " is none that this process may run on (taskset -p $$)"));
   }
   return polling.Validate();
 }
@@ -86,6 +91,8 @@ absl::Status LoopDriver::AddThread() {
 }
 
 void LoopDriver::ThreadMain() {
+  // If it was taken away meanwhile the thread runs elsewhere, only slower.
+  if (options_.cpu) static_cast<void>(PinThisThread(*options_.cpu));
   Seat seat(*this);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -25,7 +26,11 @@ struct LoopDriverOptions {
   // descriptors and timers are looked at before the next piece runs. 0 to 10 ms. Long
   // turns make client and server wait for each other in turn instead of working at once.
   Duration flush_after = std::chrono::microseconds(20);
+  // The only processor that its threads run on, a number as in /proc/cpuinfo. None: those that
+  // the thread may use that starts them.
+  std::optional<int> cpu;
 
+  // kInvalidArgument also for a `cpu` that the calling thread may not use.
   absl::Status Validate() const;
 };
 

@@ -3,6 +3,7 @@
 #include "transport/loop/loop_driver.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 
 #include <atomic>
@@ -42,6 +43,29 @@ TEST(LoopDriverOptionsTest, HaveBounds) {
   EXPECT_FALSE(valid([](auto& o) { o.flush_after = Duration(-1); }));
   EXPECT_FALSE(valid([](auto& o) { o.flush_after = milliseconds(11); }));
   EXPECT_FALSE(valid([](auto& o) { o.polling.spin = Duration(0); }));
+  EXPECT_TRUE(valid([](auto& o) { o.cpu = sched_getcpu(); }));
+  EXPECT_FALSE(valid([](auto& o) { o.cpu = -1; }));
+  EXPECT_FALSE(valid([](auto& o) { o.cpu = 100'000; }));
+}
+
+TEST(LoopDriverOptionsTest, ThreadsRunOnTheProcessorThatIsNamed) {
+  cpu_set_t usable;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(usable), &usable), 0);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &usable)) continue;
+    SteadyClock clock;
+    const std::unique_ptr<EventLoop> loop = *EventLoop::Create(clock);
+    LoopDriverOptions options;
+    options.cpu = cpu;
+    std::atomic<int> ran_on{-1};
+    {
+      const auto driver = LoopDriver::Start(*loop, options);
+      ASSERT_TRUE(driver.ok()) << driver.status();
+      // Posted, since a caller may run it itself otherwise.
+      loop->Post([&] { ran_on = sched_getcpu(); });
+    }
+    EXPECT_EQ(ran_on, cpu);
+  }
 }
 
 TEST(LoopDriverOptionsTest, StartRefusesBadOnes) {
