@@ -15,9 +15,7 @@ namespace {
 class ServerHandshake final : public Handshake {
  public:
   ServerHandshake(Parts parts, absl::Status unwanted)
-      : parts_(std::move(parts)),
-        unwanted_(std::move(unwanted)),
-        timer_([this] { On(ServerHelloEvent::kTimedOut); }) {}
+      : parts_(std::move(parts)), unwanted_(std::move(unwanted)), timer_([this] { OnTime(); }) {}
   ~ServerHandshake() override { parts_.loop.CancelTimer(timer_); }
 
   size_t OnRead(Buffer& input) override;
@@ -31,6 +29,7 @@ class ServerHandshake final : public Handshake {
 
  private:
   void On(ServerHelloEvent event);
+  void OnTime();
   void Probe();
   void OnAvailable(const absl::Status& available);
   void Answer(const absl::Status& available);
@@ -39,6 +38,10 @@ class ServerHandshake final : public Handshake {
     const Duration timeout = parts_.settings->options.sniff_timeout;
     if (!timer_.pending()) parts_.loop.SetTimer(timer_, parts_.loop.now() + timeout);
   }
+
+  // Well below UpgradeOptions::hello_timeout, after which the client takes this end for one that
+  // knows no hello.
+  static constexpr Duration kAnswerWithin = std::chrono::milliseconds(100);
 
   const Parts parts_;
   const absl::Status unwanted_;
@@ -104,6 +107,13 @@ void ServerHandshake::On(ServerHelloEvent event) {
   }
 }
 
+// Half of a hello that does not go on; or devices that take longer to look at than the client
+// waits for its answer. It may ask for the upgrade meanwhile, and is told then.
+void ServerHandshake::OnTime() {
+  if (state_ == ServerHello::kAnswering) return OnAvailable(absl::OkStatus());
+  On(ServerHelloEvent::kTimedOut);
+}
+
 void ServerHandshake::Probe() {
   if (!unwanted_.ok()) return OnAvailable(unwanted_);
   const auto& offered = hello_.transports();
@@ -114,7 +124,7 @@ void ServerHandshake::Probe() {
     return OnAvailable(NotRdma(WhyNotRdma::kRejected, "the hello tells no window"));
   }
   if (parts_.settings->rdma == nullptr) return OnAvailable(NotRdma(WhyNotRdma::kNotBuiltIn, ""));
-  StartTimer();
+  parts_.loop.SetTimer(timer_, parts_.loop.now() + kAnswerWithin);
   // Nothing should follow the hello before its answer; what does waits for it.
   parts_.tcp.PauseRead();
   parts_.settings->rdma->Probe(
