@@ -143,6 +143,24 @@ TEST_F(RdmaTransportTest, ProbeTellsWhyNot) {
   EXPECT_EQ(ReasonOf(Probe()), WhyNotRdma::kNoActivePort);
 }
 
+// A hello's answer must not wait behind queue pairs in the making.
+TEST_F(RdmaTransportTest, ProbeOfADeviceThatIsKnownNeedsNoTurnOfTheControlLoop) {
+  Start();
+  bool told = false;
+  const auto ask = [&] {
+    harness_->Run(loop(), [&] {
+      harness_->rdma().Probe(loop(), [&](const absl::Status& status) { told = status.ok(); });
+    });
+    loop().RunOnce();
+  };
+  ask();
+  EXPECT_FALSE(told) << "nobody has looked yet";
+  ASSERT_TRUE(harness_->Until([&] { return told; }));
+  told = false;
+  ask();
+  EXPECT_TRUE(told);
+}
+
 TEST_F(RdmaTransportTest, AnOfferNamesEachAddressOfADevice) {
   Start();
   const Offer offer = Await(Pass(1));

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,8 +14,10 @@
 #include "transport/link/hello/hello.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/raw_peer.h"
+#include "transport/link/upgrading_transport.h"
 #include "transport/testing/conformance_run.h"
 #include "transport/testing/sim_harness.h"
+#include "transport/upgrade.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -99,10 +103,48 @@ TEST_F(LinkHelloTest, APeerThatAnswersSomethingElseIsSpokenToPlainly) {
   }));
 }
 
-TEST_F(LinkHelloTest, HalfOfAConnectTimeoutIsLeftForThePlainConnection) {
+TEST_F(LinkHelloTest, WaitingForAnAnswerTakesNothingFromTheConnectTimeout) {
   RawServer server(harness_, harness_.tcp(), [](RawPeer&) {});
   EXPECT_TRUE(Connect(server.address(), milliseconds(100)).ok());
   EXPECT_EQ(info_.why_not_rdma, WhyNotRdma::kPeerSilent);
+}
+
+// A host whose devices take for ever to be looked at, and turn out to be none.
+class SlowDevices final : public UpgradeTransport {
+ public:
+  void Probe(EventLoop&, OnAvailable done) override { waiting_.push_back(std::move(done)); }
+  std::unique_ptr<UpgradeTicket> Dial(EventLoop&, std::vector<UpgradeAddress>, const UpgradePass&,
+                                      const ConnectOptions&, Transport::OnConnect) override {
+    ADD_FAILURE() << "a server dials nobody";
+    return nullptr;
+  }
+  std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass&,
+                                       const ConnectionOptions&, OnOffer offered,
+                                       OnAdmit) override {
+    loop.Post(
+        [offered = std::move(offered)]() mutable { offered(NotRdma(WhyNotRdma::kNoDevice, "")); });
+    return std::make_unique<UpgradeTicket>();
+  }
+
+ private:
+  std::vector<OnAvailable> waiting_;
+};
+
+TEST_F(LinkHelloTest, AServerThatIsSlowToLookAtItsDevicesIsNotTakenForASilentPeer) {
+  SlowDevices devices;
+  UpgradingTransport slow(harness_.tcp(), &devices, harness_.record(), UpgradeOptions());
+  RawServer server(harness_, slow, [](RawPeer& peer) {
+    peer.on_read = [](RawPeer& self) { self.Send(std::exchange(self.received, "")); };
+  });
+  const TimePoint start = Now();
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_LT(Now() - start, milliseconds(150));
+  EXPECT_EQ(server.peers.size(), 1u) << "there was no second, plain connection";
+  EXPECT_TRUE(harness_.Until([&] { return client_->received == "PRPC-call"; }));
+  // The upgrade is declined with the reason.
+  EXPECT_TRUE(harness_.Until([&] {
+    return harness_.record().counts().fallbacks[static_cast<size_t>(WhyNotRdma::kPeerHasNone)] > 0;
+  }));
 }
 
 TEST_F(LinkHelloTest, ASilentPeerIsRememberedForAMinute) {
