@@ -29,7 +29,15 @@ void Controller::Reset() {
   request_attachment_.Clear();
   response_attachment_.Clear();
   log_id_ = 0;
+  request_id_.clear();
+  request_user_fields_.Clear();
+  response_user_fields_.Clear();
   timeout_ms_ = kNotSet;
+  overrides_ = {};
+  set_attempts(0, false);
+  response_compress_type_.reset();
+  response_checksum_type_.reset();
+  auth_context_ = nullptr;
   latency_us_ = 0;
   deadline_ = TimePoint::max();
   connection_ = nullptr;
@@ -54,6 +62,8 @@ bool Controller::Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id) {
   error_code_ = 0;
   error_text_.clear();
   response_attachment_.Clear();
+  response_user_fields_.Clear();
+  set_attempts(0, false);
   std::lock_guard<std::mutex> lock(cancel_mutex_);
   if (canceled_) return false;
   calls_ = std::move(calls);

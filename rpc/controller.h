@@ -9,12 +9,18 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/service.h"
+#include "rpc/authenticator.h"
 #include "rpc/errors.h"
+#include "rpc/types.h"
+#include "rpc/user_fields.h"
 #include "transport/base/time.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
@@ -59,6 +65,15 @@ class Controller final : public google::protobuf::RpcController {
   // A number for logs: sent with the request, 0 is not sent.
   void set_log_id(int64_t id) { log_id_ = id; }
   int64_t log_id() const { return log_id_; }
+  // Text that tells one request from others, sent if it is not empty. brpc-java refuses
+  // requests that have one.
+  void set_request_id(absl::string_view id) { request_id_ = std::string(id); }
+  const std::string& request_id() const { return request_id_; }
+
+  // Pairs of text beside the message, up to the size of a meta: those of the request (set by the
+  // client, read by the server), and of the response the other way round.
+  UserFields& request_user_fields() { return request_user_fields_; }
+  UserFields& response_user_fields() { return response_user_fields_; }
 
   // When the whole call must have ended; TimePoint::max(): never.
   TimePoint deadline() const { return deadline_; }
@@ -77,6 +92,26 @@ class Controller final : public google::protobuf::RpcController {
   void set_timeout_ms(int64_t ms) { timeout_ms_ = ms; }
   int64_t timeout_ms() const { return timeout_ms_; }  // kNotSet: the channel's
   static constexpr int64_t kNotSet = -2;
+  // The same for each of these: what was not set is the channel's.
+  void set_max_retry(int attempts_beyond_first) { overrides_.max_retry = attempts_beyond_first; }
+  void set_backup_request_ms(int64_t ms) { overrides_.backup_request_ms = ms; }
+  void set_connection_type(ConnectionType type) { overrides_.connection_type = type; }
+  void set_request_compress_type(CompressType type) { overrides_.compress_type = type; }
+  void set_request_checksum_type(ChecksumType type) { overrides_.checksum_type = type; }
+  // What consistent hashing goes by: calls of one code go to one server, while it lives.
+  void set_request_code(uint64_t code) { overrides_.request_code = code; }
+  struct Overrides {
+    std::optional<int> max_retry;
+    std::optional<int64_t> backup_request_ms;
+    std::optional<ConnectionType> connection_type;
+    std::optional<CompressType> compress_type;
+    std::optional<ChecksumType> checksum_type;
+    std::optional<uint64_t> request_code;
+  };
+  const Overrides& overrides() const { return overrides_; }
+  // Attempts beyond the first, once the call has ended; backup requests are not among them.
+  int retried_count() const { return retried_count_; }
+  bool has_backup_request() const { return has_backup_request_; }
   // Ends the call with ECANCELED, unless it has ended already. The server is not told.
   void StartCancel() override;
   // Microseconds from the call to its end.
@@ -84,6 +119,13 @@ class Controller final : public google::protobuf::RpcController {
 
   // --- Server.
 
+  // Of the response; otherwise as the request was.
+  void set_response_compress_type(CompressType type) { response_compress_type_ = type; }
+  std::optional<CompressType> response_compress_type() const { return response_compress_type_; }
+  void set_response_checksum_type(ChecksumType type) { response_checksum_type_ = type; }
+  std::optional<ChecksumType> response_checksum_type() const { return response_checksum_type_; }
+  // Who the client is, where ServerOptions::auth asked; else null.
+  const AuthContext* auth_context() const { return auth_context_.get(); }
   // Whether nobody waits for the answer any more: the connection closed.
   bool IsCanceled() const override;
   // Runs `callback` once: when the call is cancelled, or when it has ended.
@@ -98,6 +140,13 @@ class Controller final : public google::protobuf::RpcController {
   void set_connection(std::shared_ptr<const ConnectionInfo> connection) {
     connection_ = std::move(connection);
   }
+  void set_attempts(int retried, bool backup) {
+    retried_count_ = retried;
+    has_backup_request_ = backup;
+  }
+  void set_auth_context(std::shared_ptr<const AuthContext> context) {
+    auth_context_ = std::move(context);
+  }
   // Server: the connection closed, or (`closed` false) the call ended.
   void NotifyCancel(bool closed);
 
@@ -107,7 +156,16 @@ class Controller final : public google::protobuf::RpcController {
   Buffer request_attachment_;
   Buffer response_attachment_;
   int64_t log_id_ = 0;
+  std::string request_id_;
+  UserFields request_user_fields_;
+  UserFields response_user_fields_;
   int64_t timeout_ms_ = kNotSet;
+  Overrides overrides_;
+  int retried_count_ = 0;
+  bool has_backup_request_ = false;
+  std::optional<CompressType> response_compress_type_;
+  std::optional<ChecksumType> response_checksum_type_;
+  std::shared_ptr<const AuthContext> auth_context_;
   int64_t latency_us_ = 0;
   TimePoint deadline_ = TimePoint::max();
   std::shared_ptr<const ConnectionInfo> connection_;

@@ -131,6 +131,8 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& o
       .pool = machine.pool.get(),
       .run_blocking =
           [&machine](std::function<void()> work) { return machine.control->Post(std::move(work)); },
+      .client_tls = nullptr,
+      .server_tls = nullptr,
       .log = log,
       .sessions = &machine.sessions,
   };

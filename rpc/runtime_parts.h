@@ -4,7 +4,9 @@
 #define FARCALL_RPC_RUNTIME_PARTS_H_
 
 #include <functional>
+#include <memory>
 
+#include "absl/status/statusor.h"
 #include "rpc/options.h"
 
 namespace farcall {
@@ -13,6 +15,8 @@ class BlockPool;
 class Clock;
 class InFlight;
 class LoopGroup;
+class TlsClientContext;
+class TlsServerContext;
 class Transport;
 
 // What channels and servers use of a runtime; all of it outlives them.
@@ -23,6 +27,11 @@ struct RuntimeParts {
   BlockPool* pool = nullptr;  // the transport's
   // Runs something that may block, later, on a thread of its own. False: too much waits.
   std::function<bool(std::function<void()>)> run_blocking;
+  // Load keys and certificates. Null: the transport has no TLS.
+  std::function<absl::StatusOr<std::shared_ptr<TlsClientContext>>(const ClientTlsOptions&)>
+      client_tls;
+  std::function<absl::StatusOr<std::shared_ptr<TlsServerContext>>(const ServerTlsOptions&)>
+      server_tls;
   LogSink log;
   // The channels' sessions that are not gone yet, counted by themselves; null: nobody asks.
   InFlight* sessions = nullptr;

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -114,10 +115,24 @@ class Listener {
   virtual void Close() = 0;
 };
 
+// Keys and certificates as TLS needs them, loaded (transport/tls). Any thread.
+class TlsClientContext {
+ public:
+  virtual ~TlsClientContext() = default;
+};
+class TlsServerContext {
+ public:
+  virtual ~TlsServerContext() = default;
+};
+
 struct ConnectOptions {
   ConnectionOptions connection;
-  Duration timeout = std::chrono::seconds(1);  // > 0
+  Duration timeout = std::chrono::seconds(1);  // > 0; with TLS, its handshake included
   UseRdma rdma = UseRdma::kNo;                 // kRequire: the timeout once more, for RDMA
+  std::shared_ptr<TlsClientContext> tls;       // null: none
+  std::string tls_name;  // whom the certificate must name, where `tls` says nothing of it
+  // use_rdma was asked for and TLS forbids it: what ConnectionInfo tells then.
+  bool tls_forbids_rdma = false;
 };
 
 struct ListenOptions {
@@ -126,6 +141,8 @@ struct ListenOptions {
   // kNo: clients that ask for RDMA are told so. kRequire: Listen waits until it is known
   // whether this host has RDMA, and fails without.
   UseRdma rdma = UseRdma::kNo;
+  std::shared_ptr<TlsServerContext> tls;  // null: none
+  bool tls_forbids_rdma = false;          // as in ConnectOptions
 };
 
 class Transport {

@@ -99,7 +99,7 @@ void ServerSession::OnRequest() {
     return Refuse(kBadRequest, absl::StrCat("content_type ", meta.content_type(),
                                             " is not supported: send protobuf"));
   }
-  const bool admitted = core_->unanswered.Begin(core_->options.max_concurrency);
+  const bool admitted = core_->unanswered.Begin(core_->options.max_concurrency.number());
   // Asked after counting: Stop sets it before it waits, so it waits for all that are admitted.
   if (core_->stopping.load()) {
     if (admitted) core_->unanswered.End();
@@ -107,7 +107,7 @@ void ServerSession::OnRequest() {
   }
   if (!admitted) {
     return Refuse(kLimit,
-                  absl::StrCat("max_concurrency ", core_->options.max_concurrency, " is reached"));
+                  absl::StrCat("max_concurrency ", core_->options.max_concurrency.number(), " is reached"));
   }
   core_->running.Begin();
   ServerCall& call = *new ServerCall(core_, shared_from_this(), found, frame_, loop_.now());

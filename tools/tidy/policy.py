@@ -49,7 +49,9 @@ SYSTEM_HEADERS = {
 }
 
 # What a quoted include may start with, beside the repository's own directories.
-LIBRARIES = ["absl/", "benchmark/", "fmt/", "google/", "gmock/", "grpcpp/", "gtest/", "spdlog/"]
+LIBRARIES = [
+    "absl/", "benchmark/", "boost/", "fmt/", "gmock/", "google/", "grpcpp/", "gtest/", "prometheus/", "spdlog/",
+]
 
 # --- Pure targets ---------------------------------------------------------------
 # Bytes, events and the time go in, actions come out. A name that ends in "/" is a
@@ -57,9 +59,14 @@ LIBRARIES = ["absl/", "benchmark/", "fmt/", "google/", "gmock/", "grpcpp/", "gte
 # "# Pure." in their BUILD.bazel must be listed.
 PURE = [
     "rpc/call/call_table",
+    "rpc/cluster/server_node",
+    "rpc/cluster/server_set",
     "rpc/cluster/target",
     "rpc/errors",
+    "rpc/retry_policy",
     "rpc/session/reconnect",
+    "rpc/types",
+    "rpc/user_fields",
     "rpc/wire/",
     "transport/address",
     "transport/link/backoff",

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_RPC_CLUSTER_SERVER_SET_H_
+#define FARCALL_RPC_CLUSTER_SERVER_SET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rpc/channel_options.h"
+#include "rpc/cluster/server_node.h"
+#include "transport/base/time.h"
+
+namespace farcall {
+
+// The servers of a channel: which there are, which can take calls, and which takes the next one.
+// Pure: time and events in, choices out; one thread at a time (its owner's loop).
+//
+//            Pick            OnUnreachable, OnLeaving, breaker
+//   serving ─────▶ calls     serving ───────────────────────▶ down ──(pause)──▶ DueProbe
+//      ▲                                                        ▲                  │
+//      │ slow start                                             └──── failed ──────┤
+//      └──────────────────────────────────── OnProbe(ok) ◀─────────────────────────┘
+//
+// A server that the breaker took out needs no probe: it comes back, slowly, when its pause is
+// over. Where no server is left, Pick chooses among those that are down, so that calls find out
+// for themselves.
+class ServerSet {
+ public:
+  using ServerId = uint32_t;  // never used twice within a set
+
+  struct Server {
+    ServerId id = 0;
+    ServerNode node;
+  };
+  struct Change {
+    std::vector<Server> added;
+    std::vector<ServerId> removed;
+  };
+  // What became of an attempt, as far as its server goes.
+  enum class Outcome : uint8_t {
+    kSuccess,  // answered; errors of the service's own among it
+    kFailure,  // timed out, broke, EINTERNAL, EOVERCROWDED ...: counts against the server
+    kIgnored,  // cancelled, or it never came to the server
+  };
+  // For the status page and metrics.
+  struct View {
+    ServerId id = 0;
+    ServerNode node;
+    enum class State : uint8_t { kServing, kSlowStart, kDown, kBroken } state = State::kServing;
+    int in_flight = 0;
+    double error_rate = 0;              // 0 to 1
+    Duration latency{};                 // moving mean
+    std::string why;                    // of kDown and kBroken
+    std::optional<TimePoint> next_try;  // of kDown and kBroken
+  };
+
+  // `options` are valid; `seed` is that of all that is chosen at random.
+  ServerSet(const ChannelOptions& options, uint64_t seed);
+  ServerSet(const ServerSet&) = delete;
+  ServerSet& operator=(const ServerSet&) = delete;
+  ~ServerSet();
+
+  // Naming tells all servers that there are now. Those that stay keep their state; of the first
+  // update no server starts slowly. Doubles are dropped.
+  Change Update(std::vector<ServerNode> nodes, TimePoint now);
+  size_t size() const;
+
+  // The server for the next attempt: none of `tried` where there is another. Without a
+  // `request_code`, c_hash chooses at random. Empty: there is no server.
+  std::optional<ServerId> Pick(std::optional<uint64_t> request_code,
+                               std::span<const ServerId> tried, TimePoint now);
+
+  // An attempt begins, and ends; ids of servers that are gone are ignored.
+  void OnStart(ServerId id);
+  void OnEnd(ServerId id, Outcome outcome, Duration latency, TimePoint now);
+  // It cannot be reached, or a connection to it broke.
+  void OnUnreachable(ServerId id, const std::string& why, TimePoint now);
+  // It said that it stops (ELOGOFF).
+  void OnLeaving(ServerId id, TimePoint now);
+
+  // The servers whose probe is due, each given once until OnProbe.
+  std::vector<ServerId> DueProbes(TimePoint now);
+  void OnProbe(ServerId id, bool ok, TimePoint now);
+  // When DueProbes has something to say, at the earliest. Empty: not by itself.
+  std::optional<TimePoint> next_event() const;
+
+  std::vector<View> Views(TimePoint now) const;
+
+ private:
+  struct Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_CLUSTER_SERVER_SET_H_

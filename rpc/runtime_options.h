@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_RPC_RUNTIME_OPTIONS_H_
+#define FARCALL_RPC_RUNTIME_OPTIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "transport/buffer/block_pool.h"
+#include "transport/loop/polling.h"
+#include "transport/rdma_options.h"
+
+namespace farcall {
+
+enum class LogSeverity : uint8_t { kInfo, kWarning, kError };
+// One line, without its end. Any thread, also while a loop is held: must not block
+// for long and must not call the library.
+using LogSink = std::function<void(LogSeverity, absl::string_view)>;
+
+struct RuntimeOptions {
+  // Event loops, each with a thread. 0: one for each core that the process may use,
+  // at most 8. At most 256.
+  int event_loops = 0;
+  // Processors for the loops, numbers as in /proc/cpuinfo: loop i runs on cpus[i % size()] only.
+  // Best those of the network adapter's NUMA node. Empty: the scheduler chooses.
+  std::vector<int> cpus;
+  // How the loops wait for work.
+  PollingOptions polling;
+  // Blocks for what is read and for large messages; shared by all connections.
+  BlockPoolOptions pool;
+  // For connections with use_rdma; without one, nothing is loaded or set up.
+  RdmaOptions rdma;
+  // Threads of one loop that may wait inside completion closures and inline handlers at
+  // the same time. 1 to 1024.
+  int max_blocked_threads = 64;
+  // Null: spdlog's logger "farcall" where the program has one, else standard error.
+  LogSink log;
+
+  absl::Status Validate() const;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_RUNTIME_OPTIONS_H_
