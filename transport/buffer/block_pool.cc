@@ -174,6 +174,7 @@ BlockPoolStats BlockPool::stats() const {
   const std::lock_guard lock(state.growth_mutex);
   BlockPoolStats stats;
   stats.region_bytes = state.regions.size() * state.options.region_bytes;
+  stats.max_bytes = state.options.max_bytes;
   for (size_t i = 0; i < kClasses; ++i) {
     const Shelf::Counts counts = state.shelves[i].counts();
     stats.used_bytes += (state.blocks[i] - counts.free) * kBlockBytes[i];

@@ -33,6 +33,7 @@ struct BlockPoolOptions {
 struct BlockPoolStats {
   size_t region_bytes = 0;  // mapped
   size_t used_bytes = 0;    // in blocks that somebody refers to
+  size_t max_bytes = 0;     // BlockPoolOptions::max_bytes
   uint64_t allocations = 0;
   uint64_t exhausted = 0;       // Allocate calls that got nothing
   uint64_t failed_growths = 0;  // regions that mmap refused

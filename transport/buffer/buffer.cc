@@ -32,7 +32,8 @@ void Buffer::Append(const BlockRef& block, uint32_t offset, uint32_t length) {
 
 void Buffer::Append(Buffer&& tail) {
   Check(this != &tail, "a Buffer is not appended to itself");
-  if (empty()) {
+  // Moving would lose the memory that an empty queue keeps for its next slices.
+  if (empty() && !slices_.keeps_memory()) {
     *this = std::move(tail);
     return;
   }

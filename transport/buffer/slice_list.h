@@ -45,6 +45,8 @@ class SliceList {
 
   size_t size() const { return end_ - head_; }
   bool empty() const { return end_ == head_; }
+  // It has grown before, and has room without an allocation.
+  bool keeps_memory() const { return heap_ != nullptr; }
   BufferSlice& front() { return data()[head_]; }
   BufferSlice& back() { return data()[end_ - 1]; }
   BufferSlice& operator[](size_t i) { return data()[head_ + i]; }
