@@ -14,8 +14,8 @@
 namespace farcall {
 
 // Files in PEM. Looked at again when connections are made, at most once in `reload_interval`: a
-// new pair of certificate and key, or new CAs, then hold for new connections; files that do not load
-// are logged, and the old ones stay.
+// new pair of certificate and key, or new CAs, then hold for new connections; files that do not
+// load are logged, and the old ones stay.
 struct TlsFiles {
   std::string certificate;  // the chain, own certificate first; empty: none is shown
   std::string private_key;

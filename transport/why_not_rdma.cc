@@ -61,6 +61,10 @@ constexpr std::array<Reason, kWhyNotRdmaCount> kReasons = {{
     {"broken", "the RDMA connection broke, and is set up again after a pause", kUnavailable},
     {"not_built_in", "this program made its runtime without an RDMA transport",
      kFailedPrecondition},
+    {"tls",
+     "TLS is on, and RDMA would carry the bytes unencrypted, which rdma_with_tls refuses: set "
+     "RdmaWithTls::kAllow, or leave use_rdma off",
+     kFailedPrecondition},
 }};
 
 const Reason& ReasonFor(WhyNotRdma why) {

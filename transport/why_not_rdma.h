@@ -41,8 +41,9 @@ enum class WhyNotRdma : uint8_t {
   kTimedOut = 18,     // no answer in time
   kBroken = 19,       // it was in use and broke; tried again with a pause
   kNotBuiltIn = 20,   // the program composed its transports without RDMA
+  kTls = 21,          // TLS is on, and rdma_with_tls refuses
 };
-constexpr size_t kWhyNotRdmaCount = 21;
+constexpr size_t kWhyNotRdmaCount = 22;
 
 // What became of connections that asked for RDMA.
 struct UpgradeCounts {

@@ -27,8 +27,19 @@ ABSL_FLAG(bool, inproc, false, "server and client in this process, over loopback
 ABSL_FLAG(bool, put, false, "attachments are not sent back");
 ABSL_FLAG(int, handler_threads, 0, "server: threads for the handlers; 0: inline on the loops");
 
+ABSL_FLAG(std::string, tls_certificate, "", "server: TLS with this chain in PEM");
+ABSL_FLAG(std::string, tls_private_key, "", "server: and this key");
+
 namespace farcall::bench {
 namespace {
+
+std::shared_ptr<const ServerTlsOptions> ServerTls() {
+  if (absl::GetFlag(FLAGS_tls_certificate).empty()) return nullptr;
+  const auto tls = std::make_shared<ServerTlsOptions>();
+  tls->files.certificate = absl::GetFlag(FLAGS_tls_certificate);
+  tls->files.private_key = absl::GetFlag(FLAGS_tls_private_key);
+  return tls;
+}
 
 absl::Status StartServer(farcall::Server& server, EchoService& service, Runtime& runtime,
                          const std::string& address, bool use_rdma) {
@@ -36,6 +47,7 @@ absl::Status StartServer(farcall::Server& server, EchoService& service, Runtime&
   options.runtime = &runtime;
   options.handler_threads = absl::GetFlag(FLAGS_handler_threads);
   options.use_rdma = use_rdma;
+  options.tls = ServerTls();
   options.max_body_size = size_t{2} << 30;
   absl::Status status = server.AddService(&service, SERVER_DOESNT_OWN_SERVICE);
   return status.ok() ? server.Start(address, options) : status;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "benchmarks/common/cpu_watch.h"
 #include "benchmarks/common/load_report.h"
@@ -15,13 +16,23 @@
 #include "rpc/channel.h"
 #include "transport/buffer/block_writer.h"
 
+ABSL_FLAG(std::string, tls_ca, "", "client: TLS, with the CA in this file, in PEM, trusted");
+
 namespace farcall::bench {
 namespace {
+
+std::shared_ptr<const ClientTlsOptions> ClientTls() {
+  if (absl::GetFlag(FLAGS_tls_ca).empty()) return nullptr;
+  const auto tls = std::make_shared<ClientTlsOptions>();
+  tls->files.ca = absl::GetFlag(FLAGS_tls_ca);
+  return tls;
+}
 
 absl::StatusOr<std::unique_ptr<Channel>> MakeChannel(const LoadOptions& options, Runtime& runtime) {
   ChannelOptions channel_options;
   channel_options.runtime = &runtime;
   channel_options.use_rdma = options.use_rdma;
+  channel_options.tls = ClientTls();
   channel_options.timeout_ms = 10'000;
   // The first look at the RDMA devices is part of it.
   channel_options.connect_timeout_ms = 5'000;

@@ -15,7 +15,7 @@ BIN = [""]
 PORT = 8002
 START_LIMIT = 30
 # Reasons that pass only when somebody changes something.
-HOPELESS = ("not_asked", "not_built_in", "no_library", "device_excluded", "peer_off")
+HOPELESS = ("not_asked", "not_built_in", "no_library", "device_excluded", "peer_off", "tls")
 
 
 def fields(line):

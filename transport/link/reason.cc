@@ -33,6 +33,7 @@ absl::Status ReasonOfPeer(uint32_t number, absl::string_view detail) {
     case WhyNotRdma::kRejected:
     case WhyNotRdma::kTimedOut:
     case WhyNotRdma::kBroken:
+    case WhyNotRdma::kTls:
       return NotRdma(why, told);
     case WhyNotRdma::kNotAsked:
       return NotRdma(WhyNotRdma::kPeerOff, told);

@@ -48,8 +48,9 @@ absl::StatusOr<std::unique_ptr<Listener>> UpgradingTransport::Listen(LoopGroup& 
                                                                      const Address& address,
                                                                      const ListenOptions& options,
                                                                      OnAccept on_accept) {
+  const WhyNotRdma why_not = options.tls_forbids_rdma ? WhyNotRdma::kTls : WhyNotRdma::kNotAsked;
   const absl::Status unwanted =
-      settings_->options.use_rdma ? absl::OkStatus() : NotRdma(WhyNotRdma::kNotAsked, "");
+      settings_->options.use_rdma ? absl::OkStatus() : NotRdma(why_not, "");
   return tcp_.Listen(
       loops, address, options,
       [settings = settings_, connection_options = options.connection, unwanted,

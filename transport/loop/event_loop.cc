@@ -114,6 +114,7 @@ bool EventLoop::Turn() {
   worked |= timers_.RunDue(now_) > 0;
   worked |= !user_.empty() || !flush_.empty();
   user_due_ = user_.size();
+  if (worked) ++counts_.turns;
   Release();
   return worked;
 }
@@ -178,6 +179,7 @@ bool EventLoop::PrepareSleep() {
       sleep = false;
     } else {
       wake_.ArmTimer(timers_.next(), now_);
+      ++counts_.sleeps;
     }
   }
   Release();

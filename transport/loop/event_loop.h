@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -78,6 +79,12 @@ class EventLoop {
 
   // Read when the loop was entered.
   TimePoint now() const { return now_; }
+  // Since it was made.
+  struct Counts {
+    uint64_t turns = 0;   // that found work
+    uint64_t sleeps = 0;  // of its driver
+  };
+  const Counts& counts() const { return counts_; }
   void SetTimer(Timer& timer, TimePoint when);
   void CancelTimer(Timer& timer);
   EpollSource& fds();
@@ -161,6 +168,7 @@ class EventLoop {
   FlushList flush_;
   UserQueue user_;
   size_t user_due_ = 0;  // how much of user_ belongs to this turn
+  Counts counts_;
 };
 
 }  // namespace farcall
