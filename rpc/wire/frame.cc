@@ -42,9 +42,12 @@ void StoreBigEndian32(size_t value, uint8_t* to) {
 absl::Status CheckMagic(absl::string_view front) {
   const absl::string_view magic = front.substr(0, kMagic.size());
   if (magic == kMagic.substr(0, magic.size())) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("no RPC frame, which would begin with \"PRPC\": the bytes are \"",
-                   absl::CHexEscape(magic), "\"; does the peer speak another protocol?"));
+  // An alert, or a handshake, of TLS or SSL 3: RFC 8446 section 5.1.
+  const bool tls = (magic[0] == 0x15 || magic[0] == 0x16) && (magic.size() < 2 || magic[1] == 3);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "no RPC frame, which would begin with \"PRPC\": the bytes are \"", absl::CHexEscape(magic),
+      tls ? "\"; the peer speaks TLS, and this end does not: set tls in the options of both or none"
+          : "\"; does the peer speak another protocol?"));
 }
 
 absl::Status CheckSizes(const FrameHeader& header, const FrameLimits& limits) {
@@ -134,6 +137,21 @@ absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame&
 absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
                                                   const google::protobuf::MessageLite* payload,
                                                   size_t attachment_size) {
+  if (payload != nullptr) {
+    if (absl::Status status = CheckRequiredFields(*payload); !status.ok()) return status;
+  }
+  return Measure(meta, payload, 0, attachment_size);
+}
+
+absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta, const Buffer& payload,
+                                                  size_t attachment_size) {
+  return Measure(meta, nullptr, payload.size(), attachment_size);
+}
+
+// `serialized_size`: of a payload that follows the head; 0 if there is `payload`.
+absl::StatusOr<FrameEncoder> FrameEncoder::Measure(wire::RpcMeta& meta,
+                                                   const google::protobuf::MessageLite* payload,
+                                                   size_t serialized_size, size_t attachment_size) {
   if (attachment_size > INT32_MAX) {
     return absl::ResourceExhaustedError(absl::StrCat("attachment of ", attachment_size,
                                                      " bytes: a frame carries at most ", INT32_MAX,
@@ -146,18 +164,16 @@ absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
   }
 
   FrameEncoder encoder(meta, payload);
-  encoder.attachment_size_ = attachment_size;
+  encoder.following_size_ = serialized_size + attachment_size;
   encoder.meta_size_ = meta.ByteSizeLong();
-  if (payload != nullptr) {
-    if (absl::Status status = CheckRequiredFields(*payload); !status.ok()) return status;
-    encoder.payload_size_ = payload->ByteSizeLong();
+  if (payload != nullptr) encoder.payload_size_ = payload->ByteSizeLong();
+  const size_t payload_size = encoder.payload_size_ + serialized_size;
+  if (encoder.meta_size_ > INT_MAX || payload_size > INT_MAX) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("message of ", payload_size, " bytes with a meta of ", encoder.meta_size_,
+                     ": protobuf carries at most ", INT_MAX, " each; use an attachment"));
   }
-  if (encoder.meta_size_ > INT_MAX || encoder.payload_size_ > INT_MAX) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "message of ", encoder.payload_size_, " bytes with a meta of ", encoder.meta_size_,
-        ": protobuf carries at most ", INT_MAX, " each; use an attachment"));
-  }
-  const size_t body_size = encoder.meta_size_ + encoder.payload_size_ + attachment_size;
+  const size_t body_size = encoder.meta_size_ + payload_size + attachment_size;
   if (body_size > UINT32_MAX) {
     return absl::ResourceExhaustedError(absl::StrCat("frame with a body of ", body_size,
                                                      " bytes: a frame carries at most ", UINT32_MAX,
@@ -168,7 +184,7 @@ absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
 
 void FrameEncoder::WriteHeader(uint8_t* out) const {
   std::copy(kMagic.begin(), kMagic.end(), out);
-  StoreBigEndian32(meta_size_ + payload_size_ + attachment_size_, out + 4);
+  StoreBigEndian32(meta_size_ + payload_size_ + following_size_, out + 4);
   StoreBigEndian32(meta_size_, out + 8);
 }
 

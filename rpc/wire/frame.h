@@ -69,8 +69,13 @@ class FrameEncoder {
   static absl::StatusOr<FrameEncoder> Create(wire::RpcMeta& meta,
                                              const google::protobuf::MessageLite* payload,
                                              size_t attachment_size);
+  // The same for a payload that is serialized already (Pack in pack.h): not written here, it
+  // follows the head as it is, before the attachment. Only its size is used.
+  static absl::StatusOr<FrameEncoder> Create(wire::RpcMeta& meta, const Buffer& payload,
+                                             size_t attachment_size);
 
-  // Bytes of all but the attachment: header, meta and payload.
+  // Bytes of all that is written here: header, meta and, unless it is serialized already,
+  // payload.
   size_t head_size() const { return kFrameHeaderSize + meta_size_ + payload_size_; }
   // Writes exactly head_size() bytes.
   void WriteTo(char* out) const;
@@ -81,13 +86,16 @@ class FrameEncoder {
  private:
   FrameEncoder(const wire::RpcMeta& meta, const google::protobuf::MessageLite* payload)
       : meta_(&meta), payload_(payload) {}
+  static absl::StatusOr<FrameEncoder> Measure(wire::RpcMeta& meta,
+                                              const google::protobuf::MessageLite* payload,
+                                              size_t serialized_size, size_t attachment_size);
   void WriteHeader(uint8_t* out) const;
 
   const wire::RpcMeta* meta_;
   const google::protobuf::MessageLite* payload_;
   size_t meta_size_ = 0;
   size_t payload_size_ = 0;
-  size_t attachment_size_ = 0;
+  size_t following_size_ = 0;  // what is not written here
 };
 
 }  // namespace farcall
