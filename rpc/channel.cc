@@ -9,47 +9,107 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
 #include "rpc/call/client_call.h"
-#include "rpc/cluster/target.h"
+#include "rpc/cluster/cluster.h"
+#include "rpc/cluster/naming.h"
+#include "rpc/request_meta.h"
 #include "rpc/runtime.h"
-#include "rpc/session/client_session.h"
 #include "rpc/session/send_frame.h"
 #include "rpc/traffic_class.h"
 #include "rpc/wire/frame.h"
+#include "rpc/wire/pack.h"
+#include "transport/base/chunk_pool.h"
+#include "transport/buffer/thread_slot.h"
 #include "transport/loop/blocking.h"
 #include "transport/loop/loop_group.h"
 
 namespace farcall {
+
+// A call with a closure: its memory is used again, so that the steady state allocates nothing.
+class ChannelCall final : public RoutedCall {
+ public:
+  using Pool = ChunkPool<ChannelCall>;
+
+  ChannelCall(std::shared_ptr<Pool> pool, std::shared_ptr<const CallEnvironment> environment,
+              const google::protobuf::MethodDescriptor& method, Controller& controller,
+              google::protobuf::Message* response, google::protobuf::Closure* done)
+      : RoutedCall(std::move(environment), method, controller, response, done),
+        pool_(std::move(pool)) {}
+
+ private:
+  void Dispose() override {
+    const std::shared_ptr<Pool> pool = std::move(pool_);
+    pool->Delete(this);
+  }
+
+  std::shared_ptr<Pool> pool_;
+};
+
 namespace {
 
-// Below 0: no limit. At most 24 days, which is what the meta can say, and what can be added
-// to the time now.
-int64_t Timeout(const Controller& controller, const ChannelOptions& options) {
-  const int64_t own = controller.timeout_ms();
-  return std::min<int64_t>(own == Controller::kNotSet ? options.timeout_ms : own, INT32_MAX);
+// Of calls that have ended; about half a KiB each.
+constexpr size_t kKeptCalls = 256;
+
+constexpr char kNoBlocks[] = "the block pool is at its limit (RuntimeOptions::pool.max_bytes)";
+
+RoutedCall::Plan PlanOf(const Controller& controller, const ChannelOptions& options,
+                        TimePoint deadline) {
+  const Controller::Overrides& own = controller.overrides();
+  const int64_t backup_ms = own.backup_request_ms.value_or(options.backup_request_ms);
+  return {
+      .deadline = deadline,
+      .max_retry = std::clamp(own.max_retry.value_or(options.max_retry), 0, 100),
+      .backup_after = backup_ms < 0
+                          ? Duration::max()
+                          : std::chrono::milliseconds(std::min<int64_t>(backup_ms, INT32_MAX)),
+      .connection_type = own.connection_type.value_or(options.connection_type),
+      .request_code = own.request_code,
+  };
 }
 
-void SetText(const std::string& from, std::string& to) { to.assign(from.data(), from.size()); }
-
-// A meta for each thread, so that its memory is used again.
-wire::RpcMeta& RequestMeta(const google::protobuf::MethodDescriptor& method, uint64_t call_id,
-                           const Controller& controller, int64_t timeout_ms) {
-  thread_local wire::RpcMeta meta;
-  meta.Clear();
-  wire::RpcRequestMeta& request = *meta.mutable_request();
-  SetText(method.service()->full_name(), *request.mutable_service_name());
-  SetText(method.name(), *request.mutable_method_name());
-  if (controller.log_id() != 0) request.set_log_id(controller.log_id());
-  if (timeout_ms > 0) {
-    request.set_timeout_ms(static_cast<int32_t>(timeout_ms));
-  }
-  meta.set_correlation_id(static_cast<int64_t>(call_id));
-  return meta;
+Packing PackingOf(const Controller& controller, const ChannelOptions& options) {
+  const Controller::Overrides& own = controller.overrides();
+  return {.compress = own.compress_type.value_or(options.request_compress_type),
+          .checksum = own.checksum_type.value_or(options.request_checksum_type)};
 }
 
-// Ends a call that never came to its session.
+// Both make the head of a frame, and put into `body` what follows it.
+absl::StatusOr<FrameEncoder> EncodePlain(wire::RpcMeta& meta,
+                                         const google::protobuf::Message& request,
+                                         Controller& controller, Buffer& body) {
+  body = std::move(controller.request_attachment());
+  return FrameEncoder::Create(meta, &request, body.size());
+}
+
+absl::StatusOr<FrameEncoder> EncodePacked(wire::RpcMeta& meta,
+                                          const google::protobuf::Message& request,
+                                          const Packing& packing, BlockPool& pool,
+                                          Controller& controller, Buffer& body) {
+  Buffer attachment = std::move(controller.request_attachment());
+  absl::StatusOr<Buffer> packed = Pack(request, packing, attachment, pool, meta);
+  if (!packed.ok()) return packed.status();
+  absl::StatusOr<FrameEncoder> encoder = FrameEncoder::Create(meta, *packed, attachment.size());
+  body = *std::move(packed);
+  body.Append(std::move(attachment));
+  return encoder;
+}
+
+// Ends a call that never came to its cluster.
 void FailNow(EventLoop& loop, ClientCall& call, int code, absl::string_view text) {
   call.Fail(code, text);
   loop.RunOrPost([&loop, &call] { call.Complete(loop); });
+}
+
+absl::StatusOr<Runtime*> RuntimeOf(const ChannelOptions& options) {
+  return options.runtime != nullptr ? options.runtime : Runtime::Default();
+}
+
+absl::StatusOr<std::shared_ptr<TlsClientContext>> LoadTls(const RuntimeParts& parts,
+                                                          const ChannelOptions& options) {
+  if (options.tls == nullptr) return nullptr;
+  if (parts.client_tls == nullptr) {
+    return absl::FailedPreconditionError("tls: the transport of this runtime has none");
+  }
+  return parts.client_tls(*options.tls);
 }
 
 }  // namespace
@@ -57,31 +117,41 @@ void FailNow(EventLoop& loop, ClientCall& call, int code, absl::string_view text
 absl::StatusOr<std::unique_ptr<Channel>> Channel::Create(absl::string_view target,
                                                          const ChannelOptions& options) {
   if (absl::Status status = options.Validate(); !status.ok()) return status;
-  absl::StatusOr<Target> parsed = Target::Parse(target);
-  if (!parsed.ok()) return parsed.status();
-  Runtime* runtime = options.runtime;
-  if (runtime == nullptr) {
-    absl::StatusOr<Runtime*> usual = Runtime::Default();
-    if (!usual.ok()) return usual.status();
-    runtime = *usual;
-  }
+  if (absl::Status status = Naming::Check(target); !status.ok()) return status;
+  const absl::StatusOr<Runtime*> runtime = RuntimeOf(options);
+  if (!runtime.ok()) return runtime.status();
   ChannelOptions complete = options;
   complete.use_rdma |= options.require_rdma;
   const absl::StatusOr<int> traffic_class = TrafficClass(options.traffic_class);
   if (!traffic_class.ok()) return traffic_class.status();
   complete.traffic_class = *traffic_class;
-  const RuntimeParts& parts = runtime->parts();
-  auto session =
-      std::make_shared<ClientSession>(parts, parts.loops->Next(), *std::move(parsed), complete);
-  return std::unique_ptr<Channel>(new Channel(std::move(session), parts, complete));
+
+  const RuntimeParts& parts = (*runtime)->parts();
+  auto tls = LoadTls(parts, options);
+  if (!tls.ok()) return tls.status();
+  const auto environment = std::make_shared<const Cluster::Environment>(
+      Cluster::Environment{parts, complete, *std::move(tls)});
+  std::vector<std::shared_ptr<Cluster>> clusters(
+      std::min<size_t>(static_cast<size_t>(options.event_loops), parts.loops->size()));
+  for (std::shared_ptr<Cluster>& cluster : clusters) {
+    cluster = Cluster::Create(environment, parts.loops->Next(), target);
+  }
+  return std::unique_ptr<Channel>(new Channel(parts, complete, std::move(clusters)));
 }
 
-Channel::Channel(std::shared_ptr<ClientSession> session, const RuntimeParts& parts,
-                 const ChannelOptions& options)
-    : session_(std::move(session)), parts_(parts), options_(options) {}
+Channel::Channel(const RuntimeParts& parts, const ChannelOptions& options,
+                 std::vector<std::shared_ptr<Cluster>> clusters)
+    : parts_(parts),
+      options_(options),
+      environment_(std::make_shared<const CallEnvironment>(
+          CallEnvironment{parts.clock, parts.pool, options.max_body_size, options.interceptors})),
+      clusters_(std::move(clusters)),
+      calls_(std::make_shared<ChannelCall::Pool>(kKeptCalls)) {}
 
 Channel::~Channel() {
-  session_->loop().RunOrPost([session = session_] { session->Retire(); });
+  for (const std::shared_ptr<Cluster>& cluster : clusters_) {
+    cluster->loop().RunOrPost([cluster] { cluster->Retire(); });
+  }
 }
 
 void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
@@ -98,38 +168,52 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
     return;
   }
   if (done == nullptr) {
-    ClientCall call(controller, response, nullptr, *parts_.clock);
+    RoutedCall call(environment_, *method, controller, response, nullptr);
     Send(call, *method, controller, *request);
     call.Wait();
   } else {
-    Send(*new ClientCall(controller, response, done, *parts_.clock), *method, controller, *request);
+    Send(*calls_->New(calls_, environment_, *method, controller, response, done), *method,
+         controller, *request);
   }
 }
 
-void Channel::Send(ClientCall& call, const google::protobuf::MethodDescriptor& method,
+Cluster& Channel::ClusterOfThisThread() const {
+  return clusters_.size() == 1 ? *clusters_.front() : *clusters_[ThreadSlot() % clusters_.size()];
+}
+
+void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& method,
                    Controller& controller, const google::protobuf::Message& request) {
-  EventLoop& loop = session_->loop();
-  const int64_t timeout_ms = Timeout(controller, options_);
-  const TimePoint deadline =
-      timeout_ms < 0 ? TimePoint::max() : call.started() + std::chrono::milliseconds(timeout_ms);
-  const uint64_t call_id = session_->NextCallId();
-  controller.set_deadline(deadline);
-  if (!controller.Begin(session_, call_id)) {
+  const std::shared_ptr<Cluster> cluster = ClusterOfThisThread().shared_from_this();
+  EventLoop& loop = cluster->loop();
+  const uint64_t call_id = cluster->NextCallId();
+  if (!controller.Begin(cluster, call_id)) {
     return FailNow(loop, call, ECANCELED, "cancelled by the caller before it began");
   }
-  wire::RpcMeta& meta = RequestMeta(method, call_id, controller, timeout_ms);
-  Buffer attachment = std::move(controller.request_attachment());
-  const auto encoder = FrameEncoder::Create(meta, &request, attachment.size());
-  if (!encoder.ok()) return FailNow(loop, call, kBadRequest, encoder.status().message());
-  const bool sent = SendFrame(
-      loop, *parts_.pool, *encoder, attachment,
-      [session = session_, &call, call_id, deadline](absl::string_view head, Buffer body) {
-        session->Start(call, call_id, deadline, head, std::move(body));
-      });
-  if (!sent) {
-    FailNow(loop, call, kOvercrowded,
-            "the block pool is at its limit (RuntimeOptions::pool.max_bytes)");
+  if (!call.AskInterceptors(request)) {
+    return FailNow(loop, call, controller.ErrorCode(), controller.ErrorText());
   }
+  const int64_t timeout_ms = TimeoutOf(controller, options_);
+  const TimePoint deadline =
+      timeout_ms < 0 ? TimePoint::max() : call.started() + std::chrono::milliseconds(timeout_ms);
+  controller.set_deadline(deadline);
+
+  wire::RpcMeta& meta = RequestMeta(method, call_id, controller, timeout_ms);
+  Buffer body;
+  const Packing packing = PackingOf(controller, options_);
+  const absl::StatusOr<FrameEncoder> encoder =
+      packing.plain() ? EncodePlain(meta, request, controller, body)
+                      : EncodePacked(meta, request, packing, *parts_.pool, controller, body);
+  if (!encoder.ok()) {
+    const bool full = !packing.plain() && absl::IsResourceExhausted(encoder.status());
+    return FailNow(loop, call, full ? kOvercrowded : kBadRequest, encoder.status().message());
+  }
+  const bool sent =
+      SendFrame(loop, *parts_.pool, *encoder, body,
+                [cluster, &call, call_id, plan = PlanOf(controller, options_, deadline)](
+                    absl::string_view head, Buffer rest) {
+                  cluster->Start(call, call_id, plan, head, std::move(rest));
+                });
+  if (!sent) FailNow(loop, call, kOvercrowded, kNoBlocks);
 }
 
 }  // namespace farcall

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Channel: a client's way to one server. Give it to a protobuf stub:
+// Channel: a client's way to a server, or to several that serve the same. Give it to a protobuf
+// stub:
 //
 //   farcall::ChannelOptions options;
 //   options.use_rdma = true;
@@ -13,6 +14,7 @@
 #define FARCALL_RPC_CHANNEL_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -22,14 +24,19 @@
 
 namespace farcall {
 
-class ClientCall;
-class ClientSession;
+class ChannelCall;
+class Cluster;
+class RoutedCall;
+struct CallEnvironment;
+template <typename T>
+class ChunkPool;
 struct RuntimeParts;
 
 // Any thread, also from inside handlers and closures.
 class Channel final : public google::protobuf::RpcChannel {
  public:
-  // `target`: "host:port", "1.2.3.4:port", "[::1]:port" or "unix:PATH". Does not connect: the
+  // `target`: one server, "host:port", "1.2.3.4:port", "[::1]:port" or "unix:PATH"; or several,
+  // "list://a:1,b:2", "file://PATH" or "dns://name:port" (docs/naming.md). Does not connect: the
   // first call does, and so does the next call after the connection broke. Fails on bad options.
   static absl::StatusOr<std::unique_ptr<Channel>> Create(absl::string_view target,
                                                          const ChannelOptions& options = {});
@@ -48,14 +55,17 @@ class Channel final : public google::protobuf::RpcChannel {
                   google::protobuf::Closure* done) override;
 
  private:
-  void Send(ClientCall& call, const google::protobuf::MethodDescriptor& method,
+  Channel(const RuntimeParts& parts, const ChannelOptions& options,
+          std::vector<std::shared_ptr<Cluster>> clusters);
+  Cluster& ClusterOfThisThread() const;
+  void Send(RoutedCall& call, const google::protobuf::MethodDescriptor& method,
             Controller& controller, const google::protobuf::Message& request);
-  Channel(std::shared_ptr<ClientSession> session, const RuntimeParts& parts,
-          const ChannelOptions& options);
 
-  const std::shared_ptr<ClientSession> session_;
   const RuntimeParts& parts_;
   const ChannelOptions options_;
+  const std::shared_ptr<const CallEnvironment> environment_;
+  const std::vector<std::shared_ptr<Cluster>> clusters_;  // one for each of its loops
+  const std::shared_ptr<ChunkPool<ChannelCall>> calls_;   // memory of those with closures
 };
 
 }  // namespace farcall

@@ -61,8 +61,8 @@ struct ChannelOptions {
   int max_retry = 3;
   // Null: RetryPolicy::Default().
   std::shared_ptr<const RetryPolicy> retry_policy;
-  // Retries and backup requests, as a share of calls over about ten seconds: what keeps a failing service
-  // from being drowned in retries. Ten a second are always free. 0 to 10.
+  // Retries and backup requests, as a share of calls over about ten seconds: what keeps a failing
+  // service from being drowned in retries. Ten a second are always free. 0 to 10.
   double retry_budget = 0.2;
   // A server that cannot be reached is tried again by connecting to it, after this pause, which
   // doubles up to the longest. Milliseconds, 1 to 3,600,000.

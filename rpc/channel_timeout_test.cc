@@ -27,6 +27,7 @@ class ChannelTimeoutTest : public ::testing::Test {
   std::optional<Frame> Call(const ChannelOptions& given = {}) {
     ChannelOptions options = given;
     options.runtime = runtime_.get();
+    options.max_retry = 0;
     const auto channel = *Channel::Create("192.0.2.1:80", options);
     ended_ = false;
     one::Lone_Stub(channel.get()).Say(&controller_, &ping_, &pong_, NewClosure([this] {

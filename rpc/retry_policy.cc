@@ -47,14 +47,17 @@ class NotRunPolicy final : public RetryPolicy {
 
 }  // namespace
 
-const RetryPolicy& RetryPolicy::Default() {
-  static const BrpcPolicy policy;
-  return policy;
+// Never destroyed: calls may end after main.
+const std::shared_ptr<const RetryPolicy>& RetryPolicy::Default() {
+  static const auto* const policy =
+      new std::shared_ptr<const RetryPolicy>(std::make_shared<BrpcPolicy>());
+  return *policy;
 }
 
-const RetryPolicy& RetryPolicy::OnlyIfNotRun() {
-  static const NotRunPolicy policy;
-  return policy;
+const std::shared_ptr<const RetryPolicy>& RetryPolicy::OnlyIfNotRun() {
+  static const auto* const policy =
+      new std::shared_ptr<const RetryPolicy>(std::make_shared<NotRunPolicy>());
+  return *policy;
 }
 
 }  // namespace farcall

@@ -3,6 +3,8 @@
 #ifndef FARCALL_RPC_RETRY_POLICY_H_
 #define FARCALL_RPC_RETRY_POLICY_H_
 
+#include <memory>
+
 #include "absl/strings/string_view.h"
 
 namespace farcall {
@@ -27,10 +29,10 @@ class RetryPolicy {
   virtual bool ShouldRetry(const FailedAttempt& failed) const = 0;
 
   // As brpc: connections that fail or break, refusals of a server that stops or is full. For
-  // requests that may run twice: reads, and writes that say the same again. Static.
-  static const RetryPolicy& Default();
-  // Only what certainly did not run: for requests that must not run twice. Static.
-  static const RetryPolicy& OnlyIfNotRun();
+  // requests that may run twice: reads, and writes that say the same again.
+  static const std::shared_ptr<const RetryPolicy>& Default();
+  // Only what certainly did not run: for requests that must not run twice.
+  static const std::shared_ptr<const RetryPolicy>& OnlyIfNotRun();
 };
 
 }  // namespace farcall

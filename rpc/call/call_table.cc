@@ -2,8 +2,6 @@
 
 #include "rpc/call/call_table.h"
 
-#include <utility>
-
 #include "transport/base/check.h"
 
 namespace farcall {
@@ -30,26 +28,26 @@ PendingCall* CallTable::Take(uint64_t id) {
 }
 
 void CallTable::Expire(TimePoint now, absl::FunctionRef<void(PendingCall&)> expired) {
-  Check(expired_.empty(), "Expire is not called from an expiry");
+  Check(due_.empty(), "Expire is not called from an expiry");
   deadlines_.RunDue(now);
-  // Not from inside the timer, which dies with its call.
-  for (PendingCall* const call : expired_) expired(*call);
-  expired_.clear();
+  Give(due_, expired);
+  due_.clear();
 }
 
 void CallTable::TakeAll(absl::FunctionRef<void(PendingCall&)> taken) {
-  // One pass: looking for the first of those left would take longer with each that is gone.
-  const auto calls = std::exchange(calls_, {});
-  for (const auto& [id, call] : calls) {
-    deadlines_.Cancel(call->deadline());
-    call->Enter(nullptr, id);
-  }
-  for (const auto& [id, call] : calls) taken(*call);
+  std::vector<uint64_t> ids;
+  ids.reserve(calls_.size());
+  for (const auto& [id, call] : calls_) ids.push_back(id);
+  Give(ids, taken);
 }
 
-void CallTable::OnDeadline(PendingCall& call) {
-  Check(Take(call.id()) == &call, "a deadline belongs to a call that waits");
-  expired_.push_back(&call);
+// Each is taken only when its turn comes: until then, what is done about those before it
+// may take it too.
+void CallTable::Give(const std::vector<uint64_t>& ids,
+                     absl::FunctionRef<void(PendingCall&)> taken) {
+  for (const uint64_t id : ids) {
+    if (PendingCall* const call = Take(id); call != nullptr) taken(*call);
+  }
 }
 
 }  // namespace farcall

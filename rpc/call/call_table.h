@@ -54,10 +54,15 @@ class CallTable {
   // Null: answered already, late, or never known.
   PendingCall* Take(uint64_t id);
   bool Has(uint64_t id) const { return calls_.contains(id); }
-  // Takes those whose deadline is at `now` or before, then gives each, earliest first, to
-  // `expired`, which may end its life and add and take calls.
+  // Null: not here.
+  PendingCall* Find(uint64_t id) const {
+    const auto found = calls_.find(id);
+    return found == calls_.end() ? nullptr : found->second;
+  }
+  // Takes those whose deadline is at `now` or before, one after the other, earliest first, and
+  // gives each to `expired`, which may end its life and add and take any calls.
   void Expire(TimePoint now, absl::FunctionRef<void(PendingCall&)> expired);
-  // Takes all, then gives each to `taken`, which may do the same. In no order.
+  // The same for all that are there now. In no order.
   void TakeAll(absl::FunctionRef<void(PendingCall&)> taken);
 
   std::optional<TimePoint> next_deadline() const { return deadlines_.next(); }
@@ -65,12 +70,14 @@ class CallTable {
   bool empty() const { return calls_.empty(); }
 
   // PendingCall's.
-  void OnDeadline(PendingCall& call);
+  void OnDeadline(const PendingCall& call) { due_.push_back(call.id()); }
 
  private:
+  void Give(const std::vector<uint64_t>& ids, absl::FunctionRef<void(PendingCall&)> taken);
+
   absl::flat_hash_map<uint64_t, PendingCall*> calls_;
   TimerQueue deadlines_;
-  std::vector<PendingCall*> expired_;  // of the Expire that runs; keeps its memory
+  std::vector<uint64_t> due_;  // of the Expire that runs; keeps its memory
 };
 
 }  // namespace farcall

@@ -120,15 +120,33 @@ TEST(CallTableTest, AnExpiryMayAddAndTakeCalls) {
   EXPECT_EQ(ExpiredIds(table, At(20)), (std::vector<uint64_t>{3}));
 }
 
-TEST(CallTableTest, ACallThatExpiredCanNoLongerBeTaken) {
+TEST(CallTableTest, ACallThatIsTakenBeforeItsTurnDoesNotExpire) {
+  CallTable table;
+  PendingCall calls[3];
+  table.Add(1, At(10), calls[0]);
+  table.Add(2, At(11), calls[1]);
+  table.Add(3, At(12), calls[2]);
+  std::vector<uint64_t> expired;
+  table.Expire(At(20), [&](PendingCall& call) {
+    expired.push_back(call.id());
+    EXPECT_EQ(table.Take(call.id()), nullptr);
+    static_cast<void>(table.Take(2));
+  });
+  EXPECT_EQ(expired, (std::vector<uint64_t>{1, 3}));
+  EXPECT_TRUE(table.empty());
+}
+
+TEST(CallTableTest, TakingAllPassesOverWhatIsTakenMeanwhile) {
   CallTable table;
   PendingCall calls[2];
   table.Add(1, At(10), calls[0]);
   table.Add(2, At(11), calls[1]);
-  table.Expire(At(20), [&](PendingCall&) {
-    EXPECT_EQ(table.Take(1), nullptr);
-    EXPECT_EQ(table.Take(2), nullptr);
+  int taken = 0;
+  table.TakeAll([&](PendingCall& call) {
+    ++taken;
+    static_cast<void>(table.Take(3 - call.id()));
   });
+  EXPECT_EQ(taken, 1);
   EXPECT_TRUE(table.empty());
 }
 

@@ -5,17 +5,30 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "rpc/wire/payload.h"
 
 namespace farcall {
 
-ClientCall::ClientCall(Controller& controller, google::protobuf::Message* response,
-                       google::protobuf::Closure* done, const Clock& clock)
-    : controller_(controller),
+ClientCall::ClientCall(std::shared_ptr<const CallEnvironment> environment,
+                       const google::protobuf::MethodDescriptor& method, Controller& controller,
+                       google::protobuf::Message* response, google::protobuf::Closure* done)
+    : environment_(std::move(environment)),
+      method_(method),
+      controller_(controller),
       response_(response),
       done_(done),
-      clock_(clock),
-      started_(clock.Now()) {}
+      started_(environment_->clock->Now()) {}
+
+bool ClientCall::AskInterceptors(const google::protobuf::Message& request) {
+  for (const std::shared_ptr<ClientInterceptor>& one : environment_->interceptors) {
+    ++asked_;
+    if (!one->OnCall(method_, controller_, request)) {
+      // A refusal without a word is one all the same.
+      if (!controller_.Failed()) controller_.SetFailed(kRejected, "refused by an interceptor");
+      return false;
+    }
+  }
+  return true;
+}
 
 void ClientCall::Fail(int code, absl::string_view text) {
   error_code_ = code;
@@ -24,17 +37,15 @@ void ClientCall::Fail(int code, absl::string_view text) {
 
 void ClientCall::Answer(Frame& frame) {
   const wire::RpcMeta& meta = frame.meta;
+  for (const wire::UserField& field : meta.user_fields()) {
+    user_fields_.Set(field.key(), field.value());
+  }
   if (meta.response().error_code() != 0) {
     return Fail(meta.response().error_code(), meta.response().error_text());
   }
-  if (meta.compress_type() != wire::COMPRESS_NONE) {
-    return Fail(kBadResponse, absl::StrCat("the response is compressed (type ",
-                                           meta.compress_type(), "), which was not asked for"));
-  }
-  if (meta.content_type() != wire::CONTENT_PROTOBUF) {
-    return Fail(kBadResponse, absl::StrCat("the response is no protobuf (content_type ",
-                                           meta.content_type(), ")"));
-  }
+  error_code_ = 0;
+  error_text_.clear();
+  payload_info_ = PayloadInfo::Of(meta);
   payload_ = std::move(frame.payload);
   attachment_ = std::move(frame.attachment);
 }
@@ -58,23 +69,33 @@ void ClientCall::Wait() {
 void ClientCall::Run() {
   google::protobuf::Closure* const done = done_;
   End();
-  delete this;
+  Dispose();
   done->Run();
 }
 
-void ClientCall::End() {
-  if (error_code_ == 0 && response_ != nullptr) {
-    const absl::Status parsed = ParsePayload(payload_, *response_);
-    if (!parsed.ok()) {
-      Fail(kBadResponse,
-           absl::StrCat("the response does not parse: ", absl::string_view(parsed.message())));
+void ClientCall::TakeResponse() {
+  if (response_ != nullptr) {
+    const absl::Status unpacked =
+        Unpack(payload_info_, payload_, attachment_, environment_->max_body_size,
+               *environment_->pool, *response_);
+    if (!unpacked.ok()) {
+      return Fail(kBadResponse, absl::StrCat("the response does not parse: ",
+                                             absl::string_view(unpacked.message())));
     }
   }
-  if (error_code_ == 0) controller_.response_attachment() = std::move(attachment_);
+  controller_.response_attachment() = std::move(attachment_);
+}
+
+void ClientCall::End() {
+  if (error_code_ == 0) TakeResponse();
+  controller_.response_user_fields() = std::move(user_fields_);
   controller_.set_connection(std::move(connection_));
-  const Duration taken = clock_.Now() - started_;
+  controller_.set_attempts(retried_, backup_);
+  const Duration taken = environment_->clock->Now() - started_;
   controller_.End(error_code_, error_text_,
                   std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
+  const google::protobuf::Message* const response = controller_.Failed() ? nullptr : response_;
+  while (asked_ > 0) environment_->interceptors[--asked_]->OnEnd(method_, controller_, response);
 }
 
 }  // namespace farcall

@@ -7,26 +7,41 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/service.h"
-#include "rpc/call/call_table.h"
 #include "rpc/controller.h"
+#include "rpc/interceptor.h"
 #include "rpc/wire/frame.h"
+#include "rpc/wire/pack.h"
 #include "transport/loop/event_loop.h"
 
 namespace farcall {
 
-// One call on the client, from CallMethod to its end. With a closure it owns itself
-// and ends as user code of its loop; without one it lives on the stack of the
-// caller, who waits for it.
-class ClientCall final : public PendingCall, public UserTask {
+// What calls of one channel share when they end, on the threads of their closures.
+struct CallEnvironment {
+  const Clock* clock = nullptr;
+  BlockPool* pool = nullptr;
+  size_t max_body_size = 0;
+  std::vector<std::shared_ptr<ClientInterceptor>> interceptors;
+};
+
+// One call on the client, from CallMethod to its end: its outcome, and how the program learns
+// of it. With a closure it owns itself and ends as user code of its loop; without one it lives on
+// the stack of the caller, who waits for it.
+class ClientCall : public UserTask {
  public:
-  // `controller` and `response` are the caller's and live until the call has ended.
+  using Info = std::shared_ptr<const ConnectionInfo>;
+
+  // `controller`, `response` and `method` are the caller's and live until the call has ended.
   // `done` null: synchronous.
-  ClientCall(Controller& controller, google::protobuf::Message* response,
-             google::protobuf::Closure* done, const Clock& clock);
+  ClientCall(std::shared_ptr<const CallEnvironment> environment,
+             const google::protobuf::MethodDescriptor& method, Controller& controller,
+             google::protobuf::Message* response, google::protobuf::Closure* done);
+  virtual ~ClientCall() = default;
 
   bool synchronous() const { return done_ == nullptr; }
   TimePoint started() const { return started_; }
@@ -34,35 +49,49 @@ class ClientCall final : public PendingCall, public UserTask {
   // a cancellation that came to the loop before found nothing to cancel.
   bool canceled() const { return controller_.IsCanceled(); }
 
-  // The outcome: one of these once, by whoever took the call, with its loop held or before
-  // it came to one. Nothing of the call may be touched after Complete.
+  // Before the call begins, on the caller's thread: false, and the controller has failed.
+  bool AskInterceptors(const google::protobuf::Message& request);
+
+  // The outcome: the last one of these counts, by whoever ends the call, with its loop held or
+  // before it came to one. Nothing of the call may be touched after Complete.
   void Fail(int code, absl::string_view text);
   void Answer(Frame& frame);
-  void set_connection(std::shared_ptr<const ConnectionInfo> connection) {
-    connection_ = std::move(connection);
+  void set_connection(const Info& connection) { connection_ = connection; }
+  void set_attempts(int retried, bool backup) {
+    retried_ = retried;
+    backup_ = backup;
   }
   // With `loop` held: wakes the caller, or queues the closure.
   void Complete(EventLoop& loop);
 
   // The caller of a synchronous call, no loop held: waits for Complete, then ends the call.
   void Wait();
-  // Ends a call with a closure: with nothing held. Deletes this.
+  // Ends a call with a closure: with nothing held. Disposes of this.
   void Run() override;
 
  private:
+  // The end of a call that owns itself.
+  virtual void Dispose() { delete this; }
   void End();
+  void TakeResponse();
 
+  const std::shared_ptr<const CallEnvironment> environment_;
+  const google::protobuf::MethodDescriptor& method_;
   Controller& controller_;
   google::protobuf::Message* const response_;
   google::protobuf::Closure* const done_;
-  const Clock& clock_;
   const TimePoint started_;
 
   int error_code_ = 0;
   std::string error_text_;
+  PayloadInfo payload_info_;
   Buffer payload_;
   Buffer attachment_;
-  std::shared_ptr<const ConnectionInfo> connection_;
+  UserFields user_fields_;
+  Info connection_;
+  int retried_ = 0;
+  bool backup_ = false;
+  size_t asked_ = 0;  // interceptors whose OnCall was run
 
   std::mutex mutex_;
   std::condition_variable completed_;

@@ -17,10 +17,17 @@
 namespace farcall {
 
 // Tells the servers behind a target, and tells again when they change:
-//   "host:port", "1.2.3.4:port", "[::1]:port", "unix:PATH"   one server, or one of a name's addresses
-//   "list://a:1,b:2,10.0.0.7:8002 3"          servers, each perhaps with a weight
+//   "host:port", "1.2.3.4:port", "[::1]:port", "unix:PATH"   one server
+//   "list://a:1,b:2,10.0.0.7:8002 3"          servers, each perhaps with a weight and a tag
 //   "file://PATH"      one server a line ("#" begins a comment), watched
 //   "dns://name:port"  all addresses of a name, asked again by TTL and by Refresh
+//
+// What a node bears:
+//   - From "name:port" (alone, in a list or in a file): no address (kNone), and host "name:port", a
+//     text for Target::Parse. Dial resolves the name at each connect and tries its addresses in
+//     turn: it is one server, however many addresses it has.
+//   - From a number or a path: the address, and no host.
+//   - From dns://: an address each, and host "name:port".
 class Naming {
  public:
   using Nodes = std::vector<ServerNode>;
@@ -39,8 +46,8 @@ class Naming {
                                        OnNodes on_nodes);
   // With the loop held; `on_nodes` is not called any more.
   virtual ~Naming() = default;
-  // A server failed: look again soon (at most once a second), without waiting for the interval. With
-  // the loop held.
+  // A server failed: look again soon (at most once a second), without waiting for the interval.
+  // With the loop held.
   virtual void Refresh() = 0;
 };
 

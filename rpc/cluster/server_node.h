@@ -10,10 +10,11 @@
 
 namespace farcall {
 
-// A server as naming tells it. Two are the same server if address and tag are.
+// A server as naming tells it. Two are the same server if address and tag are; where there is no
+// address (kNone), if host and tag are.
 struct ServerNode {
-  Address address;
-  std::string host;  // the name that it was found by, for TLS and messages; may be empty
+  Address address;   // kNone: `host` is resolved at each connect
+  std::string host;  // "name:port" that it was found by, for TLS and messages; may be empty
   std::string tag;   // what stands behind the address in a list: "10.0.0.7:8002 tag"
   int weight = 1;    // 1 to 10,000; for "wrr", "wr" and "c_hash"
 };

@@ -20,15 +20,19 @@ namespace farcall {
 // The servers of a channel: which there are, which can take calls, and which takes the next one.
 // Pure: time and events in, choices out; one thread at a time (its owner's loop).
 //
-//            Pick            OnUnreachable, OnLeaving, breaker
-//   serving ─────▶ calls     serving ───────────────────────▶ down ──(pause)──▶ DueProbe
-//      ▲                                                        ▲                  │
-//      │ slow start                                             └──── failed ──────┤
-//      └──────────────────────────────────── OnProbe(ok) ◀─────────────────────────┘
+//            Pick            OnUnreachable, OnLeaving
+//   serving ─────▶ calls     serving ────────────────▶ down ──(pause)──▶ DueProbes
+//      ▲                                                 ▲                  │
+//      │ slow start                                      └──── failed ──────┤
+//      └──────────────────────────── OnProbe(ok) ◀──────────────────────────┘
+//
+// The first probe of a server that was well is due at once; if it is back within the first
+// interval, only a connection broke, and it serves in full again.
 //
 // A server that the breaker took out needs no probe: it comes back, slowly, when its pause is
-// over. Where no server is left, Pick chooses among those that are down, so that calls find out
-// for themselves.
+// over. The breaker takes out at most half of those that can be reached. Where no server is left,
+// Pick chooses among those that the breaker took out, else among those that are down, so that
+// calls find out for themselves.
 class ServerSet {
  public:
   using ServerId = uint32_t;  // never used twice within a set
@@ -70,12 +74,14 @@ class ServerSet {
   Change Update(std::vector<ServerNode> nodes, TimePoint now);
   size_t size() const;
 
-  // The server for the next attempt: none of `tried` where there is another. Without a
-  // `request_code`, c_hash chooses at random. Empty: there is no server.
+  // The server for the next attempt: none of `tried` where another lives, or where none lives and
+  // there is another. Without a `request_code`, c_hash chooses at random. Empty: there is no
+  // server. Does not allocate in the long run.
   std::optional<ServerId> Pick(std::optional<uint64_t> request_code,
                                std::span<const ServerId> tried, TimePoint now);
 
-  // An attempt begins, and ends; ids of servers that are gone are ignored.
+  // An attempt begins, and ends, once each, `latency` after it began; ids of servers that are gone
+  // are ignored. An answer to an attempt that began since its server is down brings it back.
   void OnStart(ServerId id);
   void OnEnd(ServerId id, Outcome outcome, Duration latency, TimePoint now);
   // It cannot be reached, or a connection to it broke.
@@ -85,8 +91,10 @@ class ServerSet {
 
   // The servers whose probe is due, each given once until OnProbe.
   std::vector<ServerId> DueProbes(TimePoint now);
+  // Any connection that is made says as much as one that was asked for; one that fails unasked is
+  // for OnUnreachable.
   void OnProbe(ServerId id, bool ok, TimePoint now);
-  // When DueProbes has something to say, at the earliest. Empty: not by itself.
+  // When DueProbes has something to say, at the earliest; may be over. Empty: not by itself.
   std::optional<TimePoint> next_event() const;
 
   std::vector<View> Views(TimePoint now) const;

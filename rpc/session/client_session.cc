@@ -2,103 +2,107 @@
 
 #include "rpc/session/client_session.h"
 
-#include <cerrno>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "rpc/authenticator.h"
+#include "rpc/errors.h"
 #include "rpc/session/dial.h"
 #include "rpc/session/rdma_wanted.h"
+#include "rpc/wire/reframe.h"
 #include "transport/base/check.h"
 
 namespace farcall {
 namespace {
 
-ConnectOptions ToConnectOptions(const ChannelOptions& options) {
+ConnectOptions ToConnectOptions(const ClientSession::Environment& environment,
+                                const Target& target) {
+  const ChannelOptions& options = environment.options;
   ConnectOptions connect;
   connect.timeout = std::chrono::milliseconds(options.connect_timeout_ms);
   connect.connection.traffic_class = options.traffic_class;
   connect.rdma = RdmaWanted(options);
+  connect.tls = environment.tls;
+  connect.tls_name = target.host;
+  connect.tls_forbids_rdma = TlsForbidsRdma(options);
   return connect;
 }
 
 // What a call fails with when its connection does, or never came.
 int ErrorCodeOf(const absl::Status& why) { return CarriesReason(why) ? kRdma : kFailedSocket; }
 
+// An answer to nobody, with which a server closes a connection (docs/wire.md).
+bool IsFarewell(const wire::RpcMeta& meta) {
+  return meta.correlation_id() == 0 && meta.response().error_code() == kLogoff;
+}
+
 }  // namespace
 
-ClientSession::ClientSession(const RuntimeParts& parts, EventLoop& loop, Target target,
-                             const ChannelOptions& options)
-    : counted_(parts.sessions),
-      parts_(parts),
+ClientSession::ClientSession(std::shared_ptr<const Environment> environment, EventLoop& loop,
+                             Target target, SessionObserver* observer)
+    : counted_(environment->parts.sessions),
+      environment_(std::move(environment)),
       loop_(loop),
       target_(std::move(target)),
-      options_(options),
-      deadline_timer_([this] { OnDeadlines(); }),
-      writer_(*parts.pool) {}
+      observer_(observer),
+      deadline_timer_([this] { OnDeadlines(); }) {}
 
 ClientSession::~ClientSession() {
   Check(connection_ == nullptr && !connecting_, "a session ends before it dies");
 }
 
-void ClientSession::Cancel(uint64_t call_id) {
-  loop_.RunOrPost([self = shared_from_this(), call_id] {
-    PendingCall* const call = self->calls_.Take(call_id);
-    if (call != nullptr) self->End(*call, ECANCELED, "cancelled by the caller");
-    self->LetGoIfDone();
-  });
-}
-
-void ClientSession::Start(ClientCall& call, uint64_t call_id, TimePoint deadline,
-                          absl::string_view head, Buffer body) {
-  if (Refuse(call, deadline, head.size() + body.size())) return call.Complete(loop_);
-  Buffer frame;
-  if (!head.empty() && !writer_.Append(head, frame)) {
-    call.Fail(kOvercrowded, "the block pool is at its limit (RuntimeOptions::pool.max_bytes)");
-    return call.Complete(loop_);
+void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadline, Buffer frame) {
+  if (Refuse(call, deadline, frame.size())) return;
+  if (connection_ == nullptr && !connecting_) {
+    const absl::Status may = reconnect_.MayTry(loop_.now());
+    if (!may.ok()) return Fail(call, ErrorCodeOf(may), may.message(), /*may_have_run=*/false);
+    Connect();
   }
-  frame.Append(std::move(body));
-  if (connection_ == nullptr && !connecting_ && !Connect(call)) return call.Complete(loop_);
   calls_.Add(call_id, deadline, call);
   ArmDeadline();
-  if (connection_ != nullptr) {
-    connection_->Write(std::move(frame));
-  } else {
-    waiting_bytes_ += frame.size();
-    waiting_.push_back({call_id, std::move(frame)});
-  }
+  if (connection_ != nullptr) return Write(std::move(frame));
+  waiting_bytes_ += frame.size();
+  waiting_.push_back({call_id, std::move(frame)});
 }
 
 // Whether the call may not begin; it has then failed.
-bool ClientSession::Refuse(ClientCall& call, TimePoint deadline, size_t bytes) {
+bool ClientSession::Refuse(SessionCall& call, TimePoint deadline, size_t bytes) {
+  const ChannelOptions& options = environment_->options;
   const size_t backlog = connection_ != nullptr ? connection_->backlog() : waiting_bytes_;
-  if (call.canceled()) {
-    call.Fail(ECANCELED, "cancelled by the caller before it was sent");
-  } else if (deadline <= loop_.now()) {
-    call.Fail(kRpcTimedOut, absl::StrCat("no time was left to send the request to ", target_.text));
-  } else if (backlog > 0 && backlog + bytes > options_.max_backlog) {
-    call.Fail(kOvercrowded, absl::StrCat(backlog, " bytes wait to be sent to ", target_.text,
-                                         " already (max_backlog ", options_.max_backlog, ")"));
-  } else if (calls_.size() >= static_cast<size_t>(options_.max_pending_calls)) {
-    call.Fail(kOvercrowded, absl::StrCat(calls_.size(), " calls wait for answers from ",
-                                         target_.text, " already (max_pending_calls)"));
+  int code = kOvercrowded;
+  std::string text;
+  if (deadline <= loop_.now()) {
+    code = kRpcTimedOut;
+    text = absl::StrCat("no time was left to send the request to ", target_.text);
+  } else if (backlog > 0 && backlog + bytes > options.max_backlog) {
+    text = absl::StrCat(backlog, " bytes wait to be sent to ", target_.text,
+                        " already (max_backlog ", options.max_backlog, ")");
+  } else if (calls_.size() >= static_cast<size_t>(options.max_pending_calls)) {
+    text = absl::StrCat(calls_.size(), " calls wait for answers from ", target_.text,
+                        " already (max_pending_calls)");
   } else {
     return false;
   }
+  Fail(call, code, text, /*may_have_run=*/false);
   return true;
 }
 
-// Begins to connect. False: not now, and the call has failed.
-bool ClientSession::Connect(ClientCall& call) {
-  const absl::Status may = reconnect_.MayTry(loop_.now());
-  if (!may.ok()) {
-    call.Fail(ErrorCodeOf(may), may.message());
-    return false;
-  }
+void ClientSession::Forget(uint64_t call_id) {
+  static_cast<void>(calls_.Take(call_id));
+  LetGoIfDone();
+}
+
+void ClientSession::Probe() {
+  if (connecting_) return;
+  if (connection_ == nullptr) return Connect();
+  if (observer_ != nullptr) observer_->OnReachable();
+}
+
+void ClientSession::Connect() {
   connecting_ = true;
   self_ = shared_from_this();
-  Dial(parts_, loop_, target_, ToConnectOptions(options_),
+  Dial(environment_->parts, loop_, target_, ToConnectOptions(*environment_, target_),
        [self = self_](auto connection) { self->OnConnected(std::move(connection)); });
-  return true;
 }
 
 void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection) {
@@ -106,33 +110,52 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   std::vector<Waiting> waiting = std::move(waiting_);
   waiting_.clear();
   waiting_bytes_ = 0;
+  const std::shared_ptr<ClientSession> alive = shared_from_this();
   if (!connection.ok()) {
-    reconnect_.OnFailure(loop_.now(), connection.status());
-    EndAll(ErrorCodeOf(connection.status()), connection.status().message());
+    const absl::Status& why = connection.status();
+    reconnect_.OnFailure(loop_.now(), why);
+    if (observer_ != nullptr) observer_->OnUnreachable(why);
+    FailAll(ErrorCodeOf(why), why.message(), /*may_have_run=*/false);
     return LetGoIfDone();
   }
   reconnect_.OnSuccess();
-  Open(*std::move(connection));
+  introduced_ = false;
+  connection_ = *std::move(connection);
+  farewell_ = false;
+  connection_->Start(*this);
+  static_cast<void>(info_.Of(*connection_));
   for (Waiting& one : waiting) {
     // What has timed out or was cancelled meanwhile is not sent.
-    if (calls_.Has(one.call_id)) connection_->Write(std::move(one.frame));
+    if (calls_.Has(one.call_id)) Write(std::move(one.frame));
   }
+  if (observer_ != nullptr) observer_->OnReachable();
   LetGoIfDone();
 }
 
-void ClientSession::Open(std::unique_ptr<Connection> connection) {
-  connection_ = std::move(connection);
-  connection_->Start(*this);
-  static_cast<void>(info_.Of(*connection_));
+void ClientSession::Write(Buffer frame) {
+  const Authenticator* const auth = environment_->options.auth.get();
+  if (auth == nullptr || introduced_) [[likely]] {
+    return connection_->Write(std::move(frame));
+  }
+  const absl::StatusOr<std::string> credential = auth->GenerateCredential();
+  if (!credential.ok()) {
+    FailAll(kAuthFailed, absl::StrCat("no credential: ", credential.status().message()),
+            /*may_have_run=*/false);
+    return;
+  }
+  introduced_ = true;
+  connection_->Write(Reframe(
+      std::move(frame), [&](wire::RpcMeta& meta) { meta.set_authentication_data(*credential); }));
 }
 
 void ClientSession::Retire() {
   retired_ = true;
+  observer_ = nullptr;
   LetGoIfDone();
 }
 
 size_t ClientSession::OnRead(Buffer& input) {
-  const FrameLimits limits{.max_body_size = options_.max_body_size};
+  const FrameLimits limits{.max_body_size = environment_->options.max_body_size};
   for (;;) {
     const absl::StatusOr<size_t> need = CutFrame(input, limits, frame_);
     if (!need.ok()) {
@@ -147,37 +170,58 @@ size_t ClientSession::OnRead(Buffer& input) {
       return *need;
     }
     PendingCall* const call = calls_.Take(static_cast<uint64_t>(frame_.meta.correlation_id()));
-    if (call == nullptr) continue;  // late, or never asked for
-    ClientCall& answered = static_cast<ClientCall&>(*call);
-    answered.set_connection(info_.Of(*connection_));
-    answered.Answer(frame_);
-    answered.Complete(loop_);
+    if (call == nullptr) {
+      OnAnswerToNobody();
+      continue;
+    }
+    static_cast<SessionCall*>(call)->OnAnswer(frame_, info_.Of(*connection_));
   }
 }
 
+// Late, or never asked for; or the farewell of a server that closes this connection: it has
+// answered all that it took, and looked at nothing beyond.
+void ClientSession::OnAnswerToNobody() {
+  if (!IsFarewell(frame_.meta)) return;
+  // A copy: calls that end may bring others, and with them other frames.
+  const absl::Status why = absl::UnavailableError(frame_.meta.response().error_text());
+  // Nor is what is started from now on until the connection is gone.
+  farewell_ = true;
+  connection_->Close(why, CloseMode::kAbort);
+  if (observer_ != nullptr) observer_->OnUnreachable(why);
+  FailAll(kLogoff, why.message(), /*may_have_run=*/false);
+}
+
 void ClientSession::OnClose(const absl::Status& why) {
+  const std::shared_ptr<ClientSession> alive = shared_from_this();
   connection_ = nullptr;
-  EndAll(ErrorCodeOf(why), absl::StrCat("connection to ", target_.text, ": ", why.message()));
-  info_.Forget();
+  if (!calls_.empty()) {
+    if (observer_ != nullptr) observer_->OnUnreachable(why);
+    FailAll(farewell_ ? kLogoff : ErrorCodeOf(why),
+            absl::StrCat("connection to ", target_.text, ": ", why.message()),
+            /*may_have_run=*/!farewell_);
+  }
+  if (connection_ == nullptr) info_.Forget();
   LetGoIfDone();
 }
 
-void ClientSession::End(PendingCall& call, int code, absl::string_view text) {
-  ClientCall& ended = static_cast<ClientCall&>(call);
-  ended.set_connection(connection_ != nullptr ? info_.Of(*connection_) : info_.last());
-  ended.Fail(code, text);
-  ended.Complete(loop_);
+void ClientSession::Fail(SessionCall& call, int code, absl::string_view text, bool may_have_run) {
+  call.OnFailure(code, text, may_have_run,
+                 connection_ != nullptr ? info_.Of(*connection_) : info_.last());
 }
 
-void ClientSession::EndAll(int code, absl::string_view text) {
-  calls_.TakeAll([&](PendingCall& call) { End(call, code, text); });
+void ClientSession::FailAll(int code, absl::string_view text, bool may_have_run) {
+  calls_.TakeAll(
+      [&](PendingCall& call) { Fail(static_cast<SessionCall&>(call), code, text, may_have_run); });
 }
 
 void ClientSession::OnDeadlines() {
-  const absl::string_view where =
-      connection_ != nullptr ? "no answer came from " : "there was no connection yet to ";
+  const std::shared_ptr<ClientSession> alive = shared_from_this();
+  const bool connected = connection_ != nullptr;
+  const std::string text = absl::StrCat(
+      "deadline exceeded: ", connected ? "no answer came from " : "there was no connection yet to ",
+      target_.text);
   calls_.Expire(loop_.now(), [&](PendingCall& call) {
-    End(call, kRpcTimedOut, absl::StrCat("deadline exceeded: ", where, target_.text));
+    Fail(static_cast<SessionCall&>(call), kRpcTimedOut, text, connected);
   });
   ArmDeadline();
   LetGoIfDone();
@@ -190,7 +234,7 @@ void ClientSession::ArmDeadline() {
   loop_.SetTimer(deadline_timer_, *next);
 }
 
-// After a change. Nothing of the session may be touched afterwards.
+// After a change. Nothing of the session may be touched afterwards, unless somebody holds it.
 void ClientSession::LetGoIfDone() {
   if (!retired_ || !calls_.empty() || connecting_) return;
   if (connection_ != nullptr) {

@@ -3,7 +3,6 @@
 #ifndef FARCALL_RPC_SESSION_CLIENT_SESSION_H_
 #define FARCALL_RPC_SESSION_CLIENT_SESSION_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,46 +10,63 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "rpc/call/call_table.h"
-#include "rpc/call/client_call.h"
+#include "rpc/call/session_call.h"
+#include "rpc/channel_options.h"
 #include "rpc/cluster/target.h"
 #include "rpc/dispatch/in_flight.h"
-#include "rpc/options.h"
 #include "rpc/runtime_parts.h"
 #include "rpc/session/kept_info.h"
 #include "rpc/session/reconnect.h"
 #include "rpc/wire/frame.h"
-#include "transport/buffer/block_writer.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
 
 namespace farcall {
 
+// How the connections of a session fare. With the loop held; the session itself may be used.
+class SessionObserver {
+ public:
+  virtual void OnReachable() = 0;
+  // It could not connect, or the connection broke while calls waited on it. Before they fail.
+  virtual void OnUnreachable(const absl::Status& why) = 0;
+
+ protected:
+  ~SessionObserver() = default;
+};
+
 // The client's end of one connection, and of the next one when it breaks: the calls
-// that wait on it, and the bytes in between. Belongs to one loop; all but
-// loop(), NextCallId() and Cancel() with the loop held.
+// that wait on it, and the bytes in between. Belongs to one loop, which is held for all of it.
 //
 // Lives until it is retired and its last call has ended, whoever else lets go of it.
-class ClientSession final : public Cancellable,
-                            public Connection::Handler,
+class ClientSession final : public Connection::Handler,
                             public std::enable_shared_from_this<ClientSession> {
  public:
-  // `parts` and `loop` outlive the session. Not held; connects with the first call.
-  ClientSession(const RuntimeParts& parts, EventLoop& loop, Target target,
-                const ChannelOptions& options);
-  ~ClientSession() override;
+  // What the sessions of a channel share; outlives them.
+  struct Environment {
+    RuntimeParts parts;
+    ChannelOptions options;
+    std::shared_ptr<TlsClientContext> tls;
+  };
 
-  EventLoop& loop() { return loop_; }
-  // Never 0: some peers answer what they cannot read with 0.
-  uint64_t NextCallId() { return last_call_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  // Ends that call with ECANCELED if it waits. Any thread.
-  void Cancel(uint64_t call_id) override;
+  // `observer` (may be null) is told until Retire. Connects with the first call.
+  ClientSession(std::shared_ptr<const Environment> environment, EventLoop& loop, Target target,
+                SessionObserver* observer);
+  ~ClientSession();
 
-  // Sends the frame, `head` and then `body`, now or when the connection is there, and
-  // completes `call` in every case. `head` is copied.
-  void Start(ClientCall& call, uint64_t call_id, TimePoint deadline, absl::string_view head,
-             Buffer body);
-  // No call will be started any more.
+  // Sends `frame`, whose correlation_id is `call_id`, now or when the connection is there, and
+  // ends `call` in every case, perhaps before this returns. The caller holds the session.
+  void Start(SessionCall& call, uint64_t call_id, TimePoint deadline, Buffer frame);
+  // The call that waits here under that id, or null.
+  SessionCall* Find(uint64_t call_id) { return static_cast<SessionCall*>(calls_.Find(call_id)); }
+  // That call ends here without a word. The caller holds the session.
+  void Forget(uint64_t call_id);
+  // Connects if there is no connection; the observer is told how that went.
+  void Probe();
+  // No call will be started any more; those that wait go on to their ends.
   void Retire();
+
+  size_t calls() const { return calls_.size(); }
+  const Target& target() const { return target_; }
 
   size_t OnRead(Buffer& input) override;
   void OnDrained() override {}
@@ -62,34 +78,35 @@ class ClientSession final : public Cancellable,
     Buffer frame;
   };
 
-  bool Refuse(ClientCall& call, TimePoint deadline, size_t bytes);
-  bool Connect(ClientCall& call);
+  bool Refuse(SessionCall& call, TimePoint deadline, size_t bytes);
+  void Connect();
   void OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection);
-  void Open(std::unique_ptr<Connection> connection);
-  void End(PendingCall& call, int code, absl::string_view text);
-  void EndAll(int code, absl::string_view text);
+  void Write(Buffer frame);
+  void Fail(SessionCall& call, int code, absl::string_view text, bool may_have_run);
+  void FailAll(int code, absl::string_view text, bool may_have_run);
+  void OnAnswerToNobody();
   void OnDeadlines();
   void ArmDeadline();
   void LetGoIfDone();
 
   const InFlightOne counted_;  // first, so that it ends when all else is gone
-  const RuntimeParts parts_;
+  const std::shared_ptr<const Environment> environment_;
   EventLoop& loop_;
   const Target target_;
-  const ChannelOptions options_;
-  std::atomic<uint64_t> last_call_id_{0};
+  SessionObserver* observer_;
 
   std::shared_ptr<ClientSession> self_;  // while it has work
   std::unique_ptr<Connection> connection_;
   KeptInfo info_;
   bool connecting_ = false;
+  bool introduced_ = false;  // the credential went out on this connection
+  bool farewell_ = false;    // the server: what it has not answered on it was not run
   bool retired_ = false;
   Reconnect reconnect_;
   CallTable calls_;
   Timer deadline_timer_;
   std::vector<Waiting> waiting_;  // frames for a connection that is not there yet
   size_t waiting_bytes_ = 0;
-  BlockWriter writer_;
   Frame frame_;
 };
 

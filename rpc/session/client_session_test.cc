@@ -7,88 +7,23 @@
 
 #include <gtest/gtest.h>
 
-#include <cerrno>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "rpc/closure.h"
-#include "rpc/dispatch/in_flight.h"
-#include "rpc/session/session_testing.h"
-#include "transport/testing/test_random.h"
+#include "rpc/authenticator.h"
+#include "rpc/errors.h"
+#include "rpc/session/client_session_testing.h"
 
 namespace farcall {
 namespace {
 
 using std::chrono::milliseconds;
 
-// A call without a message: its controller tells how it ended.
-struct Call {
-  uint64_t id = 0;
-  Controller controller;
-  int ends = 0;
-};
-
-class Client {
- public:
-  explicit Client(const std::string& target = "192.0.2.1:80") {
-    world.parts.sessions = &sessions;
-    session = std::make_shared<ClientSession>(world.parts, *world.loop, *Target::Parse(target),
-                                              ChannelOptions());
-  }
-  ~Client() { Retire(); }
-
-  // `timeout_ms` below 0: none.
-  Call& Start(int64_t timeout_ms = -1) {
-    Call& call = Begin();
-    Send(call, timeout_ms);
-    return call;
-  }
-  // The two halves of it.
-  Call& Begin() {
-    const uint64_t id = session->NextCallId();
-    Call& call = calls[id];
-    call.id = id;
-    EXPECT_TRUE(call.controller.Begin(session, id));
-    return call;
-  }
-  void Send(Call& call, int64_t timeout_ms = -1) {
-    wire::RpcMeta meta;
-    meta.set_correlation_id(static_cast<int64_t>(call.id));
-    const auto encoder = FrameEncoder::Create(meta, nullptr, 0);
-    std::string frame(encoder->head_size(), '\0');
-    encoder->WriteTo(frame.data());
-    const TimePoint deadline =
-        timeout_ms < 0 ? TimePoint::max() : world.clock.Now() + milliseconds(timeout_ms);
-    auto* const raw =
-        new ClientCall(call.controller, nullptr, NewClosure([&call] { ++call.ends; }), world.clock);
-    world.loop->RunOrPost([session = session, raw, id = call.id, deadline, frame] {
-      session->Start(*raw, id, deadline, frame, Buffer());
-    });
-  }
-  static std::string Answer(uint64_t id) {
-    wire::RpcMeta meta;
-    meta.mutable_response()->set_error_code(0);
-    meta.set_correlation_id(static_cast<int64_t>(id));
-    const auto encoder = FrameEncoder::Create(meta, nullptr, 0);
-    std::string frame(encoder->head_size(), '\0');
-    encoder->WriteTo(frame.data());
-    return frame;
-  }
-  // As the destructor of a channel does.
-  void Retire() {
-    if (session == nullptr) return;
-    world.loop->RunOrPost([session = session] { session->Retire(); });
-    session = nullptr;
-  }
-
-  SessionWorld world;
-  InFlight sessions;
-  std::map<uint64_t, Call> calls;
-  std::shared_ptr<ClientSession> session;
-};
+using Call = TestSessionCall;
+using Client = TestSessionClient;
 
 TEST(ClientSessionTest, CallsWaitForTheConnectionAndLeaveInOrder) {
   Client client;
@@ -98,54 +33,202 @@ TEST(ClientSessionTest, CallsWaitForTheConnectionAndLeaveInOrder) {
   EXPECT_TRUE(client.world.transport.attempts.empty()) << "one connection for both";
   const std::vector<Frame> frames = wire->TakeFrames();
   ASSERT_EQ(frames.size(), 2u);
-  EXPECT_EQ(frames[0].meta.correlation_id(), static_cast<int64_t>(first.id));
-  EXPECT_EQ(frames[1].meta.correlation_id(), static_cast<int64_t>(second.id));
-  wire->Deliver(Client::Answer(second.id) + Client::Answer(first.id));
+  EXPECT_EQ(frames[0].meta.correlation_id(), static_cast<int64_t>(first.id()));
+  EXPECT_EQ(frames[1].meta.correlation_id(), static_cast<int64_t>(second.id()));
+  wire->Deliver(Client::Answer(second.id()) + Client::Answer(first.id()));
   client.world.Run();
   EXPECT_EQ(first.ends, 1);
   EXPECT_EQ(second.ends, 1);
-  EXPECT_FALSE(first.controller.Failed()) << first.controller.ErrorText();
-  EXPECT_EQ(first.controller.remote_side(), "192.0.2.1:80");
+  EXPECT_EQ(first.code, 0) << first.text;
+  EXPECT_EQ(first.connection->peer.ToString(), "192.0.2.1:80");
   client.Retire();
   client.world.Run();
 }
 
-// Between Controller::Begin and the arrival of the call at its loop lie the encoding of the
-// request and perhaps the mailbox.
-TEST(ClientSessionTest, ACancellationThatComesBeforeTheCallIsNotLost) {
+TEST(ClientSessionTest, AForgottenCallIsNotSentLater) {
   Client client;
-  Call& call = client.Begin();
-  call.controller.StartCancel();
-  client.Send(call);
-  client.world.Run();
-  EXPECT_EQ(call.ends, 1);
-  EXPECT_EQ(call.controller.ErrorCode(), ECANCELED);
-  EXPECT_EQ(call.controller.ErrorText(), "cancelled by the caller before it was sent");
-  EXPECT_TRUE(client.world.transport.attempts.empty());
-}
-
-TEST(ClientSessionTest, ACancelledCallIsNotSentLater) {
-  Client client;
-  Call& cancelled = client.Start();
-  Call& late = client.Start(5);
-  Call& other = client.Start();
-  cancelled.controller.StartCancel();
+  const Call& forgotten = client.Start();
+  const Call& late = client.Start(5);
+  const Call& other = client.Start();
+  client.Forget(forgotten);
   client.world.clock.Advance(milliseconds(5));
   client.world.Run();
-  EXPECT_EQ(cancelled.controller.ErrorText(), "cancelled by the caller");
-  EXPECT_EQ(late.controller.ErrorText(),
-            "deadline exceeded: there was no connection yet to 192.0.2.1:80");
+  EXPECT_EQ(forgotten.ends, 0);
+  EXPECT_EQ(late.text, "deadline exceeded: there was no connection yet to 192.0.2.1:80");
+  EXPECT_FALSE(late.may_have_run);
   const auto wire = client.world.transport.Succeed();
   const std::vector<Frame> frames = wire->TakeFrames();
   ASSERT_EQ(frames.size(), 1u);
-  EXPECT_EQ(frames[0].meta.correlation_id(), static_cast<int64_t>(other.id));
+  EXPECT_EQ(frames[0].meta.correlation_id(), static_cast<int64_t>(other.id()));
   wire->End(absl::UnavailableError("closed by peer 192.0.2.1:80"));
   client.world.Run();
-  EXPECT_EQ(other.controller.ErrorCode(), kFailedSocket);
-  EXPECT_EQ(other.controller.ErrorText(),
-            "connection to 192.0.2.1:80: closed by peer 192.0.2.1:80");
+  EXPECT_EQ(other.code, kFailedSocket);
+  EXPECT_EQ(other.text, "connection to 192.0.2.1:80: closed by peer 192.0.2.1:80");
+  EXPECT_TRUE(other.may_have_run) << "it was sent, and nobody knows";
   client.Retire();
   client.world.Run();
+}
+
+// A call that ends may take another with it: the other attempt of the same one.
+TEST(ClientSessionTest, WhatACallsEndForgetsDoesNotEnd) {
+  class Pair final : public SessionCall {
+   public:
+    explicit Pair(ClientSession& session) : session_(session) {}
+    void OnAnswer(Frame&, const Info&) override {}
+    void OnFailure(int, absl::string_view, bool, const Info&) override {
+      ++ends;
+      session_.Forget(other->id());
+    }
+    void Cancel() override {}
+    Pair* other = nullptr;
+    int ends = 0;
+
+   private:
+    ClientSession& session_;
+  };
+  for (const bool by_deadline : {true, false}) {
+    SCOPED_TRACE(by_deadline);
+    Client client;
+    Pair first(*client.session);
+    Pair second(*client.session);
+    first.other = &second;
+    second.other = &first;
+    client.world.loop->RunOrPost([&] {
+      const TimePoint deadline = client.world.clock.Now() + milliseconds(5);
+      client.session->Start(first, 1, deadline, Buffer("x"));
+      client.session->Start(second, 2, deadline, Buffer("y"));
+    });
+    if (by_deadline) {
+      client.world.clock.Advance(milliseconds(5));
+      client.world.Run();
+      client.world.transport.Succeed();
+    } else {
+      client.world.transport.Fail(absl::UnavailableError("refused"));
+    }
+    client.world.Run();
+    EXPECT_EQ(first.ends + second.ends, 1);
+    client.Retire();
+    client.world.Run();
+  }
+}
+
+TEST(ClientSessionTest, TellsWhetherTheServerCanBeReached) {
+  Client client;
+  client.world.loop->RunOrPost([&] { client.session->Probe(); });
+  client.world.transport.Fail(absl::UnavailableError("refused"));
+  EXPECT_EQ(client.watcher.unreachable, 1);
+  client.world.loop->RunOrPost([&] { client.session->Probe(); });
+  const auto wire = client.world.transport.Succeed();
+  EXPECT_EQ(client.watcher.reachable, 1);
+  client.world.loop->RunOrPost([&] { client.session->Probe(); });
+  EXPECT_EQ(client.watcher.reachable, 2) << "it has a connection";
+  wire->End(absl::UnavailableError("closed by peer"));
+  client.world.Run();
+  EXPECT_EQ(client.watcher.unreachable, 1) << "nothing waited: a server may close what is idle";
+  client.Start();
+  const auto second = client.world.transport.Succeed();
+  second->End(absl::UnavailableError("closed by peer"));
+  client.world.Run();
+  EXPECT_EQ(client.watcher.unreachable, 2);
+}
+
+// A server that closes says so: what it has not answered it has not run.
+TEST(ClientSessionTest, AFarewellEndsWhatWasNotAnsweredAsNotRun) {
+  Client client;
+  const Call& answered = client.Start();
+  const Call& late = client.Start();
+  const auto wire = client.world.transport.Succeed();
+  wire::RpcMeta farewell;
+  farewell.mutable_response()->set_error_code(kLogoff);
+  farewell.mutable_response()->set_error_text("the server closes this connection");
+  wire->Deliver(Client::Answer(answered.id()) + FrameOf(farewell));
+  client.world.Run();
+  EXPECT_EQ(answered.code, 0);
+  EXPECT_EQ(late.ends, 1);
+  EXPECT_EQ(late.code, kLogoff);
+  EXPECT_EQ(late.text, "the server closes this connection");
+  EXPECT_FALSE(late.may_have_run);
+}
+
+// As a call does that is tried again at once: before the connection is gone.
+TEST(ClientSessionTest, WhatIsStartedAfterAFarewellWasNotRunEither) {
+  Client client;
+  client.Start();
+  const auto wire = client.world.transport.Succeed();
+  wire::RpcMeta farewell;
+  farewell.mutable_response()->set_error_code(kLogoff);
+  Call after;
+  client.world.loop->RunOrPost([&] {
+    wire->input.Append(absl::string_view(FrameOf(farewell)));
+    wire->handler->OnRead(wire->input);
+    EXPECT_EQ(client.watcher.unreachable, 1);
+    client.session->Start(after, 99, TimePoint::max(), Buffer(absl::string_view("request")));
+  });
+  client.world.Run();
+  EXPECT_EQ(after.ends, 1);
+  EXPECT_EQ(after.code, kLogoff);
+  EXPECT_FALSE(after.may_have_run);
+}
+
+// brpc-java answers with it what it cannot attribute.
+TEST(ClientSessionTest, AnotherErrorForNobodyIsNobodys) {
+  Client client;
+  const Call& call = client.Start();
+  const auto wire = client.world.transport.Succeed();
+  wire::RpcMeta stray;
+  stray.mutable_response()->set_error_code(kInternal);
+  stray.set_correlation_id(0);
+  wire->Deliver(FrameOf(stray));
+  client.world.Run();
+  EXPECT_EQ(call.ends, 0);
+  wire->Deliver(Client::Answer(call.id()));
+  client.world.Run();
+  EXPECT_EQ(call.code, 0);
+}
+
+class Badge final : public Authenticator {
+ public:
+  explicit Badge(absl::StatusOr<std::string> credential) : credential_(std::move(credential)) {}
+  absl::StatusOr<std::string> GenerateCredential() const override { return credential_; }
+  absl::StatusOr<AuthContext> VerifyCredential(absl::string_view, const Address&) const override {
+    return AuthContext();
+  }
+
+ private:
+  const absl::StatusOr<std::string> credential_;
+};
+
+TEST(ClientSessionTest, TheFirstRequestOfEachConnectionBearsTheCredential) {
+  ChannelOptions options;
+  options.auth = std::make_shared<Badge>("secret");
+  Client client(options);
+  for (int connections = 0; connections < 2; ++connections) {
+    const Call& first = client.Start();
+    client.Start();
+    const auto wire = client.world.transport.Succeed();
+    client.Start();
+    const std::vector<Frame> frames = wire->TakeFrames();
+    ASSERT_EQ(frames.size(), 3u);
+    EXPECT_EQ(frames[0].meta.correlation_id(), static_cast<int64_t>(first.id()));
+    EXPECT_EQ(frames[0].meta.authentication_data(), "secret");
+    EXPECT_FALSE(frames[1].meta.has_authentication_data());
+    EXPECT_FALSE(frames[2].meta.has_authentication_data());
+    wire->End(absl::UnavailableError("closed by peer"));
+    client.world.Run();
+  }
+}
+
+TEST(ClientSessionTest, WithoutACredentialNothingIsSent) {
+  ChannelOptions options;
+  options.auth = std::make_shared<Badge>(absl::UnavailableError("the vault is closed"));
+  Client client(options);
+  const Call& call = client.Start();
+  const auto wire = client.world.transport.Succeed();
+  client.world.Run();
+  EXPECT_EQ(call.code, kAuthFailed);
+  EXPECT_EQ(call.text, "no credential: the vault is closed");
+  EXPECT_FALSE(call.may_have_run);
+  EXPECT_TRUE(wire->TakeFrames().empty());
 }
 
 TEST(ClientSessionTest, AFailureToConnectNamesNoFormerConnection) {
@@ -154,12 +237,13 @@ TEST(ClientSessionTest, AFailureToConnectNamesNoFormerConnection) {
   const auto wire = client.world.transport.Succeed();
   wire->End(absl::UnavailableError("closed by peer"));
   client.world.Run();
-  EXPECT_NE(first.controller.connection(), nullptr);
+  EXPECT_NE(first.connection, nullptr);
   Call& second = client.Start();
   client.world.transport.Fail(absl::UnavailableError("refused"));
   client.world.Run();
-  EXPECT_EQ(second.controller.ErrorText(), "refused");
-  EXPECT_EQ(second.controller.connection(), nullptr);
+  EXPECT_EQ(second.text, "refused");
+  EXPECT_FALSE(second.may_have_run);
+  EXPECT_EQ(second.connection, nullptr);
 }
 
 TEST(ClientSessionTest, LivesUntilItsLastCallHasEnded) {
@@ -169,10 +253,10 @@ TEST(ClientSessionTest, LivesUntilItsLastCallHasEnded) {
   client.Retire();
   client.world.Run();
   EXPECT_EQ(client.sessions.count(), 1);
-  wire->Deliver(Client::Answer(call.id));
+  wire->Deliver(Client::Answer(call.id()));
   client.world.Run();
   EXPECT_EQ(call.ends, 1);
-  EXPECT_FALSE(call.controller.Failed());
+  EXPECT_EQ(call.code, 0);
   EXPECT_EQ(client.sessions.count(), 0);
   EXPECT_TRUE(wire->destroyed);
 }
@@ -186,7 +270,7 @@ TEST(ClientSessionTest, RetiresWhileItConnects) {
     client.world.clock.Advance(milliseconds(100));
     client.world.Run();
     EXPECT_EQ(call.ends, 1);
-    EXPECT_EQ(call.controller.ErrorCode(), kRpcTimedOut);
+    EXPECT_EQ(call.code, kRpcTimedOut);
     EXPECT_EQ(client.sessions.count(), 1) << "the attempt is under way";
     if (connects) {
       client.world.transport.Succeed();
@@ -203,94 +287,6 @@ TEST(ClientSessionTest, WithoutACallThereIsNothingToEnd) {
   EXPECT_EQ(client.sessions.count(), 1);
   client.Retire();
   EXPECT_EQ(client.sessions.count(), 0);
-}
-
-// Steps in any order. The books at the end: each call has ended once, and nothing is left.
-class Chaos {
- public:
-  explicit Chaos(uint64_t seed) : random_(seed) {}
-
-  void Step() {
-    switch (random_.Below(10)) {
-      case 0:
-      case 1:
-      case 2:
-        client_.Start(random_.Chance(0.3) ? -1 : static_cast<int64_t>(random_.Below(20)));
-        break;
-      case 3:
-      case 4:
-        Connected();
-        break;
-      case 5:
-        if (wire_ != nullptr) wire_->Deliver(Client::Answer(AnyId()));
-        break;
-      case 6:
-        Cancel();
-        break;
-      case 7:
-        client_.world.clock.Advance(milliseconds(random_.Below(4)));
-        break;
-      case 8:
-        Disturb();
-        break;
-      default:
-        client_.world.loop->RunOnce();
-    }
-  }
-  void EndAndCheck() {
-    client_.Retire();
-    for (int i = 0; i < 10; ++i) {
-      client_.world.Run();
-      // Calls without a deadline end by the connection.
-      if (!client_.world.transport.attempts.empty()) {
-        client_.world.transport.Fail(absl::UnavailableError("refused"));
-      }
-      if (wire_ != nullptr) wire_->End(absl::UnavailableError("the end"));
-    }
-    wire_ = nullptr;
-    EXPECT_EQ(client_.sessions.count(), 0);
-    EXPECT_EQ(client_.world.loop->NextTimer(), std::nullopt);
-    EXPECT_EQ(client_.world.pool->stats().used_bytes, 0u);
-    for (const auto& [id, call] : client_.calls) EXPECT_EQ(call.ends, 1) << id;
-  }
-
- private:
-  // Of a call that waits, has ended, or never was.
-  uint64_t AnyId() { return random_.Below(client_.calls.size() + 2); }
-
-  void Connected() {
-    if (client_.world.transport.attempts.empty()) return;
-    if (random_.Chance(0.7)) {
-      wire_ = client_.world.transport.Succeed();
-    } else {
-      client_.world.transport.Fail(absl::UnavailableError("refused"));
-    }
-  }
-  void Cancel() {
-    const auto found = client_.calls.find(AnyId());
-    if (found != client_.calls.end()) found->second.controller.StartCancel();
-  }
-  void Disturb() {
-    if (wire_ == nullptr || !random_.Chance(0.3)) return;
-    if (random_.Chance(0.5)) {
-      wire_->Deliver("garbage");
-    } else {
-      wire_->End(absl::UnavailableError("closed by peer"));
-    }
-  }
-
-  TestRandom random_;
-  Client client_;
-  std::shared_ptr<FakeWire> wire_;
-};
-
-TEST(ClientSessionChaosTest, EachCallEndsExactlyOnce) {
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
-    SCOPED_TRACE(seed);
-    Chaos chaos(seed);
-    for (int step = 0; step < 200; ++step) chaos.Step();
-    chaos.EndAndCheck();
-  }
 }
 
 }  // namespace

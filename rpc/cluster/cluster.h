@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_RPC_CLUSTER_CLUSTER_H_
+#define FARCALL_RPC_CLUSTER_CLUSTER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "rpc/cluster/naming.h"
+#include "rpc/cluster/retry_budget.h"
+#include "rpc/cluster/routed_call.h"
+#include "rpc/cluster/server_connections.h"
+#include "rpc/cluster/server_set.h"
+#include "rpc/controller.h"
+#include "rpc/dispatch/in_flight.h"
+#include "rpc/session/client_session.h"
+#include "transport/buffer/block_writer.h"
+#include "transport/loop/event_loop.h"
+
+namespace farcall {
+
+// The servers of a channel as one loop sees them: which there are, the connections to them, and
+// the calls under way. All but loop(), NextCallId() and Cancel() with the loop held.
+//
+// Lives until it is retired and its last call has ended, whoever else lets go of it.
+class Cluster final : public Cancellable,
+                      public ServerWatcher,
+                      public std::enable_shared_from_this<Cluster> {
+ public:
+  using Environment = ClientSession::Environment;
+
+  // `target` passes Naming::Check. No loop held; connects with the first call.
+  static std::shared_ptr<Cluster> Create(std::shared_ptr<const Environment> environment,
+                                         EventLoop& loop, absl::string_view target);
+  Cluster(std::shared_ptr<const Environment> environment, EventLoop& loop,
+          absl::string_view target);
+  ~Cluster() override;
+
+  EventLoop& loop() { return loop_; }
+  // Never 0: some peers answer what they cannot read with 0.
+  uint64_t NextCallId() { return last_call_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  // Ends that call with ECANCELED if it is under way. Any thread.
+  void Cancel(uint64_t call_id) override;
+
+  // Sends the frame, `head` (copied) and then `body`, and completes `call` in every case.
+  void Start(RoutedCall& call, uint64_t call_id, const RoutedCall::Plan& plan,
+             absl::string_view head, Buffer body);
+  // No call will be started any more.
+  void Retire();
+
+  std::vector<ServerSet::View> Views() const { return servers_.Views(loop_.now()); }
+
+  // --- Of RoutedCall.
+
+  struct Choice {
+    ServerSet::ServerId server = 0;
+    std::shared_ptr<ClientSession> session;
+    int code = 0;  // of an error: no server, or none with a connection to spare
+    std::string text;
+  };
+  // False: the names are not known yet; `call` is told when they are.
+  bool NamesKnown(RoutedCall& call);
+  Choice Choose(const RoutedCall::Plan& plan, std::span<const ServerSet::ServerId> tried);
+  // An attempt ended that Choose gave a server for.
+  void OnAttemptEnd(ServerSet::ServerId server, const std::shared_ptr<ClientSession>& session,
+                    ConnectionType type, ServerSet::Outcome outcome, Duration latency,
+                    bool reusable);
+  // The server answered that it stops.
+  void OnLogoff(ServerSet::ServerId server, const std::shared_ptr<ClientSession>& session);
+  bool TakeRetry() { return budget_.Take(loop_.now()); }
+  // Cancel finds the call, which is in no table of a shared connection under its own id.
+  void List(RoutedCall& call) { listed_.insert_or_assign(call.id(), &call); }
+  // RoutedCall::OnAlarm is called at `when`, for a call that is listed.
+  void SetAlarm(TimePoint when, uint64_t call_id);
+  void CancelAlarm(TimePoint when, uint64_t call_id) { alarms_.erase({when, call_id}); }
+  bool MoreServersThan(size_t tried) const { return servers_.size() > tried; }
+  const ChannelOptions& options() const { return environment_->options; }
+  // The call has left nothing behind; completes it.
+  void OnCallEnd(RoutedCall& call);
+
+  void OnReachable(ServerSet::ServerId server) override;
+  void OnUnreachable(ServerSet::ServerId server, const absl::Status& why) override;
+
+ private:
+  void OnNodes(absl::StatusOr<Naming::Nodes> nodes);
+  void WakeCalls();
+  RoutedCall* Find(uint64_t call_id);
+  void OnAlarms();
+  void Probe();
+  void ArmProbe();
+  void LetGoIfDone();
+
+  const InFlightOne counted_;  // first, so that it ends when all else is gone
+  const std::shared_ptr<const Environment> environment_;
+  EventLoop& loop_;
+  const std::string target_;
+  std::atomic<uint64_t> last_call_id_{0};
+
+  std::shared_ptr<Cluster> self_;  // until it is done
+  std::unique_ptr<Naming> naming_;
+  bool names_known_ = false;
+  std::string no_names_why_;  // the last error, while no names are known
+  ServerSet servers_;
+  absl::flat_hash_map<ServerSet::ServerId, std::unique_ptr<ServerConnections>> connections_;
+  RetryBudget budget_;
+  absl::flat_hash_map<uint64_t, RoutedCall*> listed_;
+  std::vector<uint64_t> unplaced_;  // calls that wait for names
+  absl::btree_set<std::pair<TimePoint, uint64_t>> alarms_;
+  Timer alarm_timer_;
+  size_t calls_ = 0;
+  bool retired_ = false;
+  Timer probe_timer_;
+  BlockWriter writer_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_CLUSTER_CLUSTER_H_

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For the tests of calls through a cluster: servers that are the test's, on a loop that it turns
+// by hand, in the time that it says. One thread.
+
+#ifndef FARCALL_RPC_CLUSTER_CLUSTER_TESTING_H_
+#define FARCALL_RPC_CLUSTER_CLUSTER_TESTING_H_
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "rpc/closure.h"
+#include "rpc/cluster/cluster.h"
+#include "rpc/dispatch/test_services.pb.h"
+#include "rpc/session/session_testing.h"
+
+namespace farcall {
+
+// A request that came to a server of the test.
+struct ArrivedRequest {
+  std::string server;
+  uint64_t id = 0;
+  int32_t timeout_ms = 0;
+  std::string payload;
+};
+
+class ClusterWorld {
+ public:
+  struct Call {
+    Controller controller;
+    int ends = 0;
+  };
+  // A connection that is open, by who is at the other end.
+  struct Wire {
+    std::string server;
+    std::shared_ptr<FakeWire> end;
+  };
+
+  explicit ClusterWorld(const std::string& target, const ChannelOptions& options = {})
+      : options_(options) {
+    world.parts.sessions = &sessions;
+    environment_ = std::make_shared<const CallEnvironment>(
+        CallEnvironment{&world.clock, world.pool.get(), options.max_body_size, {}});
+    cluster = Cluster::Create(std::make_shared<const Cluster::Environment>(
+                                  Cluster::Environment{world.parts, options, nullptr}),
+                              *world.loop, target);
+    world.Run();  // names are known, or being looked up
+  }
+  ~ClusterWorld() {
+    Retire();
+    for (int i = 0; i < 20; ++i) {
+      FailConnects();
+      for (const Wire& wire : std::exchange(wires, {})) {
+        wire.end->End(absl::UnavailableError("the end"));
+      }
+      Advance(std::chrono::seconds(1));
+    }
+    EXPECT_EQ(sessions.count(), 0) << "all sessions and clusters are gone";
+    EXPECT_EQ(world.pool->stats().used_bytes, 0u) << "all blocks came home";
+  }
+
+  Call& Start(RoutedCall::Plan plan) {
+    const uint64_t id = cluster->NextCallId();
+    Call& call = calls[id];
+    call.controller.Begin(cluster, id);
+    auto* const routed =
+        new RoutedCall(environment_, *one::Echo::descriptor()->method(0), call.controller, nullptr,
+                       NewClosure([&call] { ++call.ends; }));
+    wire::RpcMeta meta;
+    meta.mutable_request()->set_method_name("Say");
+    meta.set_correlation_id(static_cast<int64_t>(id));
+    one::Ping ping;
+    ping.set_text(absl::StrCat("call ", id));
+    const auto encoder = FrameEncoder::Create(meta, &ping, 0);
+    std::string frame(encoder->head_size(), '\0');
+    encoder->WriteTo(frame.data());
+    world.loop->RunOrPost([cluster = cluster, routed, id, plan, frame] {
+      cluster->Start(*routed, id, plan, frame, Buffer());
+    });
+    return call;
+  }
+  Call& Start() { return Start(Plan()); }
+  // Of a call as the options say.
+  RoutedCall::Plan Plan() const {
+    RoutedCall::Plan plan;
+    plan.deadline = world.clock.Now() + std::chrono::milliseconds(options_.timeout_ms);
+    plan.max_retry = options_.max_retry;
+    if (options_.backup_request_ms >= 0) {
+      plan.backup_after = std::chrono::milliseconds(options_.backup_request_ms);
+    }
+    plan.connection_type = options_.connection_type;
+    return plan;
+  }
+
+  // Who waits for a connection now.
+  std::vector<std::string> Dialled() const {
+    std::vector<std::string> peers;
+    for (const FakeTransport::Attempt& one : world.transport.attempts) {
+      peers.push_back(one.peer.ToString());
+    }
+    return peers;
+  }
+  // All who wait for a connection get one, or none.
+  void Connect() {
+    while (!world.transport.attempts.empty()) {
+      const std::string peer = world.transport.attempts.front().peer.ToString();
+      wires.push_back({peer, world.transport.Succeed()});
+    }
+    world.Run();
+  }
+  void FailConnects() {
+    const size_t waiting = world.transport.attempts.size();
+    for (size_t i = 0; i < waiting; ++i) {
+      world.transport.Fail(absl::UnavailableError("refused"));
+    }
+    world.Run();
+  }
+  // What came to all servers since the last time.
+  std::vector<ArrivedRequest> Arrived() {
+    std::vector<ArrivedRequest> arrived;
+    for (const Wire& wire : wires) {
+      for (const Frame& frame : wire.end->TakeFrames()) {
+        arrived.push_back({wire.server, static_cast<uint64_t>(frame.meta.correlation_id()),
+                           frame.meta.request().timeout_ms(), frame.payload.ToString()});
+      }
+    }
+    return arrived;
+  }
+  // The only one.
+  ArrivedRequest One() {
+    const std::vector<ArrivedRequest> arrived = Arrived();
+    EXPECT_EQ(arrived.size(), 1u);
+    return arrived.empty() ? ArrivedRequest() : arrived.front();
+  }
+  void Answer(const ArrivedRequest& request, int code = 0, const std::string& text = "") {
+    wire::RpcMeta meta;
+    meta.mutable_response()->set_error_code(code);
+    if (code != 0) meta.mutable_response()->set_error_text(text);
+    meta.set_correlation_id(static_cast<int64_t>(request.id));
+    const auto encoder = FrameEncoder::Create(meta, nullptr, 0);
+    std::string frame(encoder->head_size(), '\0');
+    encoder->WriteTo(frame.data());
+    // On the newest connection: an older one may be closing.
+    for (auto wire = wires.rbegin(); wire != wires.rend(); ++wire) {
+      if (wire->server != request.server || wire->end->handler == nullptr) continue;
+      wire->end->Deliver(frame);
+      break;
+    }
+    world.Run();
+  }
+  // The connections to a server break.
+  void Break(const std::string& server) {
+    for (const Wire& wire : wires) {
+      if (wire.server == server) wire.end->End(absl::UnavailableError("closed by peer"));
+    }
+    wires.erase(std::remove_if(wires.begin(), wires.end(),
+                               [&](const Wire& wire) { return wire.server == server; }),
+                wires.end());
+    world.Run();
+  }
+  void Advance(Duration time) {
+    world.clock.Advance(time);
+    world.Run();
+  }
+  // As the destructor of a channel does.
+  void Retire() {
+    if (cluster == nullptr) return;
+    world.loop->RunOrPost([cluster = cluster] { cluster->Retire(); });
+    cluster = nullptr;
+    world.Run();
+  }
+
+  SessionWorld world;
+  InFlight sessions;
+  std::map<uint64_t, Call> calls;
+  std::vector<Wire> wires;
+  std::shared_ptr<Cluster> cluster;
+
+ private:
+  const ChannelOptions options_;
+  std::shared_ptr<const CallEnvironment> environment_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_CLUSTER_CLUSTER_TESTING_H_

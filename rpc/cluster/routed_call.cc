@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/cluster/routed_call.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rpc/cluster/cluster.h"
+#include "rpc/retry_policy.h"
+#include "rpc/wire/reframe.h"
+#include "transport/base/check.h"
+
+namespace farcall {
+namespace {
+
+// Before a server that was tried already is tried again: doubles with each retry. A quarter is
+// spread by the call's id, so that calls that failed together do not come together.
+constexpr Duration kFirstPause = std::chrono::milliseconds(10);
+constexpr Duration kLongestPause = std::chrono::milliseconds(200);
+
+Duration Pause(int retry, uint64_t id) {
+  const Duration whole = std::min(kFirstPause * (1 << std::min(retry - 1, 8)), kLongestPause);
+  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
+  return whole - whole / 4 * static_cast<int64_t>((id * kGolden) >> 56) / 256;
+}
+
+// An answer that says that the server ran nothing.
+bool IsRefusal(int code) { return code == kLogoff || code == kLimit; }
+
+// What an error tells of the server. Numbers that are no RpcError are the service's own, and the
+// service answered.
+ServerSet::Outcome OutcomeOf(int code) {
+  switch (code) {
+    case kRpcTimedOut:
+    case kFailedSocket:
+    case kOvercrowded:
+    case kEof:
+    case kInternal:
+    case kLimit:
+    case kRdma:
+      return ServerSet::Outcome::kFailure;
+    case ECANCELED:
+    case kLogoff:
+    case kAuthFailed:
+      return ServerSet::Outcome::kIgnored;
+    default:
+      return ServerSet::Outcome::kSuccess;
+  }
+}
+
+}  // namespace
+
+RoutedCall::~RoutedCall() {
+  Check(first_.session == nullptr && (!second_ || second_->session == nullptr),
+        "a call ends before it dies");
+}
+
+void RoutedCall::Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer frame) {
+  cluster_ = &cluster;
+  id_ = id;
+  plan_ = plan;
+  frame_ = std::move(frame);
+  if (canceled()) return FinishFailed(ECANCELED, "cancelled by the caller before it was sent");
+  if (plan_.connection_type != CONNECTION_TYPE_SINGLE) cluster_->List(*this);
+  if (!cluster_->NamesKnown(*this)) return Await(Waiting::kForNames, plan_.deadline);
+  const TimePoint now = cluster_->loop().now();
+  if (plan_.backup_after < plan_.deadline - now) {
+    Await(Waiting::kForBackup, now + plan_.backup_after);
+  }
+  Place(first_);
+}
+
+// The last thing that is done: the attempt may end before Start returns, and the call with it.
+void RoutedCall::Place(Attempt& attempt) {
+  Cluster::Choice choice = cluster_->Choose(plan_, tried_);
+  if (choice.session == nullptr) {
+    // A backup request that finds no connection is not missed.
+    if (&attempt != &first_) return second_.reset();
+    return FinishFailed(choice.code, choice.text);
+  }
+  const uint64_t attempt_id = attempts_++ == 0 ? id_ : cluster_->NextCallId();
+  tried_.push_back(choice.server);
+  attempt.server = choice.server;
+  attempt.session = choice.session;
+  attempt.began = cluster_->loop().now();
+  choice.session->Start(attempt, attempt_id, plan_.deadline, NextFrame(attempt_id));
+}
+
+Buffer RoutedCall::NextFrame(uint64_t attempt_id) {
+  if (attempts_ == 1) return plan_.may_repeat() ? frame_.Share() : std::move(frame_);
+  const TimePoint now = cluster_->loop().now();
+  return Reframe(frame_.Share(), [&](wire::RpcMeta& meta) {
+    meta.set_correlation_id(static_cast<int64_t>(attempt_id));
+    if (plan_.deadline == TimePoint::max()) return;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(plan_.deadline - now).count();
+    meta.mutable_request()->set_timeout_ms(static_cast<int32_t>(std::max<int64_t>(left, 1)));
+  });
+}
+
+void RoutedCall::OnAnswer(Attempt& attempt, Frame& frame, const Info& connection) {
+  const int code = frame.meta.response().error_code();
+  if (IsRefusal(code)) {
+    return OnFailure(attempt, code, frame.meta.response().error_text(), /*may_have_run=*/false,
+                     connection);
+  }
+  Release(attempt, OutcomeOf(code), /*reusable=*/true);
+  set_connection(connection);
+  Answer(frame);
+  Finish();
+}
+
+void RoutedCall::OnFailure(Attempt& attempt, int code, absl::string_view text, bool may_have_run,
+                           const Info& connection) {
+  Fail(code, text);
+  if (code == kLogoff) cluster_->OnLogoff(attempt.server, attempt.session);
+  set_connection(connection);
+  Release(attempt, OutcomeOf(code), /*reusable=*/IsRefusal(code) && code != kLogoff);
+  const bool other_runs = first_.session != nullptr || (second_ && second_->session != nullptr);
+  if (other_runs) return;
+  if (!MayRetry(code, text, may_have_run)) return Finish();
+  ++retries_;
+  Retry();
+}
+
+bool RoutedCall::MayRetry(int code, absl::string_view text, bool may_have_run) {
+  if (retries_ >= plan_.max_retry || code == ECANCELED) return false;
+  if (plan_.deadline <= cluster_->loop().now()) return false;
+  const auto& own = cluster_->options().retry_policy;
+  const auto& policy = own != nullptr ? own : RetryPolicy::Default();
+  if (!policy->ShouldRetry({code, text, may_have_run, attempts_})) return false;
+  if (cluster_->TakeRetry()) return true;
+  Fail(code, absl::StrCat(text, " (not tried again: retry_budget is used up)"));
+  return false;
+}
+
+void RoutedCall::Retry() {
+  cluster_->List(*this);
+  if (cluster_->MoreServersThan(tried_.size())) return Place(first_);
+  const TimePoint then = cluster_->loop().now() + Pause(retries_, id_);
+  if (then >= plan_.deadline) return Finish();  // with the error that there is
+  Await(Waiting::kToRetry, then);
+}
+
+void RoutedCall::Cancel() {
+  Drop(first_, ServerSet::Outcome::kIgnored);
+  if (second_) Drop(*second_, ServerSet::Outcome::kIgnored);
+  FinishFailed(ECANCELED, "cancelled by the caller");
+}
+
+void RoutedCall::OnNames(const absl::Status& why) {
+  StopWaiting();
+  if (!why.ok()) return FinishFailed(EHOSTDOWN, why.message());
+  Place(first_);
+}
+
+void RoutedCall::Release(Attempt& attempt, ServerSet::Outcome outcome, bool reusable) {
+  const std::shared_ptr<ClientSession> session = std::move(attempt.session);
+  attempt.session = nullptr;
+  cluster_->OnAttemptEnd(attempt.server, session, plan_.connection_type, outcome,
+                         cluster_->loop().now() - attempt.began, reusable);
+}
+
+// An attempt whose answer nobody waits for any more.
+void RoutedCall::Drop(Attempt& attempt, ServerSet::Outcome outcome) {
+  if (attempt.session == nullptr) return;
+  const std::shared_ptr<ClientSession> session = attempt.session;
+  Release(attempt, outcome, /*reusable=*/false);
+  session->Forget(attempt.id());
+}
+
+void RoutedCall::Await(Waiting what, TimePoint until) {
+  StopWaiting();
+  waiting_ = what;
+  cluster_->List(*this);
+  alarm_ = until;
+  if (until != TimePoint::max()) cluster_->SetAlarm(until, id_);
+}
+
+void RoutedCall::StopWaiting() {
+  waiting_ = Waiting::kForNothing;
+  if (alarm_ != TimePoint::max())
+    cluster_->CancelAlarm(std::exchange(alarm_, TimePoint::max()), id_);
+}
+
+void RoutedCall::OnAlarm() {
+  alarm_ = TimePoint::max();
+  switch (std::exchange(waiting_, Waiting::kForNothing)) {
+    case Waiting::kForNothing:
+      return;
+    case Waiting::kForNames:
+      return FinishFailed(kRpcTimedOut,
+                          "deadline exceeded: the names of the target are not known yet");
+    case Waiting::kToRetry:
+      return Place(first_);
+    case Waiting::kForBackup:
+      if (first_.session == nullptr || !cluster_->TakeRetry()) return;
+      second_.emplace(*this);
+      return Place(*second_);
+  }
+}
+
+void RoutedCall::FinishFailed(int code, absl::string_view text) {
+  Fail(code, text);
+  Finish();
+}
+
+void RoutedCall::Finish() {
+  // The loser of a backup request was this slow at least: what its server is known by.
+  Drop(first_, ServerSet::Outcome::kSuccess);
+  if (second_) Drop(*second_, ServerSet::Outcome::kSuccess);
+  StopWaiting();
+  set_attempts(retries_, second_.has_value());
+  frame_.Clear();
+  cluster_->OnCallEnd(*this);
+}
+
+}  // namespace farcall

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_RPC_CLUSTER_ROUTED_CALL_H_
+#define FARCALL_RPC_CLUSTER_ROUTED_CALL_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "rpc/call/client_call.h"
+#include "rpc/call/session_call.h"
+#include "rpc/cluster/server_set.h"
+#include "rpc/session/client_session.h"
+#include "rpc/types.h"
+#include "transport/buffer/buffer.h"
+
+namespace farcall {
+
+class Cluster;
+
+// One call on its way through a cluster: its attempts, one after the other and, with a backup
+// request, two at a time.
+//
+//   Begin ──▶ [names known?] ──▶ attempt ──answer──▶ Finish
+//                  ▲               │  └─backup time─▶ second attempt, the first answer counts
+//                  │            failure
+//                  └──(pause)──── retry?  ──no──▶ Finish
+//
+// With the cluster's loop held. It is over, and not to be touched, when Begin, or what it set
+// off, has called Complete.
+class RoutedCall : public ClientCall {
+ public:
+  struct Plan {
+    TimePoint deadline;
+    int max_retry = 0;
+    Duration backup_after = Duration::max();  // max(): no backup request
+    ConnectionType connection_type = CONNECTION_TYPE_SINGLE;
+    std::optional<uint64_t> request_code;
+
+    bool may_repeat() const { return max_retry > 0 || backup_after != Duration::max(); }
+  };
+
+  using ClientCall::ClientCall;
+  ~RoutedCall() override;
+
+  // `frame` is whole, and its correlation_id is `id`. The cluster outlives the call.
+  void Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer frame);
+  // Ends with ECANCELED.
+  void Cancel();
+  // Names are known now, or will not be: `why`.
+  void OnNames(const absl::Status& why);
+  // The time came that was asked of Cluster::SetAlarm.
+  void OnAlarm();
+
+  uint64_t id() const { return id_; }
+
+ private:
+  // One request to one server.
+  class Attempt final : public SessionCall {
+   public:
+    explicit Attempt(RoutedCall& call) : call_(call) {}
+    void OnAnswer(Frame& frame, const Info& connection) override {
+      call_.OnAnswer(*this, frame, connection);
+    }
+    void OnFailure(int code, absl::string_view text, bool may_have_run,
+                   const Info& connection) override {
+      call_.OnFailure(*this, code, text, may_have_run, connection);
+    }
+    void Cancel() override { call_.Cancel(); }
+
+    ServerSet::ServerId server = 0;
+    std::shared_ptr<ClientSession> session;  // null: not under way
+    TimePoint began{};
+
+   private:
+    RoutedCall& call_;
+  };
+  enum class Waiting : uint8_t { kForNothing, kForNames, kToRetry, kForBackup };
+
+  void Place(Attempt& attempt);
+  Buffer NextFrame(uint64_t attempt_id);
+  void OnAnswer(Attempt& attempt, Frame& frame, const Info& connection);
+  void OnFailure(Attempt& attempt, int code, absl::string_view text, bool may_have_run,
+                 const Info& connection);
+  bool MayRetry(int code, absl::string_view text, bool may_have_run);
+  void Retry();
+  void Release(Attempt& attempt, ServerSet::Outcome outcome, bool reusable);
+  void Drop(Attempt& attempt, ServerSet::Outcome outcome);
+  void Await(Waiting what, TimePoint until);
+  void StopWaiting();
+  void FinishFailed(int code, absl::string_view text);
+  void Finish();
+
+  Cluster* cluster_ = nullptr;
+  uint64_t id_ = 0;
+  Plan plan_;
+  Buffer frame_;  // kept while there may be another attempt
+  absl::InlinedVector<ServerSet::ServerId, 4> tried_;
+  int retries_ = 0;
+  int attempts_ = 0;
+  Attempt first_{*this};
+  std::optional<Attempt> second_;  // the backup request
+  Waiting waiting_ = Waiting::kForNothing;
+  TimePoint alarm_ = TimePoint::max();  // max(): none is set
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_CLUSTER_ROUTED_CALL_H_
