@@ -4,14 +4,21 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/descriptor.h"
 #include "rpc/cluster/resolve.h"
 #include "rpc/cluster/target.h"
+#include "rpc/errors.h"
+#include "rpc/http/http_protocol.h"
+#include "rpc/reflection/reflection.h"
 #include "rpc/runtime.h"
 #include "rpc/session/rdma_wanted.h"
+#include "rpc/session/refuse_waiting.h"
 #include "rpc/session/server_core.h"
 #include "rpc/session/server_session.h"
+#include "rpc/status/status_pages.h"
 #include "rpc/traffic_class.h"
 #include "transport/base/check.h"
 #include "transport/base/cores.h"
@@ -21,6 +28,8 @@
 
 namespace farcall {
 namespace {
+
+const Duration kCloseTimeout = ConnectionOptions().close_timeout;
 
 int HandlerThreads(const ServerOptions& options) {
   return options.handler_threads >= 0 ? options.handler_threads : std::max(4, 2 * UsableCores());
@@ -37,6 +46,22 @@ absl::StatusOr<Address> ListenAddress(absl::string_view text) {
   return resolved->front();
 }
 
+// Beside the program's services; where it has one of that name itself, that stays.
+void AddReflection(ServiceMap& services) {
+  std::vector<const google::protobuf::ServiceDescriptor*> told;
+  for (const ServiceMap::Found& method : services.all()) {
+    const google::protobuf::ServiceDescriptor* const service = method.method->service();
+    if (told.empty() || told.back() != service) told.push_back(service);
+  }
+  static_cast<void>(services.AddOwned(MakeReflection(std::move(told))));
+}
+
+absl::StatusOr<std::shared_ptr<TlsServerContext>> LoadTls(const RuntimeParts& parts,
+                                                          const ServerTlsOptions& options) {
+  if (parts.server_tls) return parts.server_tls(options);
+  return absl::FailedPreconditionError("ServerOptions::tls: this runtime has no TLS");
+}
+
 }  // namespace
 
 Server::Server() : core_(std::make_shared<ServerCore>()) {}
@@ -46,6 +71,7 @@ Server::~Server() {
   BeforeBlocking();
   core_->running.WaitForNone();
   core_->handlers = nullptr;
+  core_->services.DropMessages();
   // Here rather than with the core, whose last holder may hold a loop. A connection that
   // did not close in time may still look at them.
   if (core_->connections.count() == 0) core_->services.DestroyOwned();
@@ -75,11 +101,8 @@ absl::Status Server::Start(uint16_t port, const ServerOptions& options) {
   return ipv4.ok() ? ipv4 : both;
 }
 
-absl::Status Server::StartOn(const Address& address, const ServerOptions& options) {
-  if (absl::Status status = options.Validate(); !status.ok()) return status;
-  if (listener_ != nullptr) return absl::FailedPreconditionError("a server starts once");
-  const absl::StatusOr<int> traffic_class = TrafficClass(options.traffic_class);
-  if (!traffic_class.ok()) return traffic_class.status();
+// Fills the core, of which no connection knows yet.
+absl::Status Server::Prepare(const ServerOptions& options) {
   Runtime* runtime = options.runtime;
   if (runtime == nullptr) {
     absl::StatusOr<Runtime*> usual = Runtime::Default();
@@ -88,15 +111,41 @@ absl::Status Server::StartOn(const Address& address, const ServerOptions& option
   }
   core_->parts = runtime->parts();
   core_->options = options;
+  core_->limit.Set(options.max_concurrency);
+  core_->started = core_->parts.clock->Now();
+  if (options.reflection) AddReflection(core_->services);
+  if (options.http) {
+    status_ =
+        std::make_shared<StatusCollector>(*core_, [runtime] { return runtime->upgrade_counts(); });
+    HttpPages pages;
+    AddStatusPages(status_, pages);
+    ServeHttp(*core_, std::move(pages));
+  }
   core_->handlers = nullptr;
   if (const int threads = HandlerThreads(options); threads > 0) {
     auto handlers = HandlerPool::Start(threads);
     if (!handlers.ok()) return handlers.status();
     core_->handlers = *std::move(handlers);
   }
+  return absl::OkStatus();
+}
+
+absl::Status Server::StartOn(const Address& address, const ServerOptions& options) {
+  if (absl::Status status = options.Validate(); !status.ok()) return status;
+  if (listener_ != nullptr) return absl::FailedPreconditionError("a server starts once");
+  if (!missing_method_.ok()) return missing_method_;
+  const absl::StatusOr<int> traffic_class = TrafficClass(options.traffic_class);
+  if (!traffic_class.ok()) return traffic_class.status();
+  if (absl::Status status = Prepare(options); !status.ok()) return status;
   ListenOptions listen;
   listen.connection.traffic_class = *traffic_class;
   listen.rdma = RdmaWanted(options);
+  if (options.tls != nullptr) {
+    auto tls = LoadTls(core_->parts, *options.tls);
+    if (!tls.ok()) return tls.status();
+    listen.tls = *std::move(tls);
+    listen.tls_forbids_rdma = TlsForbidsRdma(options);
+  }
   auto listener = core_->parts.transport->Listen(
       *core_->parts.loops, address, listen,
       [core = core_](EventLoop& loop, std::unique_ptr<Connection> connection) {
@@ -104,8 +153,33 @@ absl::Status Server::StartOn(const Address& address, const ServerOptions& option
       });
   if (!listener.ok()) return listener.status();
   listener_ = *std::move(listener);
+  if (status_ != nullptr) status_->SetListenAddress(listener_->address());
   return absl::OkStatus();
 }
+
+MethodConcurrency Server::MaxConcurrencyOf(absl::string_view full_method) {
+  const ServiceMap::Found found = core_->services.Find(full_method);
+  if (found.state != nullptr) return MethodConcurrency(&found.state->limit);
+  absl::Status missing = absl::NotFoundError(
+      absl::StrCat("MaxConcurrencyOf: the server has no method \"", full_method, "\""));
+  if (listener_ == nullptr) {
+    missing_method_ = std::move(missing);
+  } else {
+    core_->parts.log(LogSeverity::kError, missing.message());
+  }
+  return MethodConcurrency(nullptr);
+}
+
+MethodConcurrency& MethodConcurrency::operator=(MaxConcurrency max) {
+  if (limit_ != nullptr) limit_->Set(max);
+  return *this;
+}
+
+MaxConcurrency MethodConcurrency::max() const {
+  return limit_ != nullptr ? limit_->setting() : MaxConcurrency(0);
+}
+
+int MethodConcurrency::now() const { return limit_ != nullptr ? limit_->limit() : 0; }
 
 const Address& Server::listen_address() const {
   Check(listener_ != nullptr, "the server has been started");
@@ -117,13 +191,16 @@ absl::Status Server::Stop(Duration grace) {
   BeforeBlocking();
   listener_->Close();
   core_->stopping = true;
-  const int left = core_->unanswered.WaitForNone(grace);
-  for (const std::shared_ptr<ServerSession>& session : core_->TakeAll()) {
+  const int late = core_->unanswered.WaitForNone(grace);
+  const std::vector<std::shared_ptr<ServerSession>> sessions = core_->TakeAll();
+  if (late > 0) RefuseWaiting(sessions, kLogoff, "the server is stopping", kCloseTimeout);
+  const int left = core_->unanswered.count();
+  for (const std::shared_ptr<ServerSession>& session : sessions) {
     session->loop().RunOrPost(
         [session] { session->Close(absl::CancelledError("the server stopped")); });
   }
   // The transport bounds how long a close takes; twice that means that no loop runs.
-  core_->connections.WaitForNone(2 * ConnectionOptions().close_timeout);
+  core_->connections.WaitForNone(2 * kCloseTimeout);
   if (left == 0) return absl::OkStatus();
   return absl::DeadlineExceededError(
       absl::StrCat(left, left == 1 ? " call was" : " calls were", " not answered within ",

@@ -28,12 +28,29 @@
 
 namespace farcall {
 
+class ConcurrencyLimit;
 class Listener;
+class StatusCollector;
 struct ServerCore;
 
 enum ServiceOwnership { SERVER_OWNS_SERVICE, SERVER_DOESNT_OWN_SERVICE };
 
-// One thread at a time, except Stop.
+// How many calls of one method may run or wait for a thread at once; beyond, they are answered with
+// ELIMIT. Any thread; valid as long as its server.
+class MethodConcurrency {
+ public:
+  // Null: there is no such method, and nothing is set.
+  explicit MethodConcurrency(ConcurrencyLimit* limit) : limit_(limit) {}
+  MethodConcurrency& operator=(MaxConcurrency max);
+  MaxConcurrency max() const;
+  // What it is now, also where it is found automatically; 0: no limit.
+  int now() const;
+
+ private:
+  ConcurrencyLimit* limit_;
+};
+
+// One thread at a time, except Stop and MaxConcurrencyOf.
 class Server {
  public:
   Server();
@@ -46,6 +63,13 @@ class Server {
   // a service of that name.
   absl::Status AddService(google::protobuf::Service* service, ServiceOwnership ownership);
 
+  // Of a method of a service that was added, "EchoService.Echo" or "pkg.EchoService.Echo"; before
+  // Start, or after it by any thread:
+  //   server.MaxConcurrencyOf("EchoService.Echo") = 10;
+  //   server.MaxConcurrencyOf("EchoService.Echo") = MaxConcurrency::Auto();
+  // Of a method that is not there: Start fails and says so; after Start, an error in the log.
+  MethodConcurrency MaxConcurrencyOf(absl::string_view full_method);
+
   // Listens and serves, once. `address`: "1.2.3.4:port", "[::]:port" (IPv4 too), "unix:PATH" or
   // "host:port"; port 0: the system chooses. Errors name the address and the cause.
   absl::Status Start(absl::string_view address, const ServerOptions& options = {});
@@ -54,10 +78,12 @@ class Server {
   // Where it listens. After Start.
   const Address& listen_address() const;
 
-  // Accepts no more; requests that still come are answered with ELOGOFF. Waits up to
-  // `grace` for those that run, then sends what was answered and closes the connections.
-  // kDeadlineExceeded tells how many calls were left without an answer; their closures
-  // may still be run, to no effect, while the runtime lives. Not from a handler or
+  // Accepts no more; requests that still come are answered with ELOGOFF, which tells a client
+  // that they were not run. Waits up to `grace` for the calls under way. Those whose handler has
+  // not begun by then are answered with ELOGOFF too; what was answered is sent and the
+  // connections are closed, each of baidu_std on which nothing is owed with a farewell
+  // (docs/server.md). kDeadlineExceeded tells how many calls were left without an answer; their
+  // closures may still be run, to no effect, while the runtime lives. Not from a handler or
   // closure that runs inline.
   absl::Status Stop(Duration grace);
 
@@ -66,9 +92,12 @@ class Server {
 
  private:
   absl::Status StartOn(const Address& address, const ServerOptions& options);
+  absl::Status Prepare(const ServerOptions& options);
 
   std::shared_ptr<ServerCore> core_;
-  std::unique_ptr<Listener> listener_;  // null: not started
+  std::shared_ptr<StatusCollector> status_;  // null: not started, or no HTTP
+  std::unique_ptr<Listener> listener_;       // null: not started
+  absl::Status missing_method_;              // MaxConcurrencyOf, before Start
   std::atomic<bool> stopped_{false};
 };
 

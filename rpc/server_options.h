@@ -23,13 +23,17 @@ class ServerInterceptor;
 class MaxConcurrency {
  public:
   constexpr MaxConcurrency(int number = 0) : number_(number) {}  // implicit: options.x = 8
-  static constexpr MaxConcurrency Auto() { return MaxConcurrency(kAuto); }
-  constexpr bool is_auto() const { return number_ == kAuto; }
-  constexpr int number() const { return is_auto() ? 0 : number_; }
+  static constexpr MaxConcurrency Auto() {
+    MaxConcurrency found;
+    found.auto_ = true;
+    return found;
+  }
+  constexpr bool is_auto() const { return auto_; }
+  constexpr int number() const { return number_; }  // 0 where it is_auto()
 
  private:
-  static constexpr int kAuto = -1;
   int number_;
+  bool auto_ = false;
 };
 
 struct ServerOptions {
@@ -52,7 +56,8 @@ struct ServerOptions {
   // -1: never.
   int64_t idle_timeout_ms = 600'000;
   // A connection on which a request was begun, or nothing was sent at all, and for so long is not
-  // complete, is closed. Milliseconds, 10 to 2^31 - 1; -1: never.
+  // complete, is closed; so is one that takes nothing of its answers for so long while they hold
+  // up its requests. Milliseconds, 10 to 2^31 - 1; -1: never.
   int64_t read_timeout_ms = 30'000;
   // Bytes of a request with its attachment, as it travels and when it is unpacked; a larger frame
   // closes the connection. 1 KiB to 4 GiB - 1.

@@ -26,6 +26,7 @@ class HandlerPool {
 
   // Any thread. `task` owns itself.
   void Submit(UserTask& task);
+  int threads() const { return static_cast<int>(threads_.size()); }
 
  private:
   HandlerPool() = default;

@@ -20,7 +20,10 @@ absl::Status ServiceMap::Add(google::protobuf::Service& service) {
   Entry entry;
   entry.service = &service;
   for (int i = 0; i < descriptor.method_count(); ++i) {
-    entry.methods[descriptor.method(i)->name()] = descriptor.method(i);
+    states_.push_back(std::make_unique<MethodState>());
+    const Found method{&service, descriptor.method(i), states_.back().get()};
+    entry.methods[descriptor.method(i)->name()] = method;
+    all_.push_back(method);
   }
   const auto shared = std::make_shared<const Entry>(std::move(entry));
   by_name_[descriptor.full_name()] = shared;
@@ -33,12 +36,25 @@ absl::Status ServiceMap::AddOwned(std::unique_ptr<google::protobuf::Service> ser
   return Add(*owned_.back());
 }
 
+void ServiceMap::DropMessages() {
+  for (const std::unique_ptr<MethodState>& state : states_) {
+    state->requests.Close();
+    state->responses.Close();
+  }
+}
+
 ServiceMap::Found ServiceMap::Find(absl::string_view service, absl::string_view method) const {
   const auto entry = by_name_.find(service);
   if (entry == by_name_.end()) return {};
   const auto found = entry->second->methods.find(method);
-  if (found == entry->second->methods.end()) return {entry->second->service, nullptr};
-  return {entry->second->service, found->second};
+  if (found == entry->second->methods.end()) return {entry->second->service, nullptr, nullptr};
+  return found->second;
+}
+
+ServiceMap::Found ServiceMap::Find(absl::string_view full_method) const {
+  const size_t dot = full_method.rfind('.');
+  if (dot == absl::string_view::npos) return {};
+  return Find(full_method.substr(0, dot), full_method.substr(dot + 1));
 }
 
 }  // namespace farcall

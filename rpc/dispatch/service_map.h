@@ -11,8 +11,19 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/service.h"
+#include "rpc/dispatch/concurrency_limit.h"
+#include "rpc/dispatch/message_pool.h"
+#include "rpc/stats/method_stats.h"
 
 namespace farcall {
+
+// What a server keeps of each method. Any thread.
+struct MethodState {
+  MethodStats stats;
+  ConcurrencyLimit limit;
+  MessagePool requests;
+  MessagePool responses;
+};
 
 // The services of a server, by name. Filled before the server starts, then only read,
 // by any thread.
@@ -21,6 +32,7 @@ class ServiceMap {
   struct Found {
     google::protobuf::Service* service = nullptr;                // null: no such service
     const google::protobuf::MethodDescriptor* method = nullptr;  // null: no such method
+    MethodState* state = nullptr;                                // of the method; the map's
   };
 
   // `service` outlives the map. Known by its full name ("pkg.EchoService") and, where no other
@@ -30,16 +42,24 @@ class ServiceMap {
   absl::Status AddOwned(std::unique_ptr<google::protobuf::Service> service);
   // Destroys the services that it owns. Find is not called afterwards.
   void DestroyOwned() { owned_.clear(); }
+  // No message of their types is kept from now on: who made the services may take the types away.
+  void DropMessages();
 
   Found Find(absl::string_view service, absl::string_view method) const;
+  // By "EchoService.Echo" or "pkg.EchoService.Echo".
+  Found Find(absl::string_view full_method) const;
+  // All methods, in the order of adding and of their files; valid while the map is not added to.
+  const std::vector<Found>& all() const { return all_; }
 
  private:
   struct Entry {
     google::protobuf::Service* service = nullptr;
-    absl::flat_hash_map<std::string, const google::protobuf::MethodDescriptor*> methods;
+    absl::flat_hash_map<std::string, Found> methods;
   };
 
   std::vector<std::unique_ptr<google::protobuf::Service>> owned_;
+  std::vector<std::unique_ptr<MethodState>> states_;
+  std::vector<Found> all_;
   absl::flat_hash_map<std::string, std::shared_ptr<const Entry>> by_name_;
 };
 

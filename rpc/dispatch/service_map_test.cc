@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "google/protobuf/descriptor.h"
 #include "rpc/dispatch/test_services.pb.h"
@@ -95,6 +96,35 @@ TEST(ServiceMapTest, AFullNameGoesBeforeAShortOneInEitherOrder) {
   ASSERT_TRUE(map.Add(packaged).ok());
   EXPECT_EQ(map.Find("Echo", "Whisper").service, &bare);
   EXPECT_EQ(map.Find("farcall.one.Echo", "Say").service, &packaged);
+}
+
+TEST(ServiceMapTest, KeepsAStateForEachMethodWhateverNameItIsFoundBy) {
+  Real<one::Echo> echo;
+  ServiceMap map;
+  ASSERT_TRUE(map.Add(echo).ok());
+  MethodState* const say = map.Find("Echo", "Say").state;
+  ASSERT_NE(say, nullptr);
+  EXPECT_EQ(map.Find("farcall.one.Echo", "Say").state, say);
+  EXPECT_EQ(map.Find("farcall.one.Echo.Say").state, say);
+  EXPECT_EQ(map.Find("Echo.Say").state, say);
+  EXPECT_NE(map.Find("Echo.Shout").state, say);
+  EXPECT_EQ(map.Find("Echo", "Whisper").state, nullptr);
+  for (const char* name : {"", ".", "Echo", "Echo.", ".Say", "Say", "farcall.one.Echo"}) {
+    EXPECT_EQ(map.Find(name).method, nullptr) << name;
+  }
+}
+
+TEST(ServiceMapTest, ListsAllMethodsInTheirOrder) {
+  Real<one::Lone> lone;
+  Real<one::Echo> echo;
+  ServiceMap map;
+  ASSERT_TRUE(map.Add(lone).ok());
+  ASSERT_TRUE(map.Add(echo).ok());
+  ASSERT_FALSE(map.Add(echo).ok());
+  std::vector<std::string> names;
+  for (const ServiceMap::Found& method : map.all()) names.push_back(method.method->full_name());
+  EXPECT_EQ(names, (std::vector<std::string>{"farcall.one.Lone.Say", "farcall.one.Echo.Say",
+                                             "farcall.one.Echo.Shout"}));
 }
 
 TEST(ServiceMapTest, OwnsWhatItIsGivenAlsoWhenThatFails) {

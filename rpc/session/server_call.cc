@@ -3,82 +3,108 @@
 #include "rpc/session/server_call.h"
 
 #include <exception>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
-#include "rpc/session/answer_meta.h"
-#include "rpc/session/send_frame.h"
+#include "rpc/interceptor.h"
 #include "rpc/session/server_session.h"
-#include "rpc/wire/payload.h"
-#include "transport/base/check.h"
 
 namespace farcall {
 
-ServerCall::ServerCall(std::shared_ptr<ServerCore> core, std::shared_ptr<ServerSession> session,
-                       ServiceMap::Found method, Frame& frame, TimePoint now)
-    : core_(std::move(core)),
-      session_(std::move(session)),
-      method_(method),
-      correlation_id_(frame.meta.correlation_id()),
-      payload_(std::move(frame.payload)) {
-  const wire::RpcRequestMeta& request = frame.meta.request();
-  controller_.set_log_id(request.log_id());
-  controller_.set_connection(session_->info());
-  controller_.request_attachment() = std::move(frame.attachment);
-  if (request.timeout_ms() > 0) {
-    controller_.set_deadline(now + std::chrono::milliseconds(request.timeout_ms()));
-  }
+ServerCall::ServerCall(ServerSession& session, const Admission& admission)
+    : core_(session.core()),
+      session_(session.shared_from_this()),
+      admission_(admission),
+      arrival_(session.loop().now()) {
+  controller_.set_connection(session.info());
+  if (session.auth_context() != nullptr) controller_.set_auth_context(session.auth_context());
 }
 
 void ServerCall::Unref() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) Dispose();
 }
 
-void ServerCall::Run() {
-  Ref();  // for this frame: the handler may run the closure and still use the call
-  if (MayRun()) {
-    CallHandler();
-  } else {
-    Finish();
-  }
-  core_->running.End();
-  Unref();
-}
-
-// Whether there is a request to be handled; the call has failed if not.
-bool ServerCall::MayRun() {
-  if (controller_.deadline() < core_->parts.clock->Now()) {
-    controller_.SetFailed(kRpcTimedOut, "the deadline passed before a handler thread was free");
-    return false;
-  }
-  request_.reset(method_.service->GetRequestPrototype(method_.method).New());
-  const absl::Status parsed = ParsePayload(payload_, *request_);
-  payload_.Clear();
-  if (!parsed.ok()) {
-    controller_.SetFailed(kBadRequest, absl::StrCat("the request does not parse: ",
-                                                    absl::string_view(parsed.message())));
-    return false;
-  }
-  response_.reset(method_.service->GetResponsePrototype(method_.method).New());
-  return true;
-}
-
-void ServerCall::CallHandler() {
-  std::string what;
+template <typename Code>
+bool ServerCall::Guarded(absl::string_view whose, std::string& what, Code&& code) {
   try {
-    method_.service->CallMethod(method_.method, &controller_, request_.get(), response_.get(),
-                                &done_);
-    return;
+    std::forward<Code>(code)();
+    return true;
   } catch (const std::exception& error) {
     what = error.what();
   } catch (...) {
     what = "something that is no std::exception";
   }
   core_->parts.log(LogSeverity::kError,
-                   absl::StrCat("the handler of ", method_.method->full_name(), " threw: ", what));
-  if (finished_) return;
+                   absl::StrCat(whose, " of ", method().full_name(), " threw: ", what));
+  return false;
+}
+
+void ServerCall::Run() {
+  if (Claim()) {
+    if (MayRun()) {
+      CallHandler();
+    } else {
+      Finish();
+    }
+  }
+  // The core stands as long as somebody waits for what runs: not the call.
+  core_->running.End();
+  Unref();
+}
+
+void ServerCall::Refuse(int code, absl::string_view text) {
+  controller_.SetFailed(code, text);
+  Finish();
+}
+
+// Whether there is a request to be handled; the call has failed if not.
+bool ServerCall::MayRun() {
+  if (controller_.deadline() != TimePoint::max() &&
+      controller_.deadline() < core_->parts.clock->Now()) {
+    core_->counters.late.fetch_add(1, std::memory_order_relaxed);
+    controller_.SetFailed(kRpcTimedOut, "the deadline passed before a handler thread was free");
+    return false;
+  }
+  google::protobuf::Service& service = *admission_.method.service;
+  MethodState& state = *admission_.method.state;
+  request_ = state.requests.Take(service.GetRequestPrototype(&method()));
+  const absl::Status parsed = ParseRequest(*request_);
+  if (!parsed.ok()) {
+    controller_.SetFailed(kBadRequest, absl::StrCat("the request does not parse: ",
+                                                    absl::string_view(parsed.message())));
+    return false;
+  }
+  response_ = state.responses.Take(service.GetResponsePrototype(&method()));
+  return AskInterceptors();
+}
+
+bool ServerCall::AskInterceptors() {
+  for (const auto& interceptor : core_->options.interceptors) {
+    ++intercepted_;
+    std::string what;
+    bool go_on = false;
+    const bool returned = Guarded("an interceptor", what, [&] {
+      go_on = interceptor->OnRequest(method(), controller_, *request_);
+    });
+    if (returned && go_on) continue;
+    if (!returned) {
+      controller_.SetFailed(kInternal, absl::StrCat("exception: ", what));
+    } else if (!controller_.Failed()) {
+      controller_.SetFailed(kInternal, "an interceptor refused the request and did not say why");
+    }
+    return false;
+  }
+  return true;
+}
+
+void ServerCall::CallHandler() {
+  std::string what;
+  const bool returned = Guarded("the handler", what, [&] {
+    admission_.method.service->CallMethod(&method(), &controller_, request_.get(), response_.get(),
+                                          &done_);
+  });
+  if (returned || finished_) return;
   controller_.SetFailed(kInternal, absl::StrCat("exception: ", what));
   Finish();
 }
@@ -86,7 +112,7 @@ void ServerCall::CallHandler() {
 void ServerCall::Finish() {
   if (finished_.exchange(true)) {
     core_->parts.log(LogSeverity::kError,
-                     absl::StrCat("the closure of ", method_.method->full_name(),
+                     absl::StrCat("the closure of ", method().full_name(),
                                   " was run twice; the second time was ignored"));
     return;
   }
@@ -95,39 +121,48 @@ void ServerCall::Finish() {
     controller_.SetFailed(kInternal, "an exception left the handler before it had answered");
   }
   controller_.NotifyCancel(/*closed=*/false);
-  Send();
+  if (intercepted_ > 0) TellInterceptors();
+  // Before the answer, whose receiver may ask or call again at once.
+  Count();
+  SendAnswer(controller_.Failed() ? nullptr : response_.get());
   // Here rather than with the loop held, which may drop the last reference.
-  request_ = nullptr;
-  response_ = nullptr;
+  GiveMessagesBack();
   // Last: who waits for the answers may then end what the call stands on.
   const std::shared_ptr<ServerCore> core = core_;
   Unref();  // the closure's
   core->unanswered.End();
 }
 
-void ServerCall::Send() {
-  wire::RpcMeta& meta =
-      AnswerMeta(correlation_id_, controller_.ErrorCode(), controller_.ErrorText());
-  const google::protobuf::Message* const payload = controller_.Failed() ? nullptr : response_.get();
-  Buffer attachment;
-  if (payload != nullptr) attachment = std::move(controller_.response_attachment());
-  const auto deliver = [session = session_, this](absl::string_view head, Buffer body) {
-    session->Respond(*this, head, std::move(body));
-  };
-  EventLoop& loop = session_->loop();
-  BlockPool& pool = *core_->parts.pool;
-  Ref();  // for `deliver`, which unlists the call
-  const auto encoder = FrameEncoder::Create(meta, payload, attachment.size());
-  if (encoder.ok() && SendFrame(loop, pool, *encoder, attachment, deliver)) return;
+void ServerCall::GiveMessagesBack() {
+  MethodState& state = *admission_.method.state;
+  if (request_ != nullptr) state.requests.Give(std::move(request_));
+  if (response_ != nullptr) state.responses.Give(std::move(response_));
+}
 
-  wire::RpcMeta& error =
-      encoder.ok() ? AnswerMeta(correlation_id_, kOvercrowded,
-                                "no blocks for the response (RuntimeOptions::pool.max_bytes)")
-                   : AnswerMeta(correlation_id_, kBadResponse, encoder.status().message());
-  Buffer none;
-  const auto short_answer = FrameEncoder::Create(error, nullptr, 0);
-  Check(short_answer.ok() && SendFrame(loop, pool, *short_answer, none, deliver),
-        "an error without a message fits a small frame");
+void ServerCall::TellInterceptors() {
+  while (intercepted_ > 0) {
+    --intercepted_;
+    std::string what;
+    const bool returned = Guarded("an interceptor", what, [&] {
+      const google::protobuf::Message* const response =
+          controller_.Failed() ? nullptr : response_.get();
+      core_->options.interceptors[intercepted_]->OnAnswer(method(), controller_, response);
+    });
+    if (!returned && !controller_.Failed()) {
+      controller_.SetFailed(kInternal, absl::StrCat("exception: ", what));
+    }
+  }
+}
+
+void ServerCall::Count() {
+  const TimePoint now = core_->parts.clock->Now();
+  const Duration latency = now - arrival_;
+  const int code = controller_.ErrorCode();
+  MethodState& state = *admission_.method.state;
+  core_->sampler.OnCall(now);
+  state.stats.OnEnd(code, latency);
+  state.limit.End(admission_.at_method, code, latency, now);
+  core_->limit.End(admission_.at_server, code, latency, now);
 }
 
 }  // namespace farcall

@@ -4,34 +4,42 @@
 #define FARCALL_RPC_SESSION_SERVER_CALL_H_
 
 #include <atomic>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
+#include <string>
 
+#include "absl/status/status.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/service.h"
 #include "rpc/controller.h"
 #include "rpc/dispatch/service_map.h"
 #include "rpc/session/server_core.h"
-#include "rpc/wire/frame.h"
 #include "transport/loop/user_queue.h"
 
 namespace farcall {
 
 class ServerSession;
 
-// One request on the server, from its frame to its answer. Lives as long as the session
-// lists it, its handler runs, or somebody has yet to run its closure.
-class ServerCall final : public UserTask {
+// One request on the server, from its admission to its answer, whatever protocol it came by. Lives
+// as long as the session lists it, its handler runs, or somebody has yet to run its closure.
+class ServerCall : public UserTask {
  public:
-  // With the session's loop held. Takes payload and attachment out of `frame`. The
-  // first reference is the closure's.
-  ServerCall(std::shared_ptr<ServerCore> core, std::shared_ptr<ServerSession> session,
-             ServiceMap::Found method, Frame& frame, TimePoint now);
+  // How the request was counted when it was admitted; filled by ServerSession::Admit.
+  struct Admission {
+    ServiceMap::Found method;
+    ConcurrencyLimit::Entry at_server = ConcurrencyLimit::Entry::kFree;
+    ConcurrencyLimit::Entry at_method = ConcurrencyLimit::Entry::kFree;
+  };
+
   ServerCall(const ServerCall&) = delete;
   ServerCall& operator=(const ServerCall&) = delete;
 
-  // Parses the request and runs the handler: once, with nothing held.
-  void Run() override;
+  // Parses the request and runs the handler, unless it was claimed: once, with nothing held.
+  void Run() final;
+  // Whoever asks first has the call: the thread that is to run it, or who answers it instead.
+  bool Claim() { return !claimed_.exchange(true, std::memory_order_acq_rel); }
+  // Ends a call that was claimed, and not run. Any thread, with nothing held.
+  void Refuse(int code, absl::string_view text);
 
   Controller& controller() { return controller_; }
   void Ref() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -40,6 +48,26 @@ class ServerCall final : public UserTask {
   // The session's list, with its loop held.
   ServerCall* previous = nullptr;
   ServerCall* next = nullptr;
+
+ protected:
+  // With the session's loop held, from its protocol. There are two references: the closure's, and
+  // that of Run, which drops it. What came with the request is set in controller() before Submit.
+  ServerCall(ServerSession& session, const Admission& admission);
+  virtual ~ServerCall() = default;
+
+  // Fills the request; on the handler's thread, with nothing held. An error fails the call with
+  // EREQUEST and its message.
+  virtual absl::Status ParseRequest(google::protobuf::Message& request) = 0;
+  // Makes the answer of what controller() and `response` (null: the call has failed) say, and
+  // brings it to the session: session()->Respond(*this, ...), on its loop, now or later. Once,
+  // on any thread, with nothing held; must not throw.
+  virtual void SendAnswer(const google::protobuf::Message* response) = 0;
+  // The last reference is gone.
+  virtual void Dispose() { delete this; }
+
+  const std::shared_ptr<ServerSession>& session() const { return session_; }
+  const std::shared_ptr<ServerCore>& core() const { return core_; }
+  const google::protobuf::MethodDescriptor& method() const { return *admission_.method.method; }
 
  private:
   // What the handler gets as `done`: any thread, no loop held.
@@ -52,21 +80,27 @@ class ServerCall final : public UserTask {
     ServerCall& call_;
   };
 
-  ~ServerCall() = default;
   bool MayRun();
+  bool AskInterceptors();
   void CallHandler();
   void Finish();
-  void Send();
+  void GiveMessagesBack();
+  void TellInterceptors();
+  void Count();
+  // Runs code of the program. False: it threw, which was logged, and `what` says so.
+  template <typename Code>
+  bool Guarded(absl::string_view whose, std::string& what, Code&& code);
 
   const std::shared_ptr<ServerCore> core_;
   const std::shared_ptr<ServerSession> session_;
-  const ServiceMap::Found method_;
-  const int64_t correlation_id_;
-  std::atomic<int> references_{1};
+  const Admission admission_;
+  const TimePoint arrival_;
+  std::atomic<int> references_{2};
+  std::atomic<bool> claimed_{false};
   std::atomic<bool> finished_{false};
+  size_t intercepted_ = 0;  // interceptors whose OnRequest was run
   Done done_{*this};
   Controller controller_;
-  Buffer payload_;
   std::unique_ptr<google::protobuf::Message> request_;
   std::unique_ptr<google::protobuf::Message> response_;
 };

@@ -4,28 +4,59 @@
 #define FARCALL_RPC_SESSION_SERVER_CORE_H_
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+#include "rpc/dispatch/concurrency_limit.h"
 #include "rpc/dispatch/handler_pool.h"
 #include "rpc/dispatch/in_flight.h"
+#include "rpc/dispatch/line_limit.h"
 #include "rpc/dispatch/service_map.h"
 #include "rpc/options.h"
 #include "rpc/runtime_parts.h"
+#include "rpc/stats/stats_sampler.h"
 
 namespace farcall {
 
+class ServerFrameCall;
+class ServerProtocol;
 class ServerSession;
+template <typename T>
+class ChunkPool;
+
+// What happened beside the calls that were run, which MethodStats count. Any thread.
+struct ServerCounters {
+  std::atomic<uint64_t> accepted{0};              // connections
+  std::atomic<uint64_t> over_max_connections{0};  // and closed at once
+  std::atomic<uint64_t> timed_out{0};       // connections closed by the idle and read timeouts
+  std::atomic<uint64_t> bad_peers{0};       // connections closed for what the peer sent
+  std::atomic<uint64_t> refused_logoff{0};  // requests: the server was stopping
+  std::atomic<uint64_t> refused_limit{0};   // requests: a max_concurrency was reached
+  std::atomic<uint64_t> not_found{0};       // requests: no such service or method
+  std::atomic<uint64_t> auth_failed{0};
+  std::atomic<uint64_t> late{0};            // requests whose time was over before they ran
+  std::atomic<uint64_t> lines_left_out{0};  // of the log, about peers
+};
 
 // What the connections and calls of one server share. Outlives the Server as long as a
 // handler keeps a closure that it has not run. Any thread.
 struct ServerCore {
+  ServerCore();
+  ~ServerCore();
+
   RuntimeParts parts;
   ServerOptions options;
   ServiceMap services;
   std::unique_ptr<HandlerPool> handlers;  // null: inline
+  // For connections that do not begin as baidu_std; null: they are closed. Set before the
+  // first connection; with the session's loop held.
+  std::function<std::unique_ptr<ServerProtocol>(ServerSession&)> http;
+  TimePoint started{};
 
   // Requests that were admitted and not answered; those whose handler has not returned, or
   // not begun.
@@ -33,33 +64,31 @@ struct ServerCore {
   InFlight running;
   InFlight connections;
   std::atomic<bool> stopping{false};
+  ConcurrencyLimit limit;
+  ServerCounters counters;
+  StatsSampler sampler;                                           // of the methods of `services`
+  const std::unique_ptr<ChunkPool<ServerFrameCall>> frame_calls;  // memory of those that ended
 
-  std::mutex mutex;
-  // Guarded by mutex.
-  bool closed = false;  // no session is added any more
-  absl::flat_hash_set<std::shared_ptr<ServerSession>> sessions;
-
-  // False: the server has closed its connections.
-  bool Add(const std::shared_ptr<ServerSession>& session) {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (closed) return false;
-    sessions.insert(session);
-    connections.Begin();
-    return true;
-  }
-  void Remove(const std::shared_ptr<ServerSession>& session) {
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      sessions.erase(session);
-    }
-    connections.End();
-  }
+  // False: the server has closed its connections, or has max_connections of them.
+  bool Add(const std::shared_ptr<ServerSession>& session);
+  void Remove(const std::shared_ptr<ServerSession>& session);
   // All sessions, and none is added afterwards.
-  std::vector<std::shared_ptr<ServerSession>> TakeAll() {
-    std::lock_guard<std::mutex> lock(mutex);
-    closed = true;
-    return {sessions.begin(), sessions.end()};
-  }
+  std::vector<std::shared_ptr<ServerSession>> TakeAll();
+  // All sessions: for a look at each with its loop held.
+  std::vector<std::shared_ptr<ServerSession>> Sessions();
+
+  // A line about a peer: peers, who can do what makes one, get a few a second, all together.
+  void LogPeer(absl::string_view line);
+
+ private:
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  bool closed_ = false;  // no session is added any more
+  bool full_ = false;    // and that was told
+  absl::flat_hash_set<std::shared_ptr<ServerSession>> sessions_;
+
+  std::mutex line_mutex_;
+  LineLimit lines_;  // guarded by line_mutex_
 };
 
 }  // namespace farcall

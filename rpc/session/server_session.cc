@@ -2,15 +2,15 @@
 
 #include "rpc/session/server_session.h"
 
-#include <string>
+#include <algorithm>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
-#include "rpc/session/answer_meta.h"
 #include "rpc/session/cancel_notice.h"
+#include "rpc/session/patience_options.h"
+#include "rpc/session/protocol_guess.h"
+#include "rpc/session/server_frames.h"
 #include "transport/base/check.h"
 
 namespace farcall {
@@ -19,9 +19,6 @@ namespace {
 // Reading stops while more than this waits to be sent: the transport's own mark, after
 // which it tells by OnDrained.
 constexpr ConnectionOptions kWater;
-
-// A peer's text in a message: printable, and cut to what is worth showing.
-std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(0, 200)); }
 
 // The client of a unix socket has no address of its own.
 std::string PeerName(const ConnectionInfo& info) {
@@ -39,11 +36,13 @@ void ServerSession::Accept(std::shared_ptr<ServerCore> core, EventLoop& loop,
                            std::unique_ptr<Connection> connection) {
   const std::shared_ptr<ServerSession> session(
       new ServerSession(std::move(core), loop, std::move(connection)));
-  if (session->core_->Add(session)) {
-    session->connection_->Start(*session);
-  } else {
+  if (!session->core_->Add(session)) {
     session->connection_ = nullptr;
+    return;
   }
+  session->connection_->Start(*session);
+  const TimePoint look = session->patience_.first_look();
+  if (look != TimePoint::max()) loop.SetTimer(session->patience_timer_, look);
 }
 
 ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
@@ -51,7 +50,11 @@ ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
     : core_(std::move(core)),
       loop_(loop),
       connection_(std::move(connection)),
-      writer_(std::in_place, *core_->parts.pool) {
+      writer_(std::in_place, *core_->parts.pool),
+      patience_(PatienceLimits(core_->options), loop.now()),
+      patience_timer_([this] { OnPatience(); }),
+      since_(loop.now()),
+      authenticated_(core_->options.auth == nullptr) {
   static_cast<void>(info_.Of(*connection_));
 }
 
@@ -59,58 +62,94 @@ ServerSession::~ServerSession() {
   Check(connection_ == nullptr && calls_ == nullptr, "a session ends before it dies");
 }
 
-size_t ServerSession::OnRead(Buffer& input) {
-  const FrameLimits limits{.max_body_size = core_->options.max_body_size};
-  size_t need = 0;
-  // What is over the limit stays in `input` until reading goes on.
-  while (call_count_ < core_->options.max_concurrency_per_connection) {
-    const absl::StatusOr<size_t> cut = CutFrame(input, limits, frame_);
-    if (!cut.ok()) {
-      connection_->Close(cut.status(), CloseMode::kFlush);
-      return 0;
-    }
-    need = *cut;
-    if (need != 0) break;
-    OnRequest();
+// False: more bytes are needed to tell.
+bool ServerSession::ChooseProtocol(const Buffer& input) {
+  char scratch[kProtocolGuessBytes];
+  const size_t some = std::min(input.size(), kProtocolGuessBytes);
+  switch (GuessProtocol(input.Front(some, scratch))) {
+    case ProtocolGuess::kTooFewBytes:
+      return false;
+    case ProtocolGuess::kHttp:
+      if (core_->http) protocol_ = core_->http(*this);
+      break;
+    case ProtocolGuess::kFrames:
+    case ProtocolGuess::kUnknown:
+      break;
   }
-  UpdateReading();
-  return need;
+  // It says of what it does not know that it is no frame.
+  if (protocol_ == nullptr) protocol_ = std::make_unique<ServerFrames>(*this);
+  max_calls_ = protocol_->max_calls();
+  return true;
 }
 
-void ServerSession::OnRequest() {
-  const wire::RpcMeta& meta = frame_.meta;
-  if (!meta.has_request()) return Refuse(kBadRequest, "the meta has no request");
-  const wire::RpcRequestMeta& request = meta.request();
-  const ServiceMap::Found found =
-      core_->services.Find(request.service_name(), request.method_name());
-  if (found.service == nullptr) {
-    return Refuse(kNoService,
-                  absl::StrCat("no service \"", Shown(request.service_name()), "\" here"));
+size_t ServerSession::OnRead(Buffer& input) {
+  if (protocol_ == nullptr && !ChooseProtocol(input)) {
+    patience_.OnRead(/*whole=*/false, /*rest=*/true, loop_.now());
+    return 0;
   }
-  if (found.method == nullptr) {
-    return Refuse(kNoMethod, absl::StrCat("service ", found.service->GetDescriptor()->full_name(),
-                                          " has no method \"", Shown(request.method_name()), "\""));
+  const uint64_t before = requests_;
+  const absl::StatusOr<size_t> need = protocol_->OnRead(input);
+  if (!need.ok()) {
+    core_->counters.bad_peers.fetch_add(1, std::memory_order_relaxed);
+    Close(need.status());
+    return 0;
   }
-  if (meta.compress_type() != wire::COMPRESS_NONE) {
-    return Refuse(kBadRequest, absl::StrCat("compress_type ", meta.compress_type(),
-                                            " is not supported: send uncompressed requests"));
+  UpdateReading();
+  patience_.OnRead(requests_ != before, !paused_ && protocol_->MidRequest(input), loop_.now());
+  return *need;
+}
+
+Refusal ServerSession::Authenticate(absl::string_view credential) {
+  if (authenticated_) return {};
+  auto context = core_->options.auth->VerifyCredential(credential, info()->peer);
+  if (!context.ok()) {
+    core_->counters.auth_failed.fetch_add(1, std::memory_order_relaxed);
+    return {kAuthFailed, std::string(context.status().message())};
   }
-  if (meta.content_type() != wire::CONTENT_PROTOBUF) {
-    return Refuse(kBadRequest, absl::StrCat("content_type ", meta.content_type(),
-                                            " is not supported: send protobuf"));
-  }
-  const bool admitted = core_->unanswered.Begin(core_->options.max_concurrency.number());
+  authenticated_ = true;
+  auth_context_ = std::make_shared<const AuthContext>(*std::move(context));
+  return {};
+}
+
+Refusal ServerSession::Admit(const ServiceMap::Found& method, ServerCall::Admission& admission) {
+  ServerCore& core = *core_;
+  core.unanswered.Begin();
   // Asked after counting: Stop sets it before it waits, so it waits for all that are admitted.
-  if (core_->stopping.load()) {
-    if (admitted) core_->unanswered.End();
-    return Refuse(kLogoff, "the server is stopping");
+  Refusal refusal;
+  if (core.stopping.load()) {
+    core.counters.refused_logoff.fetch_add(1, std::memory_order_relaxed);
+    refusal = {kLogoff, "the server is stopping"};
+  } else {
+    using Entry = ConcurrencyLimit::Entry;
+    admission.method = method;
+    admission.at_server = core.limit.Begin();
+    admission.at_method =
+        admission.at_server == Entry::kRefused ? Entry::kRefused : method.state->limit.Begin();
+    if (admission.at_method != Entry::kRefused) {
+      method.state->stats.OnStart();
+      core.running.Begin();
+      return {};
+    }
+    refusal = OverLimit(admission);
   }
-  if (!admitted) {
-    return Refuse(kLimit,
-                  absl::StrCat("max_concurrency ", core_->options.max_concurrency.number(), " is reached"));
+  core.sampler.OnCall(loop_.now());
+  method.state->stats.OnRefused(refusal.code);
+  core.unanswered.End();
+  return refusal;
+}
+
+Refusal ServerSession::OverLimit(const ServerCall::Admission& admission) {
+  using Entry = ConcurrencyLimit::Entry;
+  core_->counters.refused_limit.fetch_add(1, std::memory_order_relaxed);
+  if (admission.at_server == Entry::kRefused) {
+    return {kLimit, absl::StrCat("max_concurrency ", core_->limit.limit(), " is reached")};
   }
-  core_->running.Begin();
-  ServerCall& call = *new ServerCall(core_, shared_from_this(), found, frame_, loop_.now());
+  core_->limit.Revoke(admission.at_server);
+  return {kLimit, absl::StrCat("max_concurrency ", admission.method.state->limit.limit(), " of ",
+                               admission.method.method->full_name(), " is reached")};
+}
+
+void ServerSession::Submit(ServerCall& call) {
   List(call);
   if (core_->handlers != nullptr) {
     core_->handlers->Submit(call);
@@ -119,36 +158,67 @@ void ServerSession::OnRequest() {
   }
 }
 
+void ServerSession::RunTask(UserTask& task) {
+  core_->running.Begin();
+  if (core_->handlers != nullptr) {
+    core_->handlers->Submit(task);
+  } else {
+    loop_.RunUser(task);
+  }
+}
+
+void ServerSession::Write(absl::string_view head, Buffer body) {
+  if (connection_ == nullptr) return;
+  Buffer data;
+  // Small, and bounded by the backlog: it may leave the pool when that is at its limit.
+  if (!head.empty() && !writer_->Append(head, data)) data.Append(head);
+  data.Append(std::move(body));
+  connection_->Write(std::move(data));
+}
+
+void ServerSession::SetBusy(bool busy) {
+  if (connection_ == nullptr) return;
+  busy_ = busy;
+  patience_.OnAnswer(loop_.now());
+  UpdateReading();
+}
+
 void ServerSession::Respond(ServerCall& call, absl::string_view head, Buffer body) {
   Unlist(call);
   call.Unref();
   if (connection_ == nullptr) return;
-  Buffer frame;
-  WriteHead(head, frame);
-  frame.Append(std::move(body));
-  connection_->Write(std::move(frame));
+  Write(head, std::move(body));
+  patience_.OnAnswer(loop_.now());
   UpdateReading();
 }
 
-// An answer without a call.
-void ServerSession::Refuse(int code, absl::string_view text) {
-  wire::RpcMeta& meta = AnswerMeta(frame_.meta.correlation_id(), code, text);
-  const auto encoder = FrameEncoder::Create(meta, nullptr, 0);
-  Check(encoder.ok(), "an error without a message can be encoded");
-  std::string head(encoder->head_size(), '\0');
-  encoder->WriteTo(head.data());
-  Buffer frame;
-  WriteHead(head, frame);
-  connection_->Write(std::move(frame));
-}
-
-void ServerSession::WriteHead(absl::string_view head, Buffer& out) {
-  // Small, and bounded by the backlog: it may leave the pool when that is at its limit.
-  if (!head.empty() && !writer_->Append(head, out)) out.Append(head);
-}
-
 void ServerSession::Close(const absl::Status& why) {
-  if (connection_ != nullptr) connection_->Close(why, CloseMode::kFlush);
+  if (connection_ == nullptr || std::exchange(closing_, true)) return;
+  const bool all_answered = call_count_ == 0 && !busy_;
+  if (absl::IsCancelled(why) && all_answered && protocol_ != nullptr) protocol_->SayFarewell();
+  connection_->Close(why, CloseMode::kFlush);
+}
+
+std::vector<ServerCall*> ServerSession::ClaimWaiting() {
+  std::vector<ServerCall*> waiting;
+  for (ServerCall* call = calls_; call != nullptr; call = call->next) {
+    if (!call->Claim()) continue;
+    call->Ref();
+    waiting.push_back(call);
+  }
+  return waiting;
+}
+
+std::optional<ServerConnectionView> ServerSession::View() {
+  if (connection_ == nullptr) return std::nullopt;
+  ServerConnectionView view;
+  view.info = connection_->info();
+  if (protocol_ != nullptr) view.protocol = protocol_->name();
+  if (auth_context_ != nullptr) view.user = auth_context_->user;
+  view.since = since_;
+  view.calls = call_count_;
+  view.requests = requests_;
+  return view;
 }
 
 void ServerSession::OnDrained() {
@@ -158,26 +228,38 @@ void ServerSession::OnDrained() {
 
 void ServerSession::UpdateReading() {
   backlogged_ |= connection_->backlog() > kWater.high_water;
-  const bool pause = backlogged_ || call_count_ >= core_->options.max_concurrency_per_connection;
+  const bool pause = backlogged_ || busy_ || call_count_ >= max_calls_;
   if (pause == paused_) return;
   paused_ = pause;
   if (pause) {
+    patience_.OnPause();
     connection_->PauseRead();
   } else {
     connection_->ResumeRead();
   }
 }
 
+void ServerSession::OnPatience() {
+  const SessionPatience::State state{.under_way = call_count_ > 0 || busy_,
+                                     .held_up = backlogged_ ? connection_->backlog() : 0};
+  const SessionPatience::Look look = patience_.At(loop_.now(), state);
+  if (look.verdict != SessionPatience::Verdict::kWait) {
+    core_->counters.timed_out.fetch_add(1, std::memory_order_relaxed);
+    return Close(WhyGivenUp(look.verdict, core_->options));
+  }
+  if (look.again != TimePoint::max()) loop_.SetTimer(patience_timer_, look.again);
+}
+
 void ServerSession::OnClose(const absl::Status& why) {
   if (!IsOrderlyEnd(why)) {
-    core_->parts.log(
-        LogSeverity::kWarning,
+    core_->LogPeer(
         absl::StrCat("connection from ", PeerName(*info_.last()), " closed: ", why.message()));
   }
   connection_ = nullptr;
+  loop_.CancelTimer(patience_timer_);
   // A call whose closure is forgotten keeps the session, and must not keep blocks by it.
+  protocol_ = nullptr;
   writer_.reset();
-  frame_ = Frame();
   if (calls_ != nullptr) CancelNotice::Queue(loop_, calls_);
   core_->Remove(shared_from_this());
 }

@@ -3,40 +3,95 @@
 #ifndef FARCALL_RPC_SESSION_SERVER_SESSION_H_
 #define FARCALL_RPC_SESSION_SERVER_SESSION_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "rpc/authenticator.h"
 #include "rpc/session/kept_info.h"
 #include "rpc/session/server_call.h"
 #include "rpc/session/server_core.h"
-#include "rpc/wire/frame.h"
+#include "rpc/session/server_protocol.h"
+#include "rpc/session/session_patience.h"
 #include "transport/buffer/block_writer.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
 
 namespace farcall {
 
-// The server's end of one connection: cuts requests out of its bytes, gives them to
-// handlers, and writes the answers. With its loop held, but for loop().
+// Why a request is not run. `code` 0: it is.
+struct Refusal {
+  int code = 0;
+  std::string text;
+};
+
+// A connection as the status page shows it.
+struct ServerConnectionView {
+  ConnectionInfo info;
+  absl::string_view protocol;  // static; "" before the first bytes
+  std::string user;            // AuthContext::user
+  TimePoint since{};
+  int calls = 0;  // under way
+  uint64_t requests = 0;
+};
+
+// The server's end of one connection: finds out which protocol its bytes are of, lets that cut
+// requests out of them, admits them and gives them to handlers, and writes the answers. With its
+// loop held, but for loop() and core().
 class ServerSession final : public Connection::Handler,
                             public std::enable_shared_from_this<ServerSession> {
  public:
-  // Starts the connection. The session lives until it has closed.
+  // Starts the connection, or closes it if the server takes no more. The session lives until it
+  // has closed.
   static void Accept(std::shared_ptr<ServerCore> core, EventLoop& loop,
                      std::unique_ptr<Connection> connection);
   ~ServerSession();
 
   EventLoop& loop() { return loop_; }
-  // Of the connection, which is open: as it is now.
-  const KeptInfo::Info& info() { return info_.Of(*connection_); }
-
-  // The end of `call`: writes its answer, `head` (copied) and then `body`, unless the
-  // connection has closed; unlists the call and drops the reference that came with it.
-  void Respond(ServerCall& call, absl::string_view head, Buffer body);
-  // Sends what was written, then closes.
+  const std::shared_ptr<ServerCore>& core() const { return core_; }
+  // Sends what was written, then closes; a second time is nothing. kCancelled: as it should be;
+  // other reasons are logged.
   void Close(const absl::Status& why);
+  // Calls whose handler has not begun and, from now on, will not: claimed, each with a reference.
+  std::vector<ServerCall*> ClaimWaiting();
+  // Null: the connection has closed.
+  ServerProtocol* protocol() { return protocol_.get(); }
+  std::optional<ServerConnectionView> View();
+
+  // --- For its protocol, from OnRead: the connection is open.
+
+  // Of the connection: as it is now.
+  const KeptInfo::Info& info() { return info_.Of(*connection_); }
+  const std::shared_ptr<const AuthContext>& auth_context() const { return auth_context_; }
+  // Whether the next request may be taken now. If not, OnRead comes again.
+  bool MayTake() const { return !closing_ && !busy_ && call_count_ < max_calls_; }
+  // A whole request was cut off, good or bad.
+  void Took() { ++requests_; }
+  // Before anything else of each request: the credential that came with it, which counts where
+  // the connection has not shown a good one yet. Refused: answer, then Close.
+  Refusal Authenticate(absl::string_view credential);
+  // Counts a request for a method that was found. Not refused: Submit follows.
+  Refusal Admit(const ServiceMap::Found& method, ServerCall::Admission& admission);
+  // Lists the call, and gives it to a thread for handlers.
+  void Submit(ServerCall& call);
+  // Runs what is no call where handlers run. It ends with core()->running.End().
+  void RunTask(UserTask& task);
+
+  // --- For its protocol and calls. Nothing happens once the connection has closed.
+
+  // `head`, copied, and then `body`.
+  void Write(absl::string_view head, Buffer body);
+  // A request is under way that is no call: reading waits, and the connection is not idle.
+  void SetBusy(bool busy);
+  // The end of `call`: writes its answer; unlists the call and drops the reference that came
+  // with it. To be called once for each call, also after the connection has closed.
+  void Respond(ServerCall& call, absl::string_view head, Buffer body);
+
+  // --- Connection::Handler.
 
   size_t OnRead(Buffer& input) override;
   void OnDrained() override;
@@ -45,23 +100,32 @@ class ServerSession final : public Connection::Handler,
  private:
   ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
                 std::unique_ptr<Connection> connection);
-  void OnRequest();
-  void Refuse(int code, absl::string_view text);
+  bool ChooseProtocol(const Buffer& input);
+  Refusal OverLimit(const ServerCall::Admission& admission);
   void List(ServerCall& call);
   void Unlist(ServerCall& call);
-  void WriteHead(absl::string_view head, Buffer& out);
   void UpdateReading();
+  void OnPatience();
 
   const std::shared_ptr<ServerCore> core_;
   EventLoop& loop_;
   std::unique_ptr<Connection> connection_;  // null: closed
   KeptInfo info_;
+  std::unique_ptr<ServerProtocol> protocol_;  // null: nothing came yet, or closed
+  std::shared_ptr<const AuthContext> auth_context_;
   std::optional<BlockWriter> writer_;  // while there is a connection
-  Frame frame_;
+  SessionPatience patience_;
+  Timer patience_timer_;
+  const TimePoint since_;
   ServerCall* calls_ = nullptr;  // those without an answer yet
   int call_count_ = 0;
+  int max_calls_ = 1;
+  uint64_t requests_ = 0;
+  bool authenticated_;  // or nobody asks
+  bool busy_ = false;
   bool backlogged_ = false;  // the peer reads too slowly
   bool paused_ = false;
+  bool closing_ = false;
 };
 
 }  // namespace farcall

@@ -6,103 +6,23 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <cerrno>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "rpc/closure.h"
-#include "rpc/dispatch/test_services.pb.h"
-#include "rpc/session/session_testing.h"
+#include "rpc/session/refuse_waiting.h"
+#include "rpc/session/server_session_testing.h"
 
 namespace farcall {
 namespace {
 
 using Closure = google::protobuf::Closure;
-
-// Lone.Say does what the test says.
-class Scripted final : public one::Lone {
- public:
-  void Say(google::protobuf::RpcController* controller, const one::Ping* request,
-           one::Ping* response, Closure* done) override {
-    heard.push_back(request->text());
-    response->set_text(request->text());
-    say(static_cast<Controller&>(*controller), done);
-  }
-
-  std::function<void(Controller&, Closure*)> say = [](Controller&, Closure* done) { done->Run(); };
-  std::vector<std::string> heard;
-};
-
-class ServerSessionTest : public ::testing::Test {
- protected:
-  ServerSessionTest() {
-    core_->parts = world_.parts;
-    EXPECT_TRUE(core_->services.Add(service_).ok());
-  }
-  ~ServerSessionTest() override {
-    wire_->loop = world_.loop.get();
-    wire_->End(absl::UnavailableError("closed by peer"));
-    world_.Run();
-    EXPECT_EQ(core_->connections.count(), 0);
-    EXPECT_EQ(core_->running.count(), 0);
-    if (closures_.empty()) {
-      EXPECT_EQ(core_.use_count(), 1) << "calls and sessions are gone";
-      EXPECT_EQ(core_->unanswered.count(), 0);
-    }
-  }
-
-  void Accept() {
-    world_.loop->RunOrPost([&] {
-      ServerSession::Accept(core_, *world_.loop,
-                            std::make_unique<FakeConnection>(*world_.loop, *world_.pool, wire_));
-    });
-  }
-  static std::string Request(int64_t id, const std::string& text = "") {
-    wire::RpcMeta meta;
-    meta.mutable_request()->set_service_name("farcall.one.Lone");
-    meta.mutable_request()->set_method_name("Say");
-    meta.set_correlation_id(id);
-    one::Ping ping;
-    if (!text.empty()) ping.set_text(text);
-    const auto encoder = FrameEncoder::Create(meta, &ping, 0);
-    std::string bytes(encoder->head_size(), '\0');
-    encoder->WriteTo(bytes.data());
-    return bytes;
-  }
-  // Handlers keep their closures.
-  void Keep() {
-    service_.say = [this](Controller&, Closure* done) { closures_.push_back(done); };
-  }
-  void AnswerOldest() {
-    Closure* const done = closures_.front();
-    closures_.erase(closures_.begin());
-    done->Run();
-    world_.Run();
-  }
-  // The only answer since the last time.
-  Frame Answer() {
-    world_.Run();
-    std::vector<Frame> frames = wire_->TakeFrames();
-    EXPECT_EQ(frames.size(), 1u);
-    return frames.empty() ? Frame() : std::move(frames.front());
-  }
-  bool Logged(absl::string_view part) const {
-    for (const std::string& line : world_.log) {
-      if (absl::StrContains(line, part)) return true;
-    }
-    return false;
-  }
-
-  SessionWorld world_;
-  Scripted service_;
-  std::shared_ptr<ServerCore> core_ = std::make_shared<ServerCore>();
-  std::shared_ptr<FakeWire> wire_ = std::make_shared<FakeWire>();
-  std::vector<Closure*> closures_;
-};
 
 TEST_F(ServerSessionTest, AnswersWithTheCallsId) {
   Accept();
@@ -275,7 +195,7 @@ TEST_F(ServerSessionTest, AForgottenClosureKeepsNoBlocks) {
 
 TEST_F(ServerSessionTest, GarbageClosesAndIsLoggedWithThePeer) {
   Accept();
-  wire_->Deliver("GET / HTTP/1.1\r\n\r\n");
+  wire_->Deliver("what is this");
   world_.Run();
   EXPECT_TRUE(wire_->destroyed);
   EXPECT_TRUE(Logged("connection from 192.0.2.1:80 closed: no RPC frame"));
@@ -286,6 +206,120 @@ TEST_F(ServerSessionTest, AServerThatHasClosedTakesNoConnection) {
   Accept();
   EXPECT_TRUE(wire_->destroyed);
   EXPECT_EQ(core_->connections.count(), 0);
+}
+
+TEST_F(ServerSessionTest, TheFirstBytesChooseTheProtocol) {
+  // A protocol that answers each byte.
+  class Echo final : public ServerProtocol {
+   public:
+    explicit Echo(ServerSession& session) : session_(session) {}
+    absl::string_view name() const override { return "echo"; }
+    int max_calls() const override { return 1; }
+    absl::StatusOr<size_t> OnRead(Buffer& input) override {
+      session_.Took();
+      session_.Write("heard: ", std::move(input));
+      input.Clear();
+      return 0;
+    }
+
+   private:
+    ServerSession& session_;
+  };
+  core_->http = [](ServerSession& session) { return std::make_unique<Echo>(session); };
+  Accept();
+  wire_->Deliver("P");
+  world_.Run();
+  EXPECT_TRUE(wire_->written.empty()) << "it may become a frame";
+  wire_->Deliver("OST /");
+  world_.Run();
+  EXPECT_EQ(wire_->written.ToString(), "heard: POST /");
+}
+
+TEST_F(ServerSessionTest, AServerWithoutHttpSaysThatItIsNoFrame) {
+  Accept();
+  wire_->Deliver("GET / HTTP/1.1\r\n\r\n");
+  world_.Run();
+  EXPECT_TRUE(wire_->destroyed);
+  EXPECT_TRUE(Logged("no RPC frame"));
+  EXPECT_EQ(core_->counters.bad_peers, 1u);
+}
+
+TEST_F(ServerSessionTest, AnOrderlyCloseEndsWithAFarewell) {
+  Accept();
+  wire_->Deliver(Request(5));
+  Answer();
+  CloseAll(absl::CancelledError("the server stopped"));
+  const Frame farewell = Answer();
+  EXPECT_EQ(farewell.meta.correlation_id(), 0);
+  EXPECT_EQ(farewell.meta.response().error_code(), kLogoff);
+  EXPECT_TRUE(wire_->destroyed);
+}
+
+TEST_F(ServerSessionTest, WhoOwesAnAnswerSaysNoFarewell) {
+  Keep();
+  Accept();
+  wire_->Deliver(Request(5));
+  world_.Run();
+  CloseAll(absl::CancelledError("the server stopped"));
+  world_.Run();
+  EXPECT_TRUE(wire_->written.empty());
+  AnswerOldest();
+  EXPECT_TRUE(wire_->written.empty());
+}
+
+TEST_F(ServerSessionTest, OfWhatDidNotSayItsProtocolNoneIsSpoken) {
+  Accept();
+  wire_->Deliver("PR");
+  world_.Run();
+  CloseAll(absl::CancelledError("the server stopped"));
+  world_.Run();
+  EXPECT_TRUE(wire_->written.empty());
+  EXPECT_TRUE(wire_->destroyed);
+}
+
+TEST_F(ServerSessionTest, ACallThatWasClaimedIsNotRun) {
+  Accept();
+  wire_->Deliver(Request(1) + Request(2));
+  RefuseWaiting(core_->Sessions(), kLogoff, "too late", std::chrono::seconds(1));
+  world_.Run();
+  EXPECT_TRUE(service_.heard.empty());
+  const std::vector<Frame> answers = wire_->TakeFrames();
+  ASSERT_EQ(answers.size(), 2u);
+  for (const Frame& answer : answers) {
+    EXPECT_EQ(answer.meta.response().error_code(), kLogoff);
+    EXPECT_EQ(answer.meta.response().error_text(), "too late");
+  }
+}
+
+TEST_F(ServerSessionTest, ACallThatBeganIsNotClaimed) {
+  Keep();
+  Accept();
+  wire_->Deliver(Request(1));
+  world_.Run();
+  RefuseWaiting(core_->Sessions(), kLogoff, "too late", std::chrono::seconds(1));
+  AnswerOldest();
+  EXPECT_EQ(Answer().meta.response().error_code(), 0);
+}
+
+TEST_F(ServerSessionTest, ShowsItselfToTheStatusPage) {
+  Keep();
+  Accept();
+  wire_->Deliver(Request(1) + Request(2));
+  world_.Run();
+  AnswerOldest();
+  const auto session = core_->Sessions().front();
+  std::optional<ServerConnectionView> view;
+  world_.loop->RunOrPost([&] { view = session->View(); });
+  ASSERT_TRUE(view.has_value());
+  EXPECT_EQ(view->protocol, "baidu_std");
+  EXPECT_EQ(view->calls, 1);
+  EXPECT_EQ(view->requests, 2u);
+  EXPECT_EQ(view->info.peer.ToString(), "192.0.2.1:80");
+  EXPECT_EQ(view->user, "");
+  wire_->End(absl::UnavailableError("closed by peer"));
+  world_.loop->RunOrPost([&] { view = session->View(); });
+  EXPECT_FALSE(view.has_value());
+  AnswerOldest();
 }
 
 }  // namespace

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/run_until_asked_to_quit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "transport/base/errno_status.h"
+#include "transport/base/unique_fd.h"
+#include "transport/loop/blocking.h"
+
+namespace farcall {
+namespace {
+
+// What the handler of a signal can reach: it gets no argument of ours. -1: nobody waits.
+std::atomic<int> wake_fd{-1};
+std::atomic<bool> asked{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
+              "signal-safety(7)");
+
+extern "C" void OnQuitSignal(int number) {
+  if (asked.exchange(true)) ::_exit(128 + number);
+  const int kept = errno;
+  const char byte = 0;
+  // The pipe is empty, so that there is room.
+  if (::write(wake_fd.load(), &byte, 1) != 1) ::_exit(128 + number);
+  errno = kept;
+}
+
+// The signals are caught as long as it lives.
+class CaughtSignals {
+ public:
+  CaughtSignals() {
+    struct sigaction action {};
+    action.sa_handler = OnQuitSignal;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGTERM, &action, &term_);
+    ::sigaction(SIGINT, &action, &int_);
+  }
+  CaughtSignals(const CaughtSignals&) = delete;
+  CaughtSignals& operator=(const CaughtSignals&) = delete;
+  ~CaughtSignals() {
+    ::sigaction(SIGTERM, &term_, nullptr);
+    ::sigaction(SIGINT, &int_, nullptr);
+  }
+
+ private:
+  struct sigaction term_ {};
+  struct sigaction int_ {};
+};
+
+}  // namespace
+
+absl::Status RunUntilAskedToQuit(Server& server, Duration grace) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return Annotate(ErrnoStatus(errno), "a pipe to wait for signals");
+  const UniqueFd reading(ends[0]);
+  const UniqueFd writing(ends[1]);
+  int nobody = -1;
+  if (!wake_fd.compare_exchange_strong(nobody, writing.get())) {
+    return absl::FailedPreconditionError("RunUntilAskedToQuit is called once at a time");
+  }
+  asked = false;
+  absl::Status stopped;
+  {
+    const CaughtSignals caught;
+    BeforeBlocking();
+    char byte = 0;
+    while (::read(reading.get(), &byte, 1) < 0 && errno == EINTR) {
+    }
+    stopped = server.Stop(grace);
+  }
+  wake_fd = -1;
+  return stopped;
+}
+
+}  // namespace farcall

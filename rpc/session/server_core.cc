@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/session/server_core.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "rpc/session/server_frame_call.h"
+#include "rpc/session/server_session.h"
+#include "transport/base/chunk_pool.h"
+#include "transport/base/clock.h"
+
+namespace farcall {
+
+namespace {
+
+// Of calls that have ended; about half a KiB each.
+constexpr size_t kKeptCalls = 512;
+
+}  // namespace
+
+ServerCore::ServerCore() : frame_calls(std::make_unique<ChunkPool<ServerFrameCall>>(kKeptCalls)) {}
+ServerCore::~ServerCore() = default;
+
+bool ServerCore::Add(const std::shared_ptr<ServerSession>& session) {
+  bool tell = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return false;
+    if (sessions_.size() < static_cast<size_t>(options.max_connections)) {
+      sessions_.insert(session);
+      counters.accepted.fetch_add(1, std::memory_order_relaxed);
+      connections.Begin();
+      return true;
+    }
+    tell = !full_;
+    full_ = true;
+  }
+  counters.over_max_connections.fetch_add(1, std::memory_order_relaxed);
+  if (tell) {
+    LogPeer(absl::StrCat("max_connections ", options.max_connections,
+                         " is reached: new connections are closed"));
+  }
+  return false;
+}
+
+void ServerCore::Remove(const std::shared_ptr<ServerSession>& session) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    sessions_.erase(session);
+    // Not at each that goes: one more comes and finds it full again.
+    const size_t most = static_cast<size_t>(options.max_connections);
+    if (sessions_.size() + std::max<size_t>(1, most / 10) <= most) full_ = false;
+  }
+  connections.End();
+}
+
+std::vector<std::shared_ptr<ServerSession>> ServerCore::TakeAll() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  closed_ = true;
+  return {sessions_.begin(), sessions_.end()};
+}
+
+std::vector<std::shared_ptr<ServerSession>> ServerCore::Sessions() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return {sessions_.begin(), sessions_.end()};
+}
+
+void ServerCore::LogPeer(absl::string_view line) {
+  std::optional<uint64_t> left_out;
+  {
+    std::lock_guard<std::mutex> lock(line_mutex_);
+    left_out = lines_.Take(parts.clock->Now());
+  }
+  if (!left_out.has_value()) {
+    counters.lines_left_out.fetch_add(1, std::memory_order_relaxed);
+  } else if (*left_out == 0) {
+    parts.log(LogSeverity::kWarning, line);
+  } else {
+    parts.log(LogSeverity::kWarning,
+              absl::StrCat(line, " (", *left_out, " lines about peers were left out before)"));
+  }
+}
+
+}  // namespace farcall

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/session/server_frame_call.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rpc/session/answer_meta.h"
+#include "rpc/session/send_frame.h"
+#include "rpc/session/server_session.h"
+#include "transport/base/check.h"
+#include "transport/base/chunk_pool.h"
+
+namespace farcall {
+namespace {
+
+// Bytes of response_user_fields: they travel in the meta, which peers limit.
+constexpr size_t kMaxUserFieldBytes = size_t{256} << 10;
+
+// More fields of a request cost too much on the loop, where each is looked for among the others.
+constexpr int kMaxUserFields = 256;
+
+// The field means something else with some peers (rpc_meta.proto): then it is no text.
+bool IsPlainText(const std::string& text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+void TakeFields(const wire::RpcMeta& meta, Controller& controller) {
+  const wire::RpcRequestMeta& request = meta.request();
+  controller.set_log_id(request.log_id());
+  if (request.request_id_size() == 1 && IsPlainText(request.request_id(0))) {
+    controller.set_request_id(request.request_id(0));
+  }
+  if (meta.user_fields_size() > kMaxUserFields) return;
+  for (const wire::UserField& field : meta.user_fields()) {
+    controller.request_user_fields().Set(field.key(), field.value());
+  }
+}
+
+absl::Status PutFields(const UserFields& fields, wire::RpcMeta& meta) {
+  size_t bytes = 0;
+  for (const UserFields::Field& field : fields.all()) {
+    bytes += field.first.size() + field.second.size();
+    if (bytes > kMaxUserFieldBytes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("response_user_fields have more than ", kMaxUserFieldBytes, " bytes"));
+    }
+    wire::UserField& put = *meta.add_user_fields();
+    put.set_key(field.first);
+    put.set_value(field.second);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ServerFrameCall::ServerFrameCall(ServerSession& session, const Admission& admission, Frame& frame)
+    : ServerCall(session, admission),
+      correlation_id_(frame.meta.correlation_id()),
+      payload_info_(PayloadInfo::Of(frame.meta)),
+      user_fields_(frame.meta.user_fields_size()),
+      payload_(std::move(frame.payload)) {
+  TakeFields(frame.meta, controller());
+  controller().request_attachment() = std::move(frame.attachment);
+  const int32_t timeout_ms = frame.meta.request().timeout_ms();
+  if (timeout_ms > 0) {
+    controller().set_deadline(session.loop().now() + std::chrono::milliseconds(timeout_ms));
+  }
+}
+
+void ServerFrameCall::Dispose() {
+  const std::shared_ptr<ServerCore> kept = core();
+  kept->frame_calls->Delete(this);
+}
+
+absl::Status ServerFrameCall::ParseRequest(google::protobuf::Message& request) {
+  if (user_fields_ > kMaxUserFields) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("it has ", user_fields_, " user_fields, over the limit, ", kMaxUserFields));
+  }
+  const absl::Status status = Unpack(payload_info_, payload_, controller().request_attachment(),
+                                     core()->options.max_body_size, *core()->parts.pool, request);
+  payload_.Clear();
+  return status;
+}
+
+// In kind, unless the handler said otherwise.
+Packing ServerFrameCall::ResponsePacking() {
+  return {
+      .compress = controller().response_compress_type().value_or(
+          static_cast<CompressType>(payload_info_.compress_type)),
+      .checksum = controller().response_checksum_type().value_or(
+          static_cast<ChecksumType>(payload_info_.checksum_type)),
+  };
+}
+
+void ServerFrameCall::SendAnswer(const google::protobuf::Message* response) {
+  absl::Status why;
+  int code = kBadResponse;
+  if (TrySend(response, why, code)) return;
+  wire::RpcMeta& error = AnswerMeta(correlation_id_, code, why.message());
+  Buffer none;
+  const auto encoder = FrameEncoder::Create(error, nullptr, 0);
+  Check(encoder.ok() && Deliver(*encoder, none), "an error without a message fits a small frame");
+}
+
+// False: nothing was sent, for this reason.
+bool ServerFrameCall::TrySend(const google::protobuf::Message* response, absl::Status& why,
+                              int& code) {
+  wire::RpcMeta& meta =
+      AnswerMeta(correlation_id_, controller().ErrorCode(), controller().ErrorText());
+  if (why = PutFields(controller().response_user_fields(), meta); !why.ok()) return false;
+  Buffer attachment;
+  if (response != nullptr) attachment = std::move(controller().response_attachment());
+  const Packing packing = ResponsePacking();
+  if (response == nullptr || packing.plain()) [[likely]] {
+    const auto encoder = FrameEncoder::Create(meta, response, attachment.size());
+    if (encoder.ok() && Deliver(*encoder, attachment)) return true;
+    why = encoder.status();
+  } else if (auto payload = Pack(*response, packing, attachment, *core()->parts.pool, meta);
+             payload.ok()) {
+    const auto encoder = FrameEncoder::Create(meta, *payload, attachment.size());
+    if (encoder.ok()) {
+      payload->Append(std::move(attachment));
+      if (Deliver(*encoder, *payload)) return true;
+    }
+    why = encoder.status();
+  } else {
+    why = payload.status();
+    if (absl::IsResourceExhausted(why)) code = kOvercrowded;
+  }
+  if (why.ok()) {
+    code = kOvercrowded;
+    why =
+        absl::ResourceExhaustedError("no blocks for the response (RuntimeOptions::pool.max_bytes)");
+  }
+  return false;
+}
+
+bool ServerFrameCall::Deliver(const FrameEncoder& encoder, Buffer& body) {
+  Ref();  // for the delivery, which unlists the call
+  const auto deliver = [kept = session(), this](absl::string_view head, Buffer rest) {
+    kept->Respond(*this, head, std::move(rest));
+  };
+  if (SendFrame(session()->loop(), *core()->parts.pool, encoder, body, deliver)) return true;
+  Unref();
+  return false;
+}
+
+}  // namespace farcall

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/session/server_frames.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/descriptor.h"
+#include "rpc/session/answer_meta.h"
+#include "rpc/session/server_frame_call.h"
+#include "rpc/session/server_session.h"
+#include "transport/base/check.h"
+#include "transport/base/chunk_pool.h"
+
+namespace farcall {
+namespace {
+
+// A peer's text in a message: printable, and cut to what is worth showing.
+std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(0, 200)); }
+
+}  // namespace
+
+int ServerFrames::max_calls() const {
+  return session_.core()->options.max_concurrency_per_connection;
+}
+
+absl::StatusOr<size_t> ServerFrames::OnRead(Buffer& input) {
+  const FrameLimits limits{.max_body_size = session_.core()->options.max_body_size};
+  // What is over the limit stays in `input` until reading goes on.
+  while (session_.MayTake()) {
+    const absl::StatusOr<size_t> cut = CutFrame(input, limits, frame_);
+    if (!cut.ok() || *cut != 0) return cut;
+    session_.Took();
+    OnRequest();
+  }
+  return 0;
+}
+
+void ServerFrames::OnRequest() {
+  const wire::RpcMeta& meta = frame_.meta;
+  if (const Refusal refusal = session_.Authenticate(meta.authentication_data());
+      refusal.code != 0) {
+    Refuse(refusal.code, refusal.text);
+    return session_.Close(absl::PermissionDeniedError(
+        absl::StrCat("the credential of its first request is refused: ", refusal.text)));
+  }
+  if (!meta.has_request()) return Refuse(kBadRequest, "the meta has no request");
+  const wire::RpcRequestMeta& request = meta.request();
+  const ServiceMap::Found found =
+      session_.core()->services.Find(request.service_name(), request.method_name());
+  if (found.method == nullptr) {
+    session_.core()->counters.not_found.fetch_add(1, std::memory_order_relaxed);
+    if (found.service == nullptr) {
+      return Refuse(kNoService,
+                    absl::StrCat("no service \"", Shown(request.service_name()), "\" here"));
+    }
+    return Refuse(kNoMethod, absl::StrCat("service ", found.service->GetDescriptor()->full_name(),
+                                          " has no method \"", Shown(request.method_name()), "\""));
+  }
+  ServerCall::Admission admission;
+  if (const Refusal refusal = session_.Admit(found, admission); refusal.code != 0) {
+    return Refuse(refusal.code, refusal.text);
+  }
+  session_.Submit(*session_.core()->frame_calls->New(session_, admission, frame_));
+}
+
+// An answer without a call.
+void ServerFrames::Refuse(int code, absl::string_view text) {
+  wire::RpcMeta& meta = AnswerMeta(frame_.meta.correlation_id(), code, text);
+  const auto encoder = FrameEncoder::Create(meta, nullptr, 0);
+  Check(encoder.ok(), "an error without a message can be encoded");
+  std::string head(encoder->head_size(), '\0');
+  encoder->WriteTo(head.data());
+  session_.Write(head, Buffer());
+}
+
+// An answer to nobody: clients do not begin at 0 (docs/wire.md).
+void ServerFrames::SayFarewell() {
+  frame_.meta.clear_correlation_id();
+  Refuse(kLogoff, "the server closes this connection: what it has not answered was not run");
+}
+
+}  // namespace farcall

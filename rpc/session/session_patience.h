@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_RPC_SESSION_SESSION_PATIENCE_H_
+#define FARCALL_RPC_SESSION_SESSION_PATIENCE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/base/time.h"
+
+namespace farcall {
+
+// How long a server waits for a peer that owes it something, or for one that does nothing. Costs
+// a few stores for each read and answer; the timer, one for each connection, is set only when it
+// has fired. Pure; one thread at a time.
+class SessionPatience {
+ public:
+  enum class Verdict : unsigned char {
+    kWait,
+    kSilent,      // not one byte came
+    kUnfinished,  // a request was begun and is not complete
+    kNotReading,  // answers wait, and the peer takes nothing of them
+    kIdle,        // nothing is under way
+  };
+  struct Limits {
+    Duration idle = Duration::max();  // max: for ever
+    Duration read = Duration::max();
+  };
+  struct State {
+    bool under_way = false;  // a call, or what is done for the peer else
+    size_t held_up = 0;      // bytes that wait to be sent, while reading waits for them
+  };
+  struct Look {
+    Verdict verdict = Verdict::kWait;
+    TimePoint again = TimePoint::max();  // max: there is nothing to wait for
+  };
+
+  SessionPatience(const Limits& limits, TimePoint now)
+      : limits_(limits), since_(now), active_(now) {}
+
+  // When to look for the first time; max: never.
+  TimePoint first_look() const { return Plus(since_, Shortest()); }
+  // Bytes were looked at: a whole request was among them; the peer owes the rest of another.
+  void OnRead(bool whole, bool rest, TimePoint now) {
+    heard_ = true;
+    active_ = now;
+    if (!rest) {
+      begun_ = TimePoint::max();
+    } else if (whole || begun_ == TimePoint::max()) {
+      begun_ = now;
+    }
+  }
+  void OnAnswer(TimePoint now) { active_ = now; }
+  // It is we who do not read; OnRead comes when that is over.
+  void OnPause() { begun_ = TimePoint::max(); }
+  Look At(TimePoint now, const State& state);
+
+ private:
+  Duration Shortest() const { return limits_.idle < limits_.read ? limits_.idle : limits_.read; }
+  static TimePoint Plus(TimePoint time, Duration duration) {
+    return duration >= TimePoint::max() - time ? TimePoint::max() : time + duration;
+  }
+
+  const Limits limits_;
+  const TimePoint since_;
+  TimePoint active_;
+  TimePoint begun_ = TimePoint::max();  // the request at the front; max: there is none
+  TimePoint stuck_ = TimePoint::max();  // since when `least_held_up_` is the least
+  size_t least_held_up_ = SIZE_MAX;
+  bool heard_ = false;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_SESSION_SESSION_PATIENCE_H_

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/session/session_patience.h"
+
+#include <gtest/gtest.h>
+
+#include "transport/testing/test_random.h"
+
+namespace farcall {
+namespace {
+
+using Verdict = SessionPatience::Verdict;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr TimePoint kStart{seconds(100)};
+constexpr SessionPatience::Limits kLimits{.idle = seconds(60), .read = seconds(10)};
+
+TimePoint After(int64_t s) { return kStart + seconds(s); }
+
+TEST(SessionPatienceTest, WhoSendsNothingIsGivenUp) {
+  SessionPatience patience(kLimits, kStart);
+  EXPECT_EQ(patience.first_look(), After(10));
+  EXPECT_EQ(patience.At(After(9), {}).verdict, Verdict::kWait);
+  EXPECT_EQ(patience.At(After(9), {}).again, After(10));
+  EXPECT_EQ(patience.At(After(10), {}).verdict, Verdict::kSilent);
+}
+
+TEST(SessionPatienceTest, ARequestThatIsBegunMustBecomeWhole) {
+  SessionPatience patience(kLimits, kStart);
+  patience.OnRead(false, true, After(5));
+  // More bytes of the same request make it no younger.
+  for (int i = 6; i < 15; ++i) {
+    patience.OnRead(false, true, After(i));
+    EXPECT_EQ(patience.At(After(i), {}).verdict, Verdict::kWait);
+  }
+  EXPECT_EQ(patience.At(After(14), {}).again, After(15));
+  EXPECT_EQ(patience.At(After(15), {}).verdict, Verdict::kUnfinished);
+}
+
+TEST(SessionPatienceTest, TheNextRequestHasItsOwnTime) {
+  SessionPatience patience(kLimits, kStart);
+  patience.OnRead(false, true, After(1));
+  patience.OnRead(true, true, After(9));
+  EXPECT_EQ(patience.At(After(18), {}).verdict, Verdict::kWait);
+  EXPECT_EQ(patience.At(After(19), {}).verdict, Verdict::kUnfinished);
+  patience.OnRead(true, false, After(19));
+  EXPECT_EQ(patience.At(After(40), {}).verdict, Verdict::kWait);
+}
+
+TEST(SessionPatienceTest, WhileWeDoNotReadNothingIsUnfinished) {
+  SessionPatience patience(kLimits, kStart);
+  patience.OnRead(true, true, After(1));
+  patience.OnPause();
+  EXPECT_EQ(patience.At(After(50), {.under_way = true}).verdict, Verdict::kWait);
+  patience.OnRead(false, true, After(50));
+  EXPECT_EQ(patience.At(After(59), {.under_way = true}).verdict, Verdict::kWait);
+  EXPECT_EQ(patience.At(After(60), {.under_way = true}).verdict, Verdict::kUnfinished);
+}
+
+TEST(SessionPatienceTest, NothingUnderWayIsIdle) {
+  SessionPatience patience(kLimits, kStart);
+  patience.OnRead(true, false, After(1));
+  EXPECT_EQ(patience.At(After(60), {}).verdict, Verdict::kWait);
+  EXPECT_EQ(patience.At(After(61), {.under_way = true}).verdict, Verdict::kWait);
+  patience.OnAnswer(After(100));
+  EXPECT_EQ(patience.At(After(159), {}).verdict, Verdict::kWait);
+  EXPECT_EQ(patience.At(After(160), {}).verdict, Verdict::kIdle);
+}
+
+TEST(SessionPatienceTest, WhoTakesNothingOfItsAnswersIsGivenUp) {
+  SessionPatience patience(kLimits, kStart);
+  patience.OnRead(true, false, After(1));
+  EXPECT_EQ(patience.At(After(10), {.under_way = true, .held_up = 1000}).again, After(20));
+  EXPECT_EQ(patience.At(After(19), {.under_way = true, .held_up = 999}).again, After(29))
+      << "it took something";
+  EXPECT_EQ(patience.At(After(28), {.under_way = true, .held_up = 999}).verdict, Verdict::kWait);
+  EXPECT_EQ(patience.At(After(29), {.under_way = true, .held_up = 999}).verdict,
+            Verdict::kNotReading);
+  EXPECT_EQ(patience.At(After(29), {.under_way = true}).verdict, Verdict::kWait)
+      << "it took what was there";
+  EXPECT_EQ(patience.At(After(30), {.under_way = true, .held_up = 5000}).verdict, Verdict::kWait);
+}
+
+TEST(SessionPatienceTest, EachLimitMayBeNone) {
+  SessionPatience none({}, kStart);
+  EXPECT_EQ(none.first_look(), TimePoint::max());
+  EXPECT_EQ(none.At(After(1'000'000'000), {.held_up = 7}).verdict, Verdict::kWait);
+  EXPECT_EQ(none.At(After(5), {}).again, TimePoint::max());
+
+  SessionPatience no_idle({.idle = Duration::max(), .read = seconds(10)}, kStart);
+  no_idle.OnRead(true, false, After(1));
+  EXPECT_EQ(no_idle.At(After(1'000'000), {}).verdict, Verdict::kWait);
+  EXPECT_EQ(no_idle.At(After(5), {}).again, After(15)) << "a request may begin any time";
+
+  SessionPatience no_read({.idle = seconds(60), .read = Duration::max()}, kStart);
+  no_read.OnRead(false, true, After(1));
+  EXPECT_EQ(no_read.At(After(60), {.held_up = 7}).verdict, Verdict::kWait);
+  EXPECT_EQ(no_read.At(After(61), {.held_up = 7}).verdict, Verdict::kIdle);
+}
+
+// Looking when the last look said, nothing is given up early, or later than it is due.
+TEST(SessionPatienceTest, LooksAreFewAndInTime) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    TestRandom random(seed);
+    SessionPatience patience(kLimits, kStart);
+    TimePoint look = patience.first_look();
+    TimePoint begun = TimePoint::max();
+    TimePoint active = kStart;
+    bool heard = false;
+    int looks = 0;
+    for (TimePoint now = kStart; now < After(300); now += milliseconds(100)) {
+      if (now >= look) {
+        ++looks;
+        const SessionPatience::Look seen = patience.At(now, {});
+        const bool over = (!heard && now - kStart >= kLimits.read) ||
+                          (begun != TimePoint::max() && now - begun >= kLimits.read) ||
+                          now - active >= kLimits.idle;
+        EXPECT_EQ(seen.verdict != Verdict::kWait, over);
+        if (over) break;
+        look = seen.again;
+        EXPECT_GT(look, now);
+      }
+      const TimePoint due = begun == TimePoint::max() ? TimePoint::max() : begun + kLimits.read;
+      EXPECT_LE(look, due);
+      if (!random.Chance(0.01)) continue;
+      const bool whole = random.Chance(0.5);
+      const bool rest = random.Chance(0.5);
+      patience.OnRead(whole, rest, now);
+      heard = true;
+      active = now;
+      begun = !rest ? TimePoint::max() : (whole || begun == TimePoint::max()) ? now : begun;
+    }
+    EXPECT_LE(looks, 62);
+  }
+}
+
+}  // namespace
+}  // namespace farcall
