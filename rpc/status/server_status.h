@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a server tells about itself: plain values, collected in one place (collect.h) and
+// shown in three (status_json.h, status_page.h, status_metrics.h).
+
+#ifndef FARCALL_RPC_STATUS_SERVER_STATUS_H_
+#define FARCALL_RPC_STATUS_SERVER_STATUS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rpc/stats/method_rates.h"
+#include "transport/buffer/block_pool.h"
+#include "transport/connection_info.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+// A limit on requests under way at once.
+struct LimitStatus {
+  int now = 0;  // 0: none
+  bool automatic = false;
+};
+
+struct MethodStatus {
+  std::string service;  // "pkg.EchoService"
+  std::string method;
+  MethodRates rates;
+  LimitStatus limit;
+};
+
+struct ConnectionStatus {
+  ConnectionInfo info;
+  std::string protocol;  // "" before the first bytes
+  std::string user;      // who it is by authentication; "" where nobody asks
+  double age_seconds = 0;
+  int calls = 0;  // under way
+  uint64_t requests = 0;
+  int loop = 0;
+};
+
+// All of them, and details of some.
+struct ConnectionsStatus {
+  uint64_t open = 0;
+  // Of those that were looked at: all, unless a loop did not answer in time.
+  uint64_t tcp = 0;
+  uint64_t rdma = 0;
+  uint64_t other = 0;
+  std::vector<ConnectionStatus> some;
+};
+
+struct LoopStatus {
+  bool answered = false;      // in time; else the rest is not known
+  double answer_seconds = 0;  // how long it took until the loop looked
+  int connections = 0;        // of this server
+  uint64_t turns = 0;
+  uint64_t sleeps = 0;
+};
+
+// What happened beside the calls of methods, since the start.
+struct CountersStatus {
+  uint64_t accepted = 0;              // connections
+  uint64_t over_max_connections = 0;  // connections closed at once
+  uint64_t timed_out = 0;             // connections closed: idle, or slow to send
+  uint64_t bad_peers = 0;             // connections closed for what was sent
+  uint64_t refused_logoff = 0;        // requests
+  uint64_t refused_limit = 0;
+  uint64_t not_found = 0;
+  uint64_t auth_failed = 0;
+  uint64_t late = 0;
+};
+
+struct ProcessStatus {
+  int pid = 0;
+  double start_unix_seconds = 0;
+  double cpu_seconds = 0;  // user and system
+  uint64_t resident_bytes = 0;
+  uint64_t virtual_bytes = 0;
+  uint64_t open_fds = 0;
+  uint64_t max_fds = 0;
+  uint64_t threads = 0;
+};
+
+struct ServerStatus {
+  std::string version;
+  std::string listen_address;
+  TimePoint now{};
+  double uptime_seconds = 0;
+  bool stopping = false;
+  int unanswered = 0;       // requests that were admitted and not answered
+  int running = 0;          // those of them that run or wait for a thread
+  int handler_threads = 0;  // 0: inline
+  LimitStatus limit;
+  std::vector<MethodStatus> methods;
+  std::vector<CallMoment> history;
+  ConnectionsStatus connections;
+  std::vector<LoopStatus> loops;
+  BlockPoolStats pool;
+  UpgradeCounts upgrades;
+  CountersStatus counters;
+  std::vector<std::pair<std::string, std::string>> options;
+  ProcessStatus process;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_STATUS_SERVER_STATUS_H_

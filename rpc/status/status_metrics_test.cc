@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/status/status_metrics.h"
+
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "rpc/status/status_testing.h"
+
+namespace farcall {
+namespace {
+
+// Samples by "name{labels}", after the rules of the text format 0.0.4 were held against each
+// line: HELP and TYPE once and first, samples of their family together, nothing twice.
+class Exposition {
+ public:
+  explicit Exposition(const std::string& text) {
+    EXPECT_TRUE(absl::EndsWith(text, "\n"));
+    for (const std::string& line : std::vector<std::string>(absl::StrSplit(text, '\n'))) {
+      if (line.empty()) continue;
+      SCOPED_TRACE(line);
+      line[0] == '#' ? OnComment(line) : OnSample(line);
+    }
+  }
+
+  double At(const std::string& sample) const {
+    const auto found = samples_.find(sample);
+    EXPECT_NE(found, samples_.end()) << sample;
+    return found == samples_.end() ? -1 : found->second;
+  }
+  bool Has(const std::string& sample) const { return samples_.count(sample) != 0; }
+  const std::map<std::string, std::string>& types() const { return types_; }
+
+ private:
+  void OnComment(const std::string& line) {
+    static const std::regex kHelp("# HELP ([a-z][a-z0-9_]*) (.+)");
+    static const std::regex kType("# TYPE ([a-z][a-z0-9_]*) (counter|gauge|histogram)");
+    std::smatch match;
+    if (std::regex_match(line, match, kHelp)) {
+      family_ = match[1];
+      EXPECT_TRUE(helped_.insert(family_).second) << "HELP twice";
+      EXPECT_TRUE(absl::EndsWith(match[2].str(), ".")) << "a sentence";
+      return;
+    }
+    ASSERT_TRUE(std::regex_match(line, match, kType));
+    EXPECT_EQ(match[1], family_) << "TYPE follows its HELP";
+    EXPECT_TRUE(types_.emplace(match[1], match[2]).second) << "TYPE twice";
+  }
+
+  void OnSample(const std::string& line) {
+    static const std::regex kSample(
+        "([a-z][a-z0-9_]*)(\\{([a-z_]+=\"(?:[^\"\\\\\\n]|\\\\[\\\\\"n])*\",?)+\\})? (\\S+)");
+    std::smatch match;
+    ASSERT_TRUE(std::regex_match(line, match, kSample));
+    const std::string name = match[1];
+    const std::string type = types_[family_];
+    if (type == "histogram") {
+      EXPECT_TRUE(name == family_ + "_bucket" || name == family_ + "_sum" ||
+                  name == family_ + "_count");
+    } else {
+      EXPECT_EQ(name, family_) << "the samples of a family stand together";
+      EXPECT_EQ(type == "counter", absl::EndsWith(name, "_total")) << "by the conventions";
+    }
+    double value = 0;
+    ASSERT_TRUE(absl::SimpleAtod(match[4].str(), &value));
+    EXPECT_GE(value, 0);
+    EXPECT_TRUE(samples_.emplace(name + Shorter(match[2]), value).second) << "twice";
+  }
+
+  // The serializer writes bounds with all digits of their last bit.
+  static std::string Shorter(const std::string& labels) {
+    const size_t at = labels.find("le=\"");
+    double bound = 0;
+    if (at == std::string::npos) return labels;
+    const std::string text = labels.substr(at + 4, labels.rfind('"') - at - 4);
+    EXPECT_TRUE(absl::SimpleAtod(text, &bound));
+    return absl::StrCat(labels.substr(0, at), "le=\"", bound, "\"}");
+  }
+
+  std::string family_;
+  std::set<std::string> helped_;
+  std::map<std::string, std::string> types_;
+  std::map<std::string, double> samples_;
+};
+
+TEST(StatusMetricsTest, AnEmptyStatusIsWellFormed) {
+  const Exposition metrics(MetricsText(ServerStatus()));
+  EXPECT_EQ(metrics.At("farcall_server_uptime_seconds"), 0);
+}
+
+TEST(StatusMetricsTest, CountsCallsByCode) {
+  const Exposition metrics(MetricsText(SampleStatus()));
+  const auto calls = [&](const char* method, const char* code) {
+    return metrics.At(std::string("farcall_server_calls_total{service=\"test.EchoService\"") +
+                      ",method=\"" + method + "\",code=\"" + code + "\"}");
+  };
+  EXPECT_EQ(calls("Echo", "OK"), 9990);
+  EXPECT_EQ(calls("Echo", "EINTERNAL"), 10);
+  EXPECT_EQ(calls("Echo", "ELIMIT"), 5);
+  EXPECT_EQ(calls("Idle", "OK"), 0) << "a rate needs the zero";
+  const std::string echo = "{service=\"test.EchoService\",method=\"Echo\"}";
+  EXPECT_EQ(metrics.At("farcall_server_calls_in_flight" + echo), 3);
+  EXPECT_EQ(metrics.At("farcall_server_method_concurrency_limit" + echo), 8);
+}
+
+TEST(StatusMetricsTest, TheHistogramIsCumulative) {
+  ServerStatus status = SampleStatus();
+  MethodSnapshot& total = status.methods[0].rates.total;
+  total.latencies = {};
+  const std::vector<std::pair<Duration, uint64_t>> spread = {
+      {std::chrono::nanoseconds(10), 1},   {std::chrono::nanoseconds(2047), 2},
+      {std::chrono::nanoseconds(2048), 4}, {std::chrono::microseconds(300), 8},
+      {std::chrono::seconds(20), 16},
+  };
+  for (const auto& [latency, count] : spread) {
+    total.latencies[LatencyBuckets::Of(latency)] += count;
+  }
+  const Exposition metrics(MetricsText(status));
+  const std::string labels = "{service=\"test.EchoService\",method=\"Echo\"";
+  const std::string name = "farcall_server_call_duration_seconds";
+  EXPECT_EQ(metrics.At(name + "_bucket" + labels + ",le=\"2.048e-06\"}"), 3);
+  EXPECT_EQ(metrics.At(name + "_bucket" + labels + ",le=\"4.096e-06\"}"), 7);
+  EXPECT_EQ(metrics.At(name + "_bucket" + labels + ",le=\"inf\"}"), 31);
+  EXPECT_EQ(metrics.At(name + "_count" + labels + "}"), 31);
+  EXPECT_NEAR(metrics.At(name + "_sum" + labels + "}"), 1.0, 1e-9);
+  EXPECT_EQ(metrics.types().at(name), "histogram");
+}
+
+TEST(StatusMetricsTest, TellsOfConnectionsAndReasons) {
+  const Exposition metrics(MetricsText(SampleStatus()));
+  EXPECT_EQ(metrics.At("farcall_server_connections{transport=\"tcp\"}"), 1);
+  EXPECT_EQ(metrics.At("farcall_server_connections{transport=\"rdma\"}"), 1);
+  EXPECT_FALSE(metrics.Has("farcall_server_connections{transport=\"other\"}"));
+  EXPECT_EQ(metrics.At("farcall_rdma_upgrades_total"), 1);
+  EXPECT_EQ(metrics.At("farcall_rdma_fallbacks_total{reason=\"no_device\"}"), 7);
+  EXPECT_EQ(metrics.At("farcall_server_requests_refused_total{reason=\"not_found\"}"), 4);
+  EXPECT_EQ(metrics.At("farcall_server_connections_cut_total{reason=\"timed_out\"}"), 0);
+}
+
+TEST(StatusMetricsTest, TellsOfTheMachine) {
+  const Exposition metrics(MetricsText(SampleStatus()));
+  EXPECT_EQ(metrics.At("farcall_build_info{version=\"1.2.3\"}"), 1);
+  EXPECT_EQ(metrics.At("farcall_pool_used_bytes"), 65536);
+  EXPECT_EQ(metrics.At("farcall_pool_limit_bytes"), 1 << 30);
+  EXPECT_EQ(metrics.At("farcall_loops"), 2);
+  EXPECT_EQ(metrics.At("farcall_loop_turns_total{loop=\"0\"}"), 1000);
+  EXPECT_FALSE(metrics.Has("farcall_loop_turns_total{loop=\"1\"}")) << "it did not answer";
+  EXPECT_EQ(metrics.At("process_cpu_seconds_total"), 12.5);
+  EXPECT_EQ(metrics.At("process_max_fds"), 1024);
+}
+
+TEST(StatusMetricsTest, LabelsAreEscaped) {
+  ServerStatus status = SampleStatus();
+  status.version = "a\"b\\c\nd";
+  const Exposition metrics(MetricsText(status));
+  EXPECT_EQ(metrics.At("farcall_build_info{version=\"a\\\"b\\\\c\\nd\"}"), 1);
+}
+
+}  // namespace
+}  // namespace farcall
