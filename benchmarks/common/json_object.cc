@@ -59,6 +59,11 @@ void JsonObject::AddBool(absl::string_view key, bool value) {
   members_ += value ? "true" : "false";
 }
 
+void JsonObject::AddObject(absl::string_view key, const JsonObject& value) {
+  AddKey(key);
+  members_ += value.ToString();
+}
+
 std::string JsonObject::ToString() const { return absl::StrCat("{", members_, "}"); }
 
 }  // namespace farcall::bench

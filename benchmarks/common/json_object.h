@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One flat JSON object (RFC 8259), members in the order in which they were added.
+// One JSON object (RFC 8259), members in the order in which they were added.
 
 #ifndef FARCALL_BENCHMARKS_COMMON_JSON_OBJECT_H_
 #define FARCALL_BENCHMARKS_COMMON_JSON_OBJECT_H_
@@ -20,6 +20,7 @@ class JsonObject {
   // Infinite and not a number, which JSON does not have, become null.
   void AddNumber(absl::string_view key, double value);
   void AddBool(absl::string_view key, bool value);
+  void AddObject(absl::string_view key, const JsonObject& value);
 
   // On one line, without a newline at the end.
   std::string ToString() const;

@@ -64,5 +64,14 @@ TEST(JsonObjectTest, WhatJsonCannotSayIsNull) {
   EXPECT_EQ(json.ToString(), R"({"nan": null, "infinite": null})");
 }
 
+TEST(JsonObjectTest, HoldsOtherObjects) {
+  JsonObject inner;
+  inner.AddInteger("calls", 2);
+  JsonObject json;
+  json.AddObject("none", JsonObject());
+  json.AddObject("ELIMIT", inner);
+  EXPECT_EQ(json.ToString(), R"({"none": {}, "ELIMIT": {"calls": 2}})");
+}
+
 }  // namespace
 }  // namespace farcall::bench
