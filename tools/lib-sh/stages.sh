@@ -16,23 +16,28 @@ _elapsed() {
   printf '%d:%02d' $(((SECONDS - _run_started) / 60)) $(((SECONDS - _run_started) % 60))
 }
 
+# Names of cases that suites print themselves, after PASS or FAIL; and lines that tell how far
+# a script is, or why it failed.
+_own="(rdma|interop)/"
+_says="rdma_vm: |interop: "
+
 # Every 20 s: how far the command is that writes to this log.
 _heartbeat() {
   local log=$1 name=$2 last
   while kill -0 $$ 2>/dev/null; do
     read -r -t 20 -u "$_never" || true
-    last=$(grep -aE '^(\[ *[0-9]+( /|%)|Analyzing|Loading|-- |(PASS|FAIL) rdma/|rdma_vm: )' \
+    last=$(grep -aE "^(\[ *[0-9]+( /|%)|Analyzing|Loading|-- |(PASS|FAIL) $_own|$_says)" \
       "$log" | tail -n 1 | cut -c 1-90)
     echo "[$(_elapsed)] $name ... ${last:-starting}"
   done
 }
 
 # The lines of Bazel's summary, "//a:b  (cached) PASSED in 0.1s", as "//a:b PASSED", and
-# those of suites in the guest, "FAIL rdma/a/b: why", likewise.
+# those of suites that print their own, "FAIL rdma/a/b: why", likewise.
 _results() {
   local bad="FAILED TO BUILD|FAILED|TIMEOUT|NO STATUS|INCOMPLETE|REMOTE FAILURE"
   sed -nE -e "s#^(//[^ ]+) +(\(cached\) )?(PASSED|FLAKY|$bad).*#\1 \3#p" \
-    -e 's#^PASS (rdma/[^ :]+).*#\1 PASSED#p' -e 's#^FAIL (rdma/[^ :]+).*#\1 FAILED#p' "$1"
+    -e "s#^PASS ($_own[^ :]+).*#\1 PASSED#p" -e "s#^FAIL ($_own[^ :]+).*#\1 FAILED#p" "$1"
 }
 
 # What a reader wants of the log of a failed stage: errors, and the ends of failed tests.
@@ -40,7 +45,7 @@ _explain() {
   local log=$1
   grep -E -A 3 '(^|: )(fatal )?error:|^ERROR: |^CMake Error' "$log" |
     grep -v '^\[' | head -n 60 | sed 's/^/    /'
-  grep -aE '^(FAIL rdma/|rdma_vm: )' "$log" | head -n 60 | cut -c 1-1000 | sed 's/^/    /'
+  grep -aE "^(FAIL $_own|$_says)" "$log" | head -n 60 | cut -c 1-1000 | sed 's/^/    /'
   awk -v most=60 '
     function flush(  i) {
       for (i = (n > most ? n - most : 0); i < n; i++) print "    " lines[i]

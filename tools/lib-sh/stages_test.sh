@@ -39,6 +39,13 @@ run() {
       echo "PASS nothing that counts"
       return 1
     }
+    peers() {
+      echo "interop: fetching brpc-java"
+      echo "PASS interop/java-to-farcall/echo (0.1 s)"
+      echo "PASS interop/farcall-to-java/echo (0.1 s)"
+      echo "FAIL interop/java-to-farcall/timeout: not a timeout: success (0.1 s)"
+      return 1
+    }
     no_build() { echo "x.cc:1: error: expected ;"; return 1; }
     eval "$3"; report' x "$library" "$room" "$1" 2>&1)
   status=$?
@@ -65,6 +72,10 @@ expect "broken: shows the error" "$output" "*x.cc:1: error: expected ;*"
 run 'run_stage rdma guests'
 expect "guests: every case counts" "$(last_line)" "1 passed, 1 failed"
 expect "guests: the reason is shown" "$output" "*FAIL rdma/siw/calls/small_calls: lost: a byte*"
+
+run 'run_stage interop peers'
+expect "peers: every case counts" "$(last_line)" "2 passed, 1 failed"
+expect "peers: the reason is shown" "$output" "*FAIL interop/java-to-farcall/timeout: not a*"
 
 run ':'
 expect "nothing ran: not a success" "$status:$(last_line)" "1:0 passed, 0 failed"
