@@ -31,7 +31,8 @@ class Authenticator {
   // that wait for the connection, with ERPCAUTH.
   virtual absl::StatusOr<std::string> GenerateCredential() const = 0;
   // Server, with a loop held: must not block or call the library. `credential` is empty where the
-  // client sent none. An error is answered with ERPCAUTH and its message, and the connection closes.
+  // client sent none. An error is answered with ERPCAUTH and its message, and the connection
+  // closes.
   virtual absl::StatusOr<AuthContext> VerifyCredential(absl::string_view credential,
                                                        const Address& client) const = 0;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Code of the program around each call: the hook for tracing, authentication by user_fields,
-// quotas, logs. Interceptors are shared by threads, which may call them at the same time; no loop is held.
+// quotas, logs. Interceptors are shared by threads, which may call them at the same time; no loop
+// is held.
 
 #ifndef FARCALL_RPC_INTERCEPTOR_H_
 #define FARCALL_RPC_INTERCEPTOR_H_
@@ -17,8 +18,8 @@ class ClientInterceptor {
  public:
   virtual ~ClientInterceptor() = default;
   // In CallMethod, on the caller's thread, once for a call however often it is tried; before the
-  // request is serialized, so that it may set user_fields, log_id and the attachment. False: the call
-  // ends with what the controller was SetFailed with, and those behind are not asked.
+  // request is serialized, so that it may set user_fields, log_id and the attachment. False: the
+  // call ends with what the controller was SetFailed with, and those behind are not asked.
   virtual bool OnCall(const google::protobuf::MethodDescriptor& method, Controller& controller,
                       const google::protobuf::Message& request) = 0;
   // When the call has ended, before its closure runs or CallMethod returns: for those whose OnCall

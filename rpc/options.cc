@@ -50,8 +50,8 @@ absl::Status OneOf(const char* name, int value, std::initializer_list<int> allow
 }
 
 absl::Status CheckBalancer(const std::string& name) {
-  static constexpr const char* kNames[] = {"rr",     "random",       "wrr",   "wr",       "c_hash",
-                                           "c_murmurhash", "c_md5", "c_ketama", "la"};
+  static constexpr const char* kNames[] = {"rr",           "random", "wrr",      "wr", "c_hash",
+                                           "c_murmurhash", "c_md5",  "c_ketama", "la"};
   for (const char* const known : kNames) {
     if (name == known) return absl::OkStatus();
   }

@@ -84,7 +84,6 @@ TEST(OptionsTest, ATimeoutIsANumberOfMillisecondsOrNone) {
 
 TEST(OptionsTest, ServerBounds) {
   ExpectBounds(&ServerOptions::handler_threads, "handler_threads", -1, 1024);
-  ExpectBounds(&ServerOptions::max_concurrency, "max_concurrency", 0, INT_MAX);
   ExpectBounds(&ServerOptions::max_concurrency_per_connection, "max_concurrency_per_connection", 1,
                1'000'000);
   ExpectBounds(&ServerOptions::max_body_size, "max_body_size", size_t{1024}, size_t{UINT32_MAX});

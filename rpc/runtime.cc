@@ -23,6 +23,8 @@
 #include "transport/rdma/registrar.h"
 #include "transport/rdma/verbs/load.h"
 #include "transport/tcp/tcp_transport.h"
+#include "transport/tls/tls_context.h"
+#include "transport/tls/tls_transport.h"
 
 namespace farcall {
 namespace {
@@ -43,6 +45,7 @@ struct Runtime::Machine {
   RdmaRegistrar registrar;
   std::unique_ptr<BlockPool> pool;
   std::unique_ptr<TcpTransport> tcp;
+  std::unique_ptr<TlsTransport> tls;
   std::unique_ptr<EventLoop> rdma_control;  // letters that the loops drop may post to it
   std::vector<std::unique_ptr<EventLoop>> loops;
   std::unique_ptr<LoopGroup> group;
@@ -71,10 +74,11 @@ struct Runtime::Machine {
     const auto warn = [log](absl::string_view line) { log(LogSeverity::kWarning, line); };
     const auto tell = [log](absl::string_view line) { log(LogSeverity::kInfo, line); };
     tcp = std::make_unique<TcpTransport>(*pool, warn);
+    tls = std::make_unique<TlsTransport>(*tcp);
     rdma = std::make_unique<RdmaTransport>(RdmaHost::Options{
         [] { return LoadVerbsApi(); }, *rdma_control, *pool, registrar, options.rdma, {}, tell});
     upgrades = std::make_unique<UpgradeRecord>(tell);
-    transport = std::make_unique<ChosenTransport>(*tcp, *rdma, *upgrades, UpgradeOptions());
+    transport = std::make_unique<ChosenTransport>(*tls, *rdma, *upgrades, UpgradeOptions());
   }
 
   absl::Status StartDrivers(const RuntimeOptions& options) {
@@ -124,6 +128,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& o
   if (!control.ok()) return control.status();
   machine.control = *std::move(control);
 
+  const TlsLog warn = [log](absl::string_view line) { log(LogSeverity::kWarning, line); };
   runtime->parts_ = {
       .clock = &machine.clock,
       .loops = machine.group.get(),
@@ -131,8 +136,8 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& o
       .pool = machine.pool.get(),
       .run_blocking =
           [&machine](std::function<void()> work) { return machine.control->Post(std::move(work)); },
-      .client_tls = nullptr,
-      .server_tls = nullptr,
+      .client_tls = [warn](const ClientTlsOptions& tls) { return LoadTls(tls, warn); },
+      .server_tls = [warn](const ServerTlsOptions& tls) { return LoadTls(tls, warn); },
       .log = log,
       .sessions = &machine.sessions,
   };

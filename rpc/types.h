@@ -34,7 +34,8 @@ enum ConnectionType : int {
 // that admitted it.
 enum class RdmaWithTls {
   kRefuse,  // calls stay on TCP, with that reason; require_rdma is an error
-  kAllow,   // the handshake is authenticated by TLS; the bytes on RDMA are neither encrypted nor sealed
+  kAllow,   // the handshake is authenticated by TLS; the bytes on RDMA are neither encrypted nor
+            // sealed
 };
 
 }  // namespace farcall

@@ -55,6 +55,54 @@ TEST(LimitsTest, BeyondMaxConcurrencyRequestsAreRefused) {
   EXPECT_TRUE(next.Echoed()) << next.Error();
 }
 
+TEST(LimitsTest, OneMethodHasALimitOfItsOwn) {
+  KeptAnswers kept;
+  ScriptedService service(kept.Handler());
+  TestRuntime runtime;
+  Server server;
+  ASSERT_TRUE(server.AddService(&service, SERVER_DOESNT_OWN_SERVICE).ok());
+  server.MaxConcurrencyOf("TestService.Echo") = 2;
+  ServerOptions options;
+  options.runtime = &*runtime;
+  ASSERT_TRUE(server.Start("127.0.0.1:0", options).ok());
+  TestClient client(server.listen_address().ToString());
+  std::vector<TestCall> calls(3);
+  for (int i = 0; i < 2; ++i) calls[i].Start(client.channel());
+  ASSERT_TRUE(kept.Wait(2));
+  TestCall refused;
+  refused.Call(client.channel());
+  EXPECT_EQ(refused.controller.ErrorCode(), kLimit);
+  EXPECT_TRUE(absl::StrContains(refused.controller.ErrorText(),
+                                "max_concurrency 2 of farcall.test.TestService.Echo is reached"))
+      << refused.Error();
+  // Others are not its business, and it may be changed while the server runs.
+  Controller idle;
+  test::Nothing nothing;
+  test::TestService_Stub(&client.channel()).Idle(&idle, &nothing, &nothing, nullptr);
+  EXPECT_FALSE(idle.Failed()) << idle.ErrorText();
+  EXPECT_EQ(server.MaxConcurrencyOf("farcall.test.TestService.Echo").max().number(), 2);
+  server.MaxConcurrencyOf("farcall.test.TestService.Echo") = 3;
+  calls[2].Start(client.channel());
+  ASSERT_TRUE(kept.Wait(3));
+  kept.RunAll();
+  ExpectAllEchoed(calls);
+  server.MaxConcurrencyOf("TestService.Echo") = MaxConcurrency::Auto();
+  EXPECT_TRUE(server.MaxConcurrencyOf("TestService.Echo").max().is_auto());
+  EXPECT_GT(server.MaxConcurrencyOf("TestService.Echo").now(), 0);
+  server.MaxConcurrencyOf("TestService.Ecco") = 1;
+  EXPECT_TRUE(runtime.log().Wait("MaxConcurrencyOf: the server has no method"));
+}
+
+TEST(LimitsTest, ALimitOfAMethodThatIsNotThereIsAnErrorOfStart) {
+  ScriptedService service(EchoBack);
+  Server server;
+  ASSERT_TRUE(server.AddService(&service, SERVER_DOESNT_OWN_SERVICE).ok());
+  server.MaxConcurrencyOf("TestService.Ecco") = 2;
+  const absl::Status started = server.Start("127.0.0.1:0");
+  EXPECT_TRUE(absl::IsNotFound(started)) << started;
+  EXPECT_TRUE(absl::StrContains(started.message(), "TestService.Ecco"));
+}
+
 // Over the limit of one connection requests wait, whether they come alone or together.
 TEST(LimitsTest, BeyondMaxConcurrencyPerConnectionRequestsWait) {
   KeptAnswers kept;

@@ -83,7 +83,7 @@ class MalformedTest : public ::testing::Test {
   std::thread healthy_;
 };
 
-TEST_F(MalformedTest, AnotherProtocol) { ExpectClosed("GET / HTTP/1.1\r\n\r\n", "no RPC frame"); }
+TEST_F(MalformedTest, AnotherProtocol) { ExpectClosed("SSH-2.0-x\r\n", "no RPC frame"); }
 
 TEST_F(MalformedTest, GarbageAfterAGoodFrame) {
   RawPeer peer(server_.address());
@@ -158,12 +158,69 @@ TEST_F(MalformedTest, ARequestForNoServiceAtAll) {
   ExpectAnswer(meta, kNoService, "no service \"\"");
 }
 
-TEST_F(MalformedTest, ACompressionThatIsNotSupported) {
+TEST_F(MalformedTest, ACompressionThatIsNotThere) {
   wire::RpcMeta meta = EchoMeta(5);
-  for (const int type : {1, 2, 99, -1}) {
+  for (const int type : {5, 99, -1}) {
     meta.set_compress_type(type);
     ExpectAnswer(meta, kBadRequest, "compress_type");
   }
+}
+
+TEST_F(MalformedTest, BytesThatAreNotOfTheirCompression) {
+  wire::RpcMeta meta = EchoMeta(5);
+  for (const int type : {1, 2, 3, 4}) {
+    meta.set_compress_type(type);
+    ExpectAnswer(meta, kBadRequest, "payload of 7 bytes is malformed");
+  }
+}
+
+TEST_F(MalformedTest, AWrongChecksum) {
+  wire::RpcMeta meta = EchoMeta(5);
+  meta.set_checksum_type(CHECKSUM_TYPE_CRC32C);
+  meta.set_checksum_value("\x01\x02\x03\x04");
+  ExpectAnswer(meta, kBadRequest, "checksum");
+  meta.set_checksum_value("short");
+  ExpectAnswer(meta, kBadRequest, "checksum");
+  meta.set_checksum_type(77);
+  ExpectAnswer(meta, kBadRequest, "checksum");
+}
+
+TEST_F(MalformedTest, AContentTypeThatIsNoProtobuf) {
+  wire::RpcMeta meta = EchoMeta(5);
+  for (const int type : {1, 2, 3, 99, -1}) {
+    meta.set_content_type(type);
+    ExpectAnswer(meta, kBadRequest, "content");
+  }
+}
+
+TEST_F(MalformedTest, AMethodThatIsNotThere) {
+  wire::RpcMeta meta = EchoMeta(5);
+  meta.mutable_request()->set_method_name(std::string("Sh\x00ut\n", 6));
+  ExpectAnswer(meta, kNoMethod, "has no method \"Sh\\x00ut\\n\"");
+  meta.mutable_request()->set_method_name(std::string(100'000, 'x'));
+  ExpectAnswer(meta, kNoMethod, "has no method \"xxx");
+}
+
+TEST_F(MalformedTest, ARequestThatLacksRequiredFields) {
+  RawPeer peer(server_.address());
+  ASSERT_TRUE(peer.Send(FrameBytes(EchoMeta(3), nullptr)));
+  const auto answer = peer.Receive();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->meta.response().error_code(), kBadRequest);
+  EXPECT_TRUE(absl::StrContains(answer->meta.response().error_text(), "message"))
+      << answer->meta.response().error_text();
+}
+
+TEST_F(MalformedTest, AnAttachmentBelowNothing) {
+  wire::RpcMeta meta = EchoMeta(1);
+  meta.set_attachment_size(-1);
+  const std::string bytes = meta.SerializeAsString();
+  const auto size = static_cast<uint32_t>(bytes.size());
+  ExpectClosed(HeaderBytes(size, size) + bytes, "attachment_size is -1");
+}
+
+TEST_F(MalformedTest, AMetaOverItsLimit) {
+  ExpectClosed(HeaderBytes(4 << 20, 2 << 20), "is over the limit");
 }
 
 TEST_F(MalformedTest, RandomDamageToGoodFrames) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
 #include "transport/loop/loop_testing.h"
+#include "transport/tls/tls_context.h"
 
 namespace farcall {
 namespace {
@@ -34,8 +35,9 @@ UpgradeOptions SoonAgain() {
 RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
     : rig_(options),
       tcp_(rig_.pool(), nullptr),
+      tls_(tcp_),
       record_([this](absl::string_view line) { log_.Sink()(LogSeverity::kInfo, line); }),
-      transport_(tcp_, rig_.transport(), record_, upgrade) {
+      transport_(tls_, rig_.transport(), record_, upgrade) {
   for (size_t i = 0; i < rig_.loops().size(); ++i) Drive(rig_.loops().at(i));
   Drive(rig_.control());
   auto control = ControlThread::Start();
@@ -48,6 +50,8 @@ RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
       .pool = &rig_.pool(),
       .run_blocking =
           [this](std::function<void()> work) { return control_->Post(std::move(work)); },
+      .client_tls = [](const ClientTlsOptions& tls) { return LoadTls(tls, nullptr); },
+      .server_tls = [](const ServerTlsOptions& tls) { return LoadTls(tls, nullptr); },
       .log = log_.Sink(),
       .sessions = &sessions_,
   });

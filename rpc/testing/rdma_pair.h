@@ -23,6 +23,7 @@
 #include "transport/loop/loop_driver.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/tcp/tcp_transport.h"
+#include "transport/tls/tls_transport.h"
 
 namespace farcall {
 
@@ -53,6 +54,7 @@ class RdmaEnd {
   LogLines log_;
   RdmaRig rig_;
   TcpTransport tcp_;
+  TlsTransport tls_;
   UpgradeRecord record_;
   ChosenTransport transport_;
   std::vector<std::unique_ptr<LoopDriver>> drivers_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "rpc/retry_policy.h"
 #include "transport/base/check.h"
 #include "transport/loop/loop_testing.h"
 
@@ -19,6 +20,7 @@ using std::chrono::seconds;
 
 constexpr size_t kLoops = 2;
 constexpr int kActions = 80;
+constexpr int kRetries = 3;
 // In packets, so that no run takes long; and in bytes.
 constexpr size_t kMostPackets = 24;
 constexpr size_t kLargestAttachment = size_t{60} << 10;
@@ -51,6 +53,7 @@ SimRun::SimRun(uint64_t seed, BlockPool& pool, const SimRunOptions& options)
     : options_(options),
       pool_(pool),
       random_(seed),
+      may_run_twice_(options.retries && random_.Chance(0.5)),
       network_(Network(options.network, TestRandom(random_.Next()))),
       transport_(network_, pool),
       tampering_(transport_, options.tamper, random_.Next()),
@@ -115,12 +118,21 @@ void SimRun::OpenChannel() {
   options.runtime = runtime_.get();
   options.timeout_ms = -1;
   options.connect_timeout_ms = 20;
+  options.max_retry = options_.retries ? kRetries : 0;
+  if (!may_run_twice_) {
+    options.retry_policy = RetryPolicy::OnlyIfNotRun();
+  } else if (random_.Chance(0.5)) {
+    options.backup_request_ms = static_cast<int64_t>(random_.Below(4));
+  }
   if (random_.Chance(0.3)) options.max_pending_calls = static_cast<int>(random_.Size(20));
   if (random_.Chance(0.3)) options.max_backlog = size_t{64} << 10;
   auto channel = Channel::Create(address_, options);
   Check(channel.ok(), "a simulated channel has good options");
   channels_.push_back(*std::move(channel));
 }
+
+// Of the handler of one call: by each retry, and by a backup request.
+int SimRun::MostRuns() const { return may_run_twice_ ? 1 + kRetries + 1 : 1; }
 
 void SimRun::Act() {
   const uint64_t dice = random_.Below(100);
@@ -211,7 +223,7 @@ std::string SimRun::EndViolation() {
   StopServer();
   world_.RunFor(seconds(1));
   calls_.clear();
-  if (std::string violation = service_.Violation(); !violation.empty()) return violation;
+  if (std::string violation = service_.Violation(MostRuns()); !violation.empty()) return violation;
   const size_t lost = pool_.stats().used_bytes;
   return lost == 0 ? "" : absl::StrCat(lost, " bytes of blocks did not come home");
 }

@@ -32,6 +32,8 @@ struct SimRunOptions {
   // the seed's, since Stop blocks and so has a thread of its own.
   bool restarts = false;
   Tamper tamper = Tamper::kNothing;
+  // Calls that fail are tried again, by a policy that is the seed's.
+  bool retries = false;
 };
 
 struct SimOutcome {
@@ -56,6 +58,7 @@ class SimRun {
   void StartServer();
   void StopServer();
   void OpenChannel();
+  int MostRuns() const;
 
   void Act();
   SimCall& NewCall(int depth);
@@ -67,6 +70,7 @@ class SimRun {
   const SimRunOptions options_;
   BlockPool& pool_;
   TestRandom random_;
+  const bool may_run_twice_;  // the calls, by the policy
   SimNetwork network_;
   SimTransport transport_;
   TamperingTransport tampering_;

@@ -57,9 +57,9 @@ void SimService::AnswerAll() {
   for (google::protobuf::Closure* const done : std::exchange(kept_, {})) done->Run();
 }
 
-std::string SimService::Violation() const {
+std::string SimService::Violation(int most_runs) const {
   for (const auto& [id, runs] : runs_) {
-    if (runs > 1) return absl::StrCat("call ", id, ": its handler ran ", runs, " times");
+    if (runs > most_runs) return absl::StrCat("call ", id, ": its handler ran ", runs, " times");
   }
   if (told_ != asked_to_be_told_) {
     return absl::StrCat(asked_to_be_told_, " handlers asked to be told of the end, ", told_,

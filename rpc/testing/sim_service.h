@@ -37,7 +37,7 @@ class SimService {
   // How often the handler ran for each call.
   const std::map<uint64_t, int>& runs() const { return runs_; }
   // What does not hold once all were answered; "": all does.
-  std::string Violation() const;
+  std::string Violation(int most_runs) const;
 
  private:
   void Handle(Controller& controller, const test::EchoRequest& request,

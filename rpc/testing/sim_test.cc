@@ -2,7 +2,7 @@
 //
 // Client and server in virtual time, thousands of seeds: every call ends once, by its
 // deadline at the latest, with its own answer or an error that fits; no handler runs
-// twice for one call; every block comes home.
+// twice for one call, unless the policy lets it; every block comes home.
 
 #include <memory>
 #include <string>
@@ -87,6 +87,27 @@ TEST_F(SimTest, WhereBytesAndAnswersVanish) {
 
 TEST_F(SimTest, WhereTheServerIsRestarted) {
   SimRunOptions options;
+  options.restarts = true;
+  options.cancels = true;
+  ExpectAllHold(options);
+}
+
+// By a policy that says so, and by none other, a handler may run more than once for a call: at
+// most once for each request that went out.
+TEST_F(SimTest, WhereWhatFailsIsTriedAgain) {
+  SimRunOptions options;
+  options.retries = true;
+  options.cancels = true;
+  options.deadlines = true;
+  options.network.reset = 0.02;
+  options.network.refuse = 0.1;
+  options.network.mute = 0.003;
+  ExpectAllHold(options);
+}
+
+TEST_F(SimTest, WhereTheServerIsRestartedAndCallsAreTriedAgain) {
+  SimRunOptions options;
+  options.retries = true;
   options.restarts = true;
   options.cancels = true;
   ExpectAllHold(options);

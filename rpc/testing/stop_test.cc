@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/kept_answers.h"
+#include "rpc/testing/raw_peer.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
 #include "transport/address.h"
@@ -53,13 +54,21 @@ TEST(StopTest, WaitsForAnswersAndRefusesNewRequests) {
   std::vector<TestCall> calls(5);
   for (TestCall& call : calls) call.Start(client.channel());
   ASSERT_TRUE(kept.Wait(5));
+  RawPeer peer(server.address());
+  wire::RpcMeta unknown = EchoMeta(6);
+  unknown.mutable_request()->set_method_name("Unknown");
+  ASSERT_TRUE(peer.Send(FrameBytes(unknown, nullptr)));
+  ASSERT_TRUE(peer.Receive().has_value()) << "it was accepted";
   auto stopped =
       std::async(std::launch::async, [&] { return server.server().Stop(kTestPatience); });
   EXPECT_TRUE(Eventually([&] { return IdleCode(client.channel()) == kLogoff; }));
-  TestCall refused;
-  refused.Call(client.channel());
-  EXPECT_EQ(refused.controller.ErrorCode(), kLogoff);
-  EXPECT_EQ(refused.controller.ErrorText(), "the server is stopping");
+  ASSERT_TRUE(peer.Send(EchoFrame(7)));
+  const auto refused = peer.Receive();
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_EQ(refused->meta.correlation_id(), 7);
+  EXPECT_EQ(refused->meta.response().error_code(), kLogoff);
+  EXPECT_EQ(refused->meta.response().error_text(), "the server is stopping");
+  peer.Close();
   TestClient newcomer(server.address());
   EXPECT_EQ(IdleCode(newcomer.channel()), kFailedSocket) << "nobody is accepted any more";
 
@@ -108,6 +117,62 @@ TEST(StopTest, CountsWhatWasNotAnsweredInTime) {
   }
   kept.RunAll();
   EXPECT_EQ(calls[0].ends(), 1);
+}
+
+// One handler thread, which is held: the calls behind it are told that they were not run.
+TEST(StopTest, WhatHasNotBegunIsRefusedWhenTheGraceIsOver) {
+  TestEvent entered;
+  TestEvent leave;
+  ServerOptions options;
+  options.handler_threads = 1;
+  TestServer server(
+      [&](Controller& controller, const auto& request, auto& response, auto* done) {
+        entered.Signal();
+        EXPECT_TRUE(leave.Wait());
+        EchoBack(controller, request, response, done);
+      },
+      options);
+  RawPeer peer(server.address());
+  ASSERT_TRUE(peer.Send(EchoFrame(1) + EchoFrame(2) + EchoFrame(3)));
+  ASSERT_TRUE(entered.Wait());
+  ASSERT_TRUE(Eventually([&] {
+    RawPeer other(server.address());
+    wire::RpcMeta meta = EchoMeta(4);
+    meta.mutable_request()->set_method_name("Unknown");
+    return other.Send(FrameBytes(meta, nullptr)) && other.Receive().has_value();
+  })) << "what was sent before has arrived";
+  auto stopped =
+      std::async(std::launch::async, [&] { return server.server().Stop(milliseconds(20)); });
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = peer.Receive();
+    ASSERT_TRUE(refused.has_value());
+    EXPECT_NE(refused->meta.correlation_id(), 1);
+    EXPECT_EQ(refused->meta.response().error_code(), kLogoff);
+  }
+  EXPECT_FALSE(peer.Receive().has_value()) << "no farewell while an answer is owed";
+  peer.Close();
+  EXPECT_EQ(stopped.get().message(), "1 call was not answered within 20 ms");
+  leave.Signal();
+  server.Destroy();
+  EXPECT_EQ(server.service().runs(), 1);
+}
+
+TEST(StopTest, AConnectionThatIsOwedNothingGetsAFarewell) {
+  TestServer server;
+  RawPeer peer(server.address());
+  ASSERT_TRUE(peer.Send(EchoFrame(1)));
+  ASSERT_TRUE(peer.Receive().has_value());
+  std::thread stopper([&] { EXPECT_TRUE(server.server().Stop(kTestPatience).ok()); });
+  const auto farewell = peer.Receive();
+  ASSERT_TRUE(farewell.has_value());
+  EXPECT_EQ(farewell->meta.correlation_id(), 0);
+  EXPECT_EQ(farewell->meta.response().error_code(), kLogoff);
+  // What crossed it is not run, and not answered.
+  ASSERT_TRUE(peer.Send(EchoFrame(2)));
+  EXPECT_FALSE(peer.Receive().has_value());
+  peer.Close();
+  stopper.join();
+  EXPECT_EQ(server.service().runs(), 1);
 }
 
 TEST(StopTest, TwiceIsOnce) {

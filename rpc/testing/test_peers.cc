@@ -28,6 +28,7 @@ ChannelOptions Patient() {
   ChannelOptions options;
   options.timeout_ms = kPatientMs;
   options.connect_timeout_ms = kPatientMs;
+  options.max_retry = 0;
   return options;
 }
 

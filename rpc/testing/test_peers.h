@@ -19,7 +19,7 @@ namespace farcall {
 
 // One loop: so that what can meet on it does.
 RuntimeOptions OneLoop();
-// Deadlines that decide no test, even on a machine under load.
+// Deadlines that decide no test, even on a machine under load; and what a single attempt comes to.
 ChannelOptions Patient();
 ServerOptions Inline();
 // `options` on `runtime`.

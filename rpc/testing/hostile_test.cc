@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Peers that want a server's memory, time or connections: each gets a bounded part of it, is told
+// or closed with a reason, and a healthy client beside them notices nothing.
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "rpc/testing/eventually.h"
+#include "rpc/testing/healthy_client.h"
+#include "rpc/testing/raw_peer.h"
+#include "rpc/testing/test_peers.h"
+#include "rpc/wire/pack.h"
+
+namespace farcall {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+// Of this process, for a connection that says nothing, both of its ends; sanitizers take some
+// bytes of their own for each.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr size_t kBytesOfAPeer = 64 << 10;
+#else
+constexpr size_t kBytesOfAPeer = 16 << 10;
+#endif
+
+// A server that loses patience soon, and a healthy client of it.
+class HostileTest : public ::testing::Test {
+ protected:
+  static ServerOptions Impatient() {
+    ServerOptions options;
+    options.read_timeout_ms = 200;
+    options.max_body_size = kMiB;
+    return options;
+  }
+  void Serve(const ServerOptions& options) {
+    server_ = std::make_unique<TestServer>(EchoBack, options);
+    healthy_ = std::make_unique<HealthyClient>(server_->address());
+    ASSERT_TRUE(healthy_->Serves());
+  }
+  ~HostileTest() override {
+    EXPECT_TRUE(healthy_->Serves()) << "to the end";
+    EXPECT_EQ(healthy_->hurt(), 0);
+    EXPECT_TRUE(Eventually([&] { return server_->server().connection_count() == 1; }))
+        << "only the healthy one is left";
+    healthy_->Stop();
+    EXPECT_TRUE(Eventually([&] { return server_->runtime().used_bytes() == 0; }))
+        << "memory comes home";
+  }
+  // The answer to what `peer` sends.
+  static std::optional<Frame> Ask(RawPeer& peer, const std::string& bytes) {
+    EXPECT_TRUE(peer.Send(bytes));
+    return peer.Receive();
+  }
+
+  std::unique_ptr<TestServer> server_;
+  std::unique_ptr<HealthyClient> healthy_;
+};
+
+TEST_F(HostileTest, DecompressionBombs) {
+  Serve(Impatient());
+  test::EchoRequest zeros;
+  zeros.set_message(std::string(16 * kMiB, '\0'));
+  const Buffer none;
+  for (const CompressType type :
+       {COMPRESS_TYPE_SNAPPY, COMPRESS_TYPE_GZIP, COMPRESS_TYPE_ZLIB, COMPRESS_TYPE_LZ4}) {
+    SCOPED_TRACE(type);
+    wire::RpcMeta meta = EchoMeta(1);
+    const auto bomb = Pack(zeros, {.compress = type}, none, server_->runtime().pool(), meta);
+    ASSERT_TRUE(bomb.ok()) << bomb.status();
+    ASSERT_LT(bomb->size(), kMiB - 1000) << "it passes as a frame";
+    const auto encoder = FrameEncoder::Create(meta, *bomb, 0);
+    std::string bytes(encoder->head_size(), '\0');
+    encoder->WriteTo(bytes.data());
+    bytes += bomb->ToString();
+    RawPeer peer(server_->address());
+    const auto answer = Ask(peer, bytes);
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_EQ(answer->meta.response().error_code(), kBadRequest);
+    EXPECT_TRUE(absl::StrContains(answer->meta.response().error_text(), "1048576"))
+        << answer->meta.response().error_text();
+    const auto next = Ask(peer, EchoFrame(2));
+    ASSERT_TRUE(next.has_value()) << "the connection goes on";
+    EXPECT_EQ(next->meta.response().error_code(), 0);
+  }
+}
+
+// What a header says is the peer's word: memory is taken for what has come.
+TEST_F(HostileTest, AnnouncedBodiesOf4GiB) {
+  ServerOptions options = Impatient();
+  options.max_body_size = UINT32_MAX;
+  Serve(options);
+  std::vector<RawPeer> peers;
+  for (int i = 0; i < 50; ++i) {
+    peers.emplace_back(server_->address());
+    ASSERT_TRUE(peers.back().Send(HeaderBytes(UINT32_MAX, 100) + std::string(1000, 'x')));
+  }
+  for (RawPeer& peer : peers) {
+    EXPECT_TRUE(peer.WaitForEnd());
+    EXPECT_LT(server_->runtime().used_bytes(), 64 * kMiB);
+  }
+  peers.clear();
+  EXPECT_TRUE(server_->log().Wait("closed: a request was not complete within read_timeout_ms"));
+}
+
+TEST_F(HostileTest, OneByteAtATime) {
+  Serve(Impatient());
+  RawPeer peer(server_->address());
+  const std::string frame = EchoFrame(1, std::string(10'000, 'x'));
+  // It would take two minutes, and is not given them.
+  std::atomic<bool> ended{false};
+  std::thread sender([&] {
+    for (size_t i = 0; i < frame.size() && !ended; ++i) {
+      peer.Send(absl::string_view(frame).substr(i, 1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
+  EXPECT_TRUE(peer.WaitForEnd());
+  ended = true;
+  sender.join();
+  peer.Close();
+  EXPECT_TRUE(server_->log().Wait("closed: a request was not complete"));
+}
+
+TEST_F(HostileTest, APeerThatNeverReads) {
+  ServerOptions options = Impatient();
+  options.handler_threads = 0;
+  Serve(options);
+  RawPeer peer(server_->address());
+  peer.LimitReceiveBuffer(16 << 10);
+  test::EchoRequest request;
+  request.set_message("never read");
+  const std::string frame = FrameBytes(EchoMeta(1), &request, std::string(kMiB / 2, 'x'));
+  std::thread sender([&] {
+    while (peer.Send(frame)) {
+    }
+  });
+  EXPECT_TRUE(server_->log().Wait("closed: it read nothing of its answers"))
+      << server_->log().All();
+  EXPECT_LT(server_->runtime().used_bytes(), 64 * kMiB);
+  sender.join();
+}
+
+TEST_F(HostileTest, ConnectionsBeyondTheLimit) {
+  ServerOptions options = Impatient();
+  options.max_connections = 4;
+  options.read_timeout_ms = -1;
+  Serve(options);
+  std::vector<RawPeer> peers;
+  for (int i = 0; i < 3; ++i) {
+    peers.emplace_back(server_->address());
+    ASSERT_TRUE(Ask(peers.back(), EchoFrame(1)).has_value());
+  }
+  for (int i = 0; i < 20; ++i) {
+    RawPeer late(server_->address());
+    EXPECT_TRUE(late.WaitForEnd());
+  }
+  EXPECT_EQ(server_->log().Count("max_connections 4 is reached"), 1);
+  for (RawPeer& peer : peers) EXPECT_TRUE(Ask(peer, EchoFrame(2)).has_value());
+  peers.pop_back();
+  // There is room again.
+  EXPECT_TRUE(Eventually([&] {
+    RawPeer peer(server_->address());
+    return peer.Send(EchoFrame(3)) && peer.Receive().has_value();
+  }));
+}
+
+size_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  size_t pages = 0;
+  statm >> pages >> pages;
+  return pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// Both ends are in this process.
+size_t ManyPeers() {
+  rlimit files{};
+  EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  files.rlim_cur = files.rlim_max;
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
+  return std::min<size_t>(2000, files.rlim_cur / 2 - 200);
+}
+
+TEST_F(HostileTest, ThousandsOfSilentConnectionsCostLittle) {
+  const size_t many = ManyPeers();
+  ServerOptions options = Impatient();
+  options.read_timeout_ms = -1;
+  Serve(options);
+  const size_t before = ResidentBytes();
+  std::vector<RawPeer> peers;
+  for (size_t i = 0; i < many; ++i) peers.emplace_back(server_->address());
+  EXPECT_TRUE(Eventually(
+      [&] { return server_->server().connection_count() == static_cast<int>(many) + 1; }));
+  // Sessions and sockets, and no blocks.
+  EXPECT_LT(ResidentBytes(), before + many * kBytesOfAPeer);
+  EXPECT_LT(server_->runtime().used_bytes(), kMiB);
+  EXPECT_TRUE(healthy_->Serves());
+}
+
+TEST_F(HostileTest, ThousandsOfSilentConnectionsAreClosed) {
+  const size_t many = ManyPeers();
+  Serve(Impatient());
+  std::vector<RawPeer> peers;
+  for (size_t i = 0; i < many; ++i) peers.emplace_back(server_->address());
+  for (RawPeer& peer : peers) ASSERT_TRUE(peer.WaitForEnd());
+  peers.clear();
+  EXPECT_TRUE(server_->log().Wait("closed: it sent nothing within read_timeout_ms"));
+  EXPECT_LT(server_->log().Count("closed: it sent nothing"), 200) << "the log is no victim either";
+}
+
+}  // namespace
+}  // namespace farcall
