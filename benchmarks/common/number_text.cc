@@ -7,11 +7,13 @@
 namespace farcall::bench {
 namespace {
 
-std::string WithCommas(std::string digits) {
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<size_t>(at), ",");
+std::string WithCommas(const std::string& digits) {
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
   }
-  return digits;
+  return text;
 }
 
 }  // namespace

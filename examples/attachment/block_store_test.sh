@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Puts and gets blocks of 1 MiB between two processes; the client compares every byte.
+# Client, benchmark and server as processes. The client compares every byte.
 set -eu
-server=$1 client=$2
+server=$1 client=$2 bench=$3
 out=$(mktemp -d)
 : >"$out/server" # there before the first look at it
-"$server" --listen="unix:$out/socket" --capacity=16 >"$out/server" 2>&1 &
+"$server" --listen="unix:$out/socket" --blocks=2048 >"$out/server" 2>&1 &
 pid=$!
 trap 'kill $pid 2>/dev/null || true; rm -rf "$out"' EXIT
 for _ in $(seq 200); do
@@ -14,16 +14,29 @@ for _ in $(seq 200); do
   kill -0 $pid || { cat "$out/server"; exit 1; }
   sleep 0.05
 done
+at="--server=unix:$out/socket"
 
-"$client" --server="unix:$out/socket" --blocks=16
-"$client" --server="unix:$out/socket" --blocks=2 --block_bytes=33554432
+"$client" "$at" --blocks=2048 | tee "$out/client"
+grep -qx '2048 blocks of 4096 bytes were written, read and compared' "$out/client"
+"$client" "$at" --blocks=700 --at_once=256
 
-# A full store says so, with the number.
-status=0
-"$client" --server="unix:$out/socket" --blocks=17 --block_bytes=10 2>"$out/error" || status=$?
-[ $status -eq 1 ]
+# Beyond the end: an error with the numbers.
+if "$client" "$at" --blocks=2049 2>"$out/error"; then exit 1; fi
 cat "$out/error"
-grep -q 'the store holds 16 blocks already' "$out/error"
+grep -q 'there are 2048 blocks, and not 1 from number 2048 on' "$out/error"
+
+"$bench" "$at" --runtime=0.2 --ramp_time=0.05 --rw=randread,randwrite,randrw,read --iodepth=1,8 |
+  tee "$out/bench"
+for rw in randread randwrite randrw read; do
+  [ "$(grep -cE "^$rw: bs=4096B, iodepth=[18], numjobs=1, over " "$out/bench")" -eq 2 ]
+done
+# Four kinds of jobs at two depths: reads in three of them, writes in two.
+[ "$(grep -cE '^  read: IOPS=.*, BW=.*MiB/s ' "$out/bench")" -eq 6 ]
+[ "$(grep -cE '^  write: IOPS=' "$out/bench")" -eq 4 ]
+[ "$(grep -cE '^    clat \(us\): min=.*, p99.99=' "$out/bench")" -eq 10 ]
+"$bench" "$at" --runtime=0.1 --ramp_time=0 --rw=write --iodepth=4 --bs=65536 --numjobs=2
+if "$bench" "$at" --bs=1000 2>"$out/error"; then exit 1; fi
+grep -q 'a multiple of 4096, at most 256 times' "$out/error"
 
 kill -TERM $pid
 wait $pid

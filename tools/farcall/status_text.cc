@@ -3,42 +3,43 @@
 #include "tools/farcall/status_text.h"
 
 #include <algorithm>
+#include <boost/property_tree/json_parser.hpp>
+#include <boost/property_tree/ptree.hpp>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <sstream>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "benchmarks/common/number_text.h"
-#include "google/protobuf/struct.pb.h"
-#include "tools/farcall/json_message.h"
 #include "tools/farcall/text_table.h"
 
 namespace farcall::cli {
 namespace {
 
 using bench::NumberText;
-using google::protobuf::ListValue;
-using google::protobuf::Struct;
-using google::protobuf::Value;
+using Json = boost::property_tree::ptree;  // keeps what is no object or array as text
 
-const Value& At(const Struct& object, const std::string& name) {
-  const auto found = object.fields().find(name);
-  return found == object.fields().end() ? Value::default_instance() : found->second;
+// Arrays and objects in one another; the parser calls itself for each.
+constexpr int kDeepest = 32;
+
+const Json& At(const Json& object, const std::string& name) {
+  static const Json none;
+  const auto found = object.find(name);
+  return found == object.not_found() ? none : found->second;
 }
-const Struct& Object(const Struct& object, const std::string& name) {
-  return At(object, name).struct_value();
+std::string Text(const Json& object, const std::string& name) { return At(object, name).data(); }
+double Number(const Json& object, const std::string& name) {
+  double number = 0;
+  const bool is_number = absl::SimpleAtod(Text(object, name), &number) && !std::isnan(number);
+  // So that it can be cast to an integer.
+  return is_number ? std::clamp(number, -1e18, 1e18) : 0;
 }
-const ListValue& List(const Struct& object, const std::string& name) {
-  return At(object, name).list_value();
-}
-double Number(const Struct& object, const std::string& name) {
-  return At(object, name).number_value();
-}
-std::string Text(const Struct& object, const std::string& name) {
-  return At(object, name).string_value();
-}
-std::string Count(const Struct& object, const std::string& name) {
+bool Flag(const Json& object, const std::string& name) { return Text(object, name) == "true"; }
+std::string Count(const Json& object, const std::string& name) {
   const double number = Number(object, name);
   return number <= 0 ? "0" : bench::CountText(static_cast<uint64_t>(number));
 }
@@ -61,34 +62,34 @@ std::string TimeText(double seconds) {
   return absl::StrCat(whole, " s");
 }
 
-// "12 ELIMIT, 3 EINTERNAL": what is not zero of an object of numbers.
-std::string Tally(const Struct& counts) {
+// "12 ELIMIT, 3 EINTERNAL": what is not zero, and no success, of an object of numbers.
+std::string Tally(const Json& counts) {
   std::string text;
   std::vector<std::string> names;
-  for (const auto& [name, value] : counts.fields()) names.push_back(name);
+  for (const auto& [name, value] : counts) names.push_back(name);
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
-    if (Number(counts, name) == 0) continue;
+    if (Number(counts, name) == 0 || name == "OK") continue;
     absl::StrAppend(&text, text.empty() ? "" : ", ", Count(counts, name), " ", name);
   }
   return text;
 }
 
-std::string Head(const Struct& status) {
+std::string Head(const Json& status) {
   std::string text = absl::StrCat(Text(status, "listen"), ", farcall ", Text(status, "version"),
                                   ", up ", TimeText(Number(status, "uptime_s")), ", ");
   const double threads = Number(status, "handler_threads");
   absl::StrAppend(&text,
                   threads == 0 ? "handlers inline" : absl::StrCat(threads, " handler threads"));
-  if (At(status, "stopping").bool_value()) absl::StrAppend(&text, ", STOPPING");
+  if (Flag(status, "stopping")) absl::StrAppend(&text, ", STOPPING");
   return absl::StrCat(text, "\n");
 }
 
-std::vector<std::string> CallsRow(const std::string& name, const Struct& calls) {
-  const Struct& latency = Object(calls, "latency");
+std::vector<std::string> CallsRow(const std::string& name, const Json& calls) {
+  const Json& latency = At(calls, "latency");
   std::string limit = "none";
   if (Number(calls, "limit") > 0) limit = Count(calls, "limit");
-  if (At(calls, "limit_auto").bool_value()) limit += " auto";
+  if (Flag(calls, "limit_auto")) limit += " auto";
   std::vector<std::string> row = {name,
                                   NumberText(Number(calls, "qps")),
                                   NumberText(Number(calls, "errors_per_s")),
@@ -98,31 +99,29 @@ std::vector<std::string> CallsRow(const std::string& name, const Struct& calls) 
   for (const char* quantile : {"mean_us", "p50_us", "p99_us", "p999_us"}) {
     row.push_back(NumberText(Number(latency, quantile)));
   }
-  row.push_back(Tally(Object(calls, "codes")));
+  row.push_back(Tally(At(calls, "codes")));
   return row;
 }
 
-std::string Methods(const Struct& status) {
+std::string Methods(const Json& status) {
   TextTable table({0, 10});
   table.Add({"method", "calls/s", "errors/s", "calls", "now", "limit", "mean us", "p50 us",
              "p99 us", "p99.9 us", "errors"});
-  for (const Value& value : List(status, "methods").values()) {
-    const Struct& method = value.struct_value();
+  for (const auto& [unnamed, method] : At(status, "methods")) {
     table.Add(CallsRow(absl::StrCat(Text(method, "service"), ".", Text(method, "method")), method));
   }
-  table.Add(CallsRow("all", Object(status, "all")));
+  table.Add(CallsRow("all", At(status, "all")));
   return absl::StrCat("\n", table.ToString());
 }
 
-std::string Connections(const Struct& status) {
-  const Struct& connections = Object(status, "connections");
+std::string Connections(const Json& status) {
+  const Json& connections = At(status, "connections");
   std::string text =
       absl::StrCat("\n", Count(connections, "open"), " connections: ", Count(connections, "tcp"),
                    " tcp, ", Count(connections, "rdma"), " rdma\n");
   TextTable table({0, 1, 2, 8});
   table.Add({"peer", "by", "protocol", "age", "requests", "now", "in", "out", "not rdma because"});
-  for (const Value& value : List(connections, "list").values()) {
-    const Struct& one = value.struct_value();
+  for (const auto& [unnamed, one] : At(connections, "list")) {
     const std::string why = Text(one, "why_not_rdma");
     table.Add({Text(one, "peer").empty() ? "(unix)" : Text(one, "peer"), Text(one, "transport"),
                Text(one, "protocol"), TimeText(Number(one, "age_s")), Count(one, "requests"),
@@ -132,9 +131,9 @@ std::string Connections(const Struct& status) {
   return table.empty() ? text : absl::StrCat(text, table.ToString());
 }
 
-std::string Machine(const Struct& status) {
-  const Struct& pool = Object(status, "pool");
-  const Struct& process = Object(status, "process");
+std::string Machine(const Json& status) {
+  const Json& pool = At(status, "pool");
+  const Json& process = At(status, "process");
   std::string text = absl::StrCat(
       "\npool     ", BytesText(Number(pool, "used_bytes")), " used of ",
       BytesText(Number(pool, "mapped_bytes")), ", at most ", BytesText(Number(pool, "max_bytes")),
@@ -142,27 +141,48 @@ std::string Machine(const Struct& status) {
       Count(process, "threads"), " threads, ", Count(process, "open_fds"), " of ",
       Count(process, "max_fds"), " descriptors, ", NumberText(Number(process, "cpu_s")),
       " s of CPU\nloops    ");
-  for (const Value& value : List(status, "loops").values()) {
-    const Struct& loop = value.struct_value();
-    absl::StrAppend(&text, At(loop, "answered").bool_value()
+  for (const auto& [unnamed, loop] : At(status, "loops")) {
+    absl::StrAppend(&text, Flag(loop, "answered")
                                ? absl::StrCat(Count(loop, "connections"), " connections in ",
                                               NumberText(Number(loop, "answer_us")), " us; ")
                                : "no answer; ");
   }
-  const std::string counters = Tally(Object(status, "counters"));
+  const std::string counters = Tally(At(status, "counters"));
   absl::StrAppend(&text, "\ncounters ", counters.empty() ? "all zero" : counters, "\n");
-  const std::string fallbacks = Tally(Object(Object(status, "rdma"), "fallbacks"));
-  absl::StrAppend(&text, "rdma     ", Count(Object(status, "rdma"), "upgrades"), " upgrades");
+  const std::string fallbacks = Tally(At(At(status, "rdma"), "fallbacks"));
+  absl::StrAppend(&text, "rdma     ", Count(At(status, "rdma"), "upgrades"), " upgrades");
   return absl::StrCat(text, fallbacks.empty() ? "" : "; not: ", fallbacks, "\n");
+}
+
+bool TooDeep(const std::string& json) {
+  int depth = 0;
+  bool in_text = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_text && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_text = !in_text;
+    } else if (!in_text && (c == '{' || c == '[')) {
+      if (++depth > kDeepest) return true;
+    } else if (!in_text && (c == '}' || c == ']')) {
+      --depth;
+    }
+  }
+  return false;
 }
 
 }  // namespace
 
 absl::StatusOr<std::string> StatusText(const std::string& json) {
-  Struct status;
-  if (absl::Status read = ReadJson(json, status); !read.ok()) {
+  Json status;
+  std::istringstream in(json);
+  try {
+    if (TooDeep(json)) return absl::FailedPreconditionError("the server's /status nests too deep");
+    boost::property_tree::read_json(in, status);
+  } catch (const boost::property_tree::json_parser_error& error) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the server's /status is not what was expected: ", read.message()));
+        absl::StrCat("the server's /status is no JSON: ", error.what()));
   }
   return absl::StrCat(Head(status), Methods(status), Connections(status), Machine(status));
 }

@@ -19,7 +19,7 @@ constexpr char kStatus[] = R"({
   "methods": [
     {"service": "example.EchoService", "method": "Echo", "qps": 1234.5, "errors_per_s": 2,
      "calls": 5000000, "in_flight": 3, "limit": null, "limit_auto": false,
-     "codes": {"ELIMIT": 12, "EINTERNAL": 1},
+     "codes": {"OK": 7, "ELIMIT": 12, "EINTERNAL": 1},
      "latency": {"mean_us": 20, "p50_us": 18.25, "p99_us": 40, "p999_us": 1200}}],
   "connections": {"open": 2, "tcp": 1, "rdma": 1, "list": [
     {"peer": "10.0.0.8:5000", "transport": "tcp", "why_not_rdma": "no_device",
@@ -67,10 +67,16 @@ TEST(StatusTextTest, FieldsOfAnotherKindAreTakenAsMissing) {
   EXPECT_TRUE(text.ok()) << text.status();
 }
 
-TEST(StatusTextTest, WhatIsNoObjectIsAnError) {
-  for (const char* json : {"", "[]", "<html>", "{\"a\":"}) {
+TEST(StatusTextTest, WhatIsNoJsonIsAnError) {
+  for (const char* json : {"", "<html>", "{\"a\":", "{} {}"}) {
     EXPECT_EQ(StatusText(json).status().code(), absl::StatusCode::kFailedPrecondition) << json;
   }
+  EXPECT_EQ(StatusText(std::string(1'000'000, '[')).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(StatusTextTest, BracketsInTextDoNotCount) {
+  EXPECT_TRUE(StatusText("{\"a\": \"" + std::string(1000, '[') + "\\\"\"}").ok());
 }
 
 }  // namespace

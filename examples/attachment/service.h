@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_EXAMPLES_ATTACHMENT_SERVICE_H_
+#define FARCALL_EXAMPLES_ATTACHMENT_SERVICE_H_
+
+#include "examples/attachment/block_store.pb.h"
+#include "examples/attachment/blocks.h"
+
+namespace example {
+
+// The handlers take microseconds and never block: run them inline (handler_threads = 0).
+class BlockService final : public BlockStore {
+ public:
+  // `blocks` outlive the service.
+  explicit BlockService(Blocks& blocks) : blocks_(blocks) {}
+
+  void Info(google::protobuf::RpcController* controller, const InfoRequest* request,
+            InfoResponse* response, google::protobuf::Closure* done) override;
+  void Read(google::protobuf::RpcController* controller, const ReadRequest* request,
+            ReadResponse* response, google::protobuf::Closure* done) override;
+  void Write(google::protobuf::RpcController* controller, const WriteRequest* request,
+             WriteResponse* response, google::protobuf::Closure* done) override;
+
+ private:
+  Blocks& blocks_;
+};
+
+}  // namespace example
+
+#endif  // FARCALL_EXAMPLES_ATTACHMENT_SERVICE_H_

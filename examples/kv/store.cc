@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "examples/kv/store.h"
+
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+
+namespace example {
+namespace {
+
+size_t ShardNumber(absl::string_view key, size_t shards) {
+  // Other bits than those that the map of the shard goes by first.
+  return (absl::Hash<absl::string_view>()(key) >> 32) % shards;
+}
+
+}  // namespace
+
+const Store::Shard& Store::ShardOf(absl::string_view key) const {
+  return shards_[ShardNumber(key, kShards)];
+}
+
+Store::Shard& Store::ShardOf(absl::string_view key) { return shards_[ShardNumber(key, kShards)]; }
+
+bool Store::Reserve(size_t bytes) {
+  if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= max_bytes_) return true;
+  bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  return false;
+}
+
+absl::Status Store::Put(absl::string_view key, Value value) {
+  if (key.empty() || key.size() > kLongestKey) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("keys have 1 to ", kLongestKey, " bytes, not ", key.size()));
+  }
+  if (value.size() > kLargestValue) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("values have up to ", kLargestValue, " bytes, not ", value.size()));
+  }
+  // Before the old value is given back: a full store refuses a replacement too.
+  if (!Reserve(key.size() + value.size())) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the store has reached its ", max_bytes_, " bytes (--max_bytes)"));
+  }
+  // A value that is replaced gives its blocks back without the lock.
+  Value old;
+  bool replaced = false;
+  {
+    Shard& shard = ShardOf(key);
+    const std::lock_guard<std::mutex> lock(shard.mutex);
+    const auto [at, added] = shard.values.try_emplace(key);
+    old = std::exchange(at->second, std::move(value));
+    replaced = !added;
+  }
+  if (replaced) bytes_.fetch_sub(key.size() + old.size(), std::memory_order_relaxed);
+  return absl::OkStatus();
+}
+
+bool Store::Get(absl::string_view key, Value& value) const {
+  const Shard& shard = ShardOf(key);
+  const std::lock_guard<std::mutex> lock(shard.mutex);
+  const auto found = shard.values.find(key);
+  if (found == shard.values.end()) return false;
+  value.small = found->second.small;
+  // Under the lock, since a Buffer is shared by one thread at a time.
+  value.large = found->second.large.Share();
+  return true;
+}
+
+bool Store::Delete(absl::string_view key) {
+  Value old;
+  {
+    Shard& shard = ShardOf(key);
+    const std::lock_guard<std::mutex> lock(shard.mutex);
+    const auto found = shard.values.find(key);
+    if (found == shard.values.end()) return false;
+    old = std::move(found->second);
+    shard.values.erase(found);
+  }
+  bytes_.fetch_sub(key.size() + old.size(), std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace example

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_EXAMPLES_KV_STORE_H_
+#define FARCALL_EXAMPLES_KV_STORE_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "transport/buffer/buffer.h"
+
+namespace example {
+
+// One of the two is empty: values of more than kLargeValue bytes are kept in the blocks in which
+// they arrived, and are answered by references to them.
+struct Value {
+  std::string small;
+  farcall::Buffer large;
+  size_t size() const { return small.size() + large.size(); }
+};
+
+// Values by key, in shards of their own locks. Any thread.
+class Store {
+ public:
+  static constexpr size_t kLongestKey = 1024;
+  static constexpr size_t kLargeValue = 4096;
+  static constexpr size_t kLargestValue = size_t{8} << 20;
+
+  // `max_bytes`: of keys and values together.
+  explicit Store(size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // Replaces the value that was there. kInvalidArgument: key or value has no allowed size;
+  // kResourceExhausted: the store is full.
+  absl::Status Put(absl::string_view key, Value value);
+  // False: there is none.
+  bool Get(absl::string_view key, Value& value) const;
+  bool Delete(absl::string_view key);
+
+  size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kShards = 64;
+  struct Shard {
+    mutable std::mutex mutex;
+    absl::flat_hash_map<std::string, Value> values;  // guarded by mutex
+  };
+
+  // Counts what a shard is to hold more. False: the store is full.
+  bool Reserve(size_t bytes);
+  const Shard& ShardOf(absl::string_view key) const;
+  Shard& ShardOf(absl::string_view key);
+
+  const size_t max_bytes_;
+  std::atomic<size_t> bytes_{0};
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace example
+
+#endif  // FARCALL_EXAMPLES_KV_STORE_H_
