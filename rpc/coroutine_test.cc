@@ -131,9 +131,9 @@ TEST(TaskTest, GoesOnWhereItIsResumed) {
   Gate gate;
   std::thread::id resumed_on;
   const auto body = [&]() -> Task<int> {
-    const int value = co_await Behind(gate, 3);
+    co_await gate;
     resumed_on = std::this_thread::get_id();
-    co_return value;
+    co_return 3;
   };
   std::thread opener([&] {
     EXPECT_TRUE(gate.suspended.Wait());

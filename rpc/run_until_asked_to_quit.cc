@@ -3,6 +3,7 @@
 #include "rpc/run_until_asked_to_quit.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -71,8 +72,9 @@ absl::Status RunUntilAskedToQuit(Server& server, Duration grace) {
   {
     const CaughtSignals caught;
     BeforeBlocking();
-    char byte = 0;
-    while (::read(reading.get(), &byte, 1) < 0 && errno == EINTR) {
+    // poll(2) and not read(2), in which gcc's ThreadSanitizer holds signals back.
+    pollfd waiting{reading.get(), POLLIN, 0};
+    while (::poll(&waiting, 1, -1) < 0 && errno == EINTR) {
     }
     stopped = server.Stop(grace);
   }
