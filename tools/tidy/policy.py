@@ -18,14 +18,21 @@ LAYERS = {
     "transport/tcp/": _TRANSPORT + ["transport/tcp/"],
     "transport/rdma/": _TRANSPORT + ["transport/rdma/"],
     "transport/link/": _TRANSPORT + ["transport/link/"],
+    "transport/tls/": _TRANSPORT + ["transport/tls/"],
     "rpc/": _TRANSPORT + ["rpc/"],
     # The composition root: the one file of rpc that knows which transports there are.
-    "rpc/runtime.cc": _TRANSPORT + ["rpc/", "transport/tcp/", "transport/rdma/", "transport/link/"],
+    "rpc/runtime.cc": _TRANSPORT
+    + ["rpc/", "transport/tcp/", "transport/tls/", "transport/rdma/", "transport/link/"],
     "examples/": _RPC_PUBLIC + ["transport/*", "transport/buffer/", "transport/loop/"],
+    # They measure.
+    "examples/attachment/": _RPC_PUBLIC
+    + ["transport/*", "transport/buffer/", "benchmarks/common/"],
+    "examples/kv/": _RPC_PUBLIC + ["transport/*", "transport/buffer/", "benchmarks/common/"],
     "benchmarks/": _RPC_PUBLIC + _TRANSPORT + ["benchmarks/"],
     # Measures the insides.
     "benchmarks/micro/": ["rpc/", "transport/", "benchmarks/"],
     "tools/": _RPC_PUBLIC + _TRANSPORT,
+    "tools/farcall/": _RPC_PUBLIC + _TRANSPORT + ["rpc/reflection/", "benchmarks/common/"],
 }
 
 # Tests, and what only tests use: directories named testing, and files with such names.
@@ -37,7 +44,7 @@ TEST_LAYERS = {
     "rpc/": ["rpc/", "transport/"],
     "examples/": ["examples/", "rpc/", "transport/"],
     "benchmarks/": ["benchmarks/", "rpc/", "transport/"],
-    "tools/": ["tools/", "rpc/", "transport/"],
+    "tools/": ["tools/", "rpc/", "transport/", "benchmarks/common/"],
 }
 # Beside tests, who may include what only tests use.
 MAY_USE_TESTING = ["benchmarks/micro/"]
@@ -45,12 +52,14 @@ MAY_USE_TESTING = ["benchmarks/micro/"]
 # Headers of the system that only one part may include.
 SYSTEM_HEADERS = {
     "infiniband/": ["transport/rdma/", "transport/testing/"],
+    "openssl/": ["transport/tls/"],
     "rdma/": ["transport/rdma/", "transport/testing/"],
 }
 
 # What a quoted include may start with, beside the repository's own directories.
 LIBRARIES = [
-    "absl/", "benchmark/", "boost/", "fmt/", "gmock/", "google/", "grpcpp/", "gtest/", "prometheus/", "spdlog/",
+    "absl/", "benchmark/", "boost/", "fmt/", "gmock/", "google/", "grpcpp/", "gtest/",
+    "prometheus/", "spdlog/",
 ]
 
 # --- Pure targets ---------------------------------------------------------------
@@ -59,16 +68,50 @@ LIBRARIES = [
 # "# Pure." in their BUILD.bazel must be listed.
 PURE = [
     "rpc/call/call_table",
+    "rpc/cluster/balance/",
+    "rpc/cluster/naming_list",
+    "rpc/cluster/naming_pace",
+    "rpc/cluster/retry_budget",
     "rpc/cluster/server_node",
     "rpc/cluster/server_set",
     "rpc/cluster/target",
+    "rpc/dispatch/adaptive_limit",
+    "rpc/dispatch/line_limit",
     "rpc/errors",
+    "rpc/http/http_answer",
+    "rpc/http/http_call_request",
+    "rpc/http/http_chunk_head",
+    "rpc/http/http_framing",
+    "rpc/http/http_head_scanner",
+    "rpc/http/http_message",
+    "rpc/http/http_reader",
+    "rpc/http/http_status",
+    "rpc/http/http_target",
+    "rpc/http/http_writer",
+    "rpc/http/json",
+    "rpc/http/json_string",
     "rpc/retry_policy",
+    "rpc/session/protocol_guess",
     "rpc/session/reconnect",
+    "rpc/session/session_patience",
+    "rpc/stats/error_class",
+    "rpc/stats/latency_buckets",
+    "rpc/stats/method_rates",
+    "rpc/stats/method_snapshot",
+    "rpc/stats/sample_ring",
+    "rpc/status/json_writer",
+    "rpc/status/metric_families",
+    "rpc/status/page_text",
+    "rpc/status/server_status",
+    "rpc/status/status_json",
+    "rpc/status/status_metrics",
+    "rpc/status/status_page",
     "rpc/types",
     "rpc/user_fields",
+    "rpc/version",
     "rpc/wire/",
     "transport/address",
+    "transport/connection_info",
     "transport/link/backoff",
     "transport/link/frame",
     "transport/link/generations",
@@ -99,7 +142,9 @@ PURE = [
     "transport/why_not_rdma",
 ]
 # Of the project, what pure code may include beside other pure code.
-PURE_MAY_INCLUDE = ["transport/base/check.h", "transport/base/time.h", "transport/buffer/"]
+PURE_MAY_INCLUDE = [
+    "rpc/channel_options.h", "transport/base/check.h", "transport/base/time.h", "transport/buffer/",
+]
 # Headers that bring threads, locks, files or sockets.
 IMPURE_HEADERS = (
     r"(thread|mutex|shared_mutex|atomic|condition_variable|future|semaphore|latch|barrier"
@@ -135,12 +180,12 @@ MACHINE_PATHS = r"(?<![\w.$}])/(%s)" % "|".join(["wo" + r"rk/", "tmp/" + "bz"])
 # --- Files ----------------------------------------------------------------------
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 SPDX_EXTENSIONS = {
-    ".bazel", ".BUILD", ".bzl", ".cc", ".cmake", ".h", ".in", ".proto", ".py", ".sh",
-    ".yaml", ".yml",
+    ".bazel", ".BUILD", ".bzl", ".cc", ".cmake", ".css", ".h", ".html", ".in", ".java", ".js",
+    ".proto", ".py", ".sh", ".yaml", ".yml",
 }
 SPDX_NAMES = {".bazelrc", "CMakeLists.txt", "Dockerfile", "WORKSPACE", "packages.txt"}
 
-KNOWN_EXTENSIONS = SPDX_EXTENSIONS | {".json", ".md", ".svg", ".txt"}
+KNOWN_EXTENSIONS = SPDX_EXTENSIONS | {".json", ".md", ".svg", ".txt", ".xml"}
 KNOWN_NAMES = SPDX_NAMES | {
     ".bazelignore", ".clang-format", ".dockerignore", ".gitignore", "LICENSE", "NOTICE",
 }
