@@ -47,6 +47,11 @@ Task<int> Behind(Gate& gate, int value) {
   co_return value;
 }
 
+Task<> NoteThreadBehind(Gate& gate, std::thread::id& resumed_on) {
+  co_await gate;
+  resumed_on = std::this_thread::get_id();
+}
+
 Task<int> Sum(int first, int second) { co_return co_await Value(first) + co_await Value(second); }
 
 TEST(TaskTest, EndsWithItsValue) {
@@ -130,17 +135,12 @@ TEST(TaskTest, ALoopOverTasksThatEndAtOnceUsesNoStack) {
 TEST(TaskTest, GoesOnWhereItIsResumed) {
   Gate gate;
   std::thread::id resumed_on;
-  const auto body = [&]() -> Task<int> {
-    co_await gate;
-    resumed_on = std::this_thread::get_id();
-    co_return 3;
-  };
   std::thread opener([&] {
     EXPECT_TRUE(gate.suspended.Wait());
     gate.Open();
   });
   const std::thread::id opener_id = opener.get_id();
-  EXPECT_EQ(SyncWait(body()), 3);
+  SyncWait(NoteThreadBehind(gate, resumed_on));
   opener.join();
   EXPECT_EQ(resumed_on, opener_id);
 }
