@@ -21,13 +21,18 @@ _elapsed() {
 _own="(rdma|interop)/"
 _says="rdma_vm: |interop: "
 
-# Every 20 s: how far the command is that writes to this log.
+# How far the command is that writes to this log. Bazel writes "[2,830 / 2,832] ...".
+_how_far() {
+  grep -aE "^(\[ *[0-9,]+( /|%)|Analyzing|Loading|-- |(PASS|FAIL) $_own|$_says)" "$1" |
+    tail -n 1 | cut -c 1-90
+}
+
+# Every 20 s: that.
 _heartbeat() {
   local log=$1 name=$2 last
   while kill -0 $$ 2>/dev/null; do
     read -r -t 20 -u "$_never" || true
-    last=$(grep -aE "^(\[ *[0-9]+( /|%)|Analyzing|Loading|-- |(PASS|FAIL) $_own|$_says)" \
-      "$log" | tail -n 1 | cut -c 1-90)
+    last=$(_how_far "$log")
     echo "[$(_elapsed)] $name ... ${last:-starting}"
   done
 }

@@ -77,6 +77,13 @@ run 'run_stage interop peers'
 expect "peers: every case counts" "$(last_line)" "2 passed, 1 failed"
 expect "peers: the reason is shown" "$output" "*FAIL interop/java-to-farcall/timeout: not a*"
 
+for line in "[468 / 583] 5 tests" "[2,830 / 2,832] 239 tests" "[ 12%] Building" \
+  "PASS rdma/rxe/a (0.1 s)" "interop: fetching"; do
+  printf '%s\n' "Analyzing: 3 targets" "$line" "INFO: not this" >"$room/far.log"
+  run '_how_far "$logs/far.log"; run_stage plain true'
+  expect "how far: $line" "$output" "?${line:1}*"
+done
+
 run ':'
 expect "nothing ran: not a success" "$status:$(last_line)" "1:0 passed, 0 failed"
 
