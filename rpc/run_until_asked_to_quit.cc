@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 
+#include "transport/base/check.h"
 #include "transport/base/errno_status.h"
 #include "transport/base/unique_fd.h"
 #include "transport/loop/blocking.h"
@@ -76,6 +77,9 @@ absl::Status RunUntilAskedToQuit(Server& server, Duration grace) {
     pollfd waiting{reading.get(), POLLIN, 0};
     while (::poll(&waiting, 1, -1) < 0 && errno == EINTR) {
     }
+    // What the handler wrote: it has let go of the descriptor when this is there.
+    char byte = 0;
+    Check(::read(reading.get(), &byte, 1) == 1, "poll said that there is a byte");
     stopped = server.Stop(grace);
   }
   wake_fd = -1;
