@@ -14,8 +14,10 @@ struct FailedAttempt {
   int error_code = 0;  // an RpcError, an errno, or the service's own
   absl::string_view error_text;
   // False where the server certainly ran nothing of it: it could not be reached, it
-  // refused the request (ELOGOFF, ELIMIT), or the request had not left this process. An attempt
-  // whose connection broke while it waited for the answer may have run.
+  // refused the request, or the request had not left this process. ELOGOFF and ELIMIT are refusals,
+  // also where a handler answers with them: one that has done something, or that hands on
+  // the error of another server, answers with another code. An attempt whose connection broke while
+  // it waited for the answer may have run.
   bool may_have_run = true;
   int attempt = 1;  // 1: the first
 };

@@ -171,7 +171,8 @@ MethodConcurrency Server::MaxConcurrencyOf(absl::string_view full_method) {
 }
 
 MethodConcurrency& MethodConcurrency::operator=(MaxConcurrency max) {
-  if (limit_ != nullptr) limit_->Set(max);
+  // Below 0: none, as -1 says elsewhere.
+  if (limit_ != nullptr) limit_->Set(!max.is_auto() && max.number() < 0 ? MaxConcurrency(0) : max);
   return *this;
 }
 
@@ -187,8 +188,15 @@ const Address& Server::listen_address() const {
 }
 
 absl::Status Server::Stop(Duration grace) {
-  if (listener_ == nullptr || stopped_.exchange(true)) return absl::OkStatus();
+  if (listener_ == nullptr) return absl::OkStatus();
   BeforeBlocking();
+  // Counted before the question who is first, who is thus waited for.
+  core_->stops.Begin();
+  if (stopped_.exchange(true)) {
+    core_->stops.End();
+    core_->stops.WaitForNone();
+    return absl::OkStatus();
+  }
   listener_->Close();
   core_->stopping = true;
   const int late = core_->unanswered.WaitForNone(grace);
@@ -201,6 +209,7 @@ absl::Status Server::Stop(Duration grace) {
   }
   // The transport bounds how long a close takes; twice that means that no loop runs.
   core_->connections.WaitForNone(2 * kCloseTimeout);
+  core_->stops.End();
   if (left == 0) return absl::OkStatus();
   return absl::DeadlineExceededError(
       absl::StrCat(left, left == 1 ? " call was" : " calls were", " not answered within ",

@@ -84,7 +84,7 @@ class Server {
   // connections are closed, each of baidu_std on which nothing is owed with a farewell
   // (docs/server.md). kDeadlineExceeded tells how many calls were left without an answer; their
   // closures may still be run, to no effect, while the runtime lives. Not from a handler or
-  // closure that runs inline.
+  // closure that runs inline. A second Stop waits for the end of the first.
   absl::Status Stop(Duration grace);
 
   // Connections open now.

@@ -7,6 +7,12 @@
 #include "absl/strings/str_cat.h"
 
 namespace farcall {
+namespace {
+
+// More cost too much on the loop, where each is looked for among the others.
+constexpr int kMaxUserFields = 256;
+
+}  // namespace
 
 ClientCall::ClientCall(std::shared_ptr<const CallEnvironment> environment,
                        const google::protobuf::MethodDescriptor& method, Controller& controller,
@@ -37,6 +43,10 @@ void ClientCall::Fail(int code, absl::string_view text) {
 
 void ClientCall::Answer(Frame& frame) {
   const wire::RpcMeta& meta = frame.meta;
+  if (meta.user_fields_size() > kMaxUserFields) {
+    return Fail(kBadResponse, absl::StrCat("the response has ", meta.user_fields_size(),
+                                           " user_fields, over the limit, ", kMaxUserFields));
+  }
   for (const wire::UserField& field : meta.user_fields()) {
     user_fields_.Set(field.key(), field.value());
   }

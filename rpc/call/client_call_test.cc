@@ -204,6 +204,14 @@ TEST_F(ClientCallTest, UserFieldsComeWithSuccessAndWithErrors) {
   }
 }
 
+TEST_F(ClientCallTest, MoreUserFieldsThanAreLookedAtAreABadResponse) {
+  Frame frame = Message("x");
+  for (int i = 0; i < 257; ++i) frame.meta.add_user_fields()->set_key(std::to_string(i));
+  Answer(std::move(frame));
+  EXPECT_EQ(controller_.ErrorCode(), kBadResponse);
+  EXPECT_EQ(controller_.ErrorText(), "the response has 257 user_fields, over the limit, 256");
+}
+
 // Writes down what it is asked, and refuses where it is told to.
 class Witness final : public ClientInterceptor {
  public:

@@ -2,6 +2,7 @@
 
 #include "rpc/cluster/cluster.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 #include <vector>
@@ -58,12 +59,32 @@ Cluster::~Cluster() {
 void Cluster::Cancel(uint64_t call_id) {
   loop_.RunOrPost([self = shared_from_this(), call_id] {
     if (RoutedCall* const listed = self->Find(call_id); listed != nullptr) return listed->Cancel();
-    for (const auto& [id, connections] : self->connections_) {
-      if (connections->shared() == nullptr) continue;
-      SessionCall* const call = connections->shared()->Find(call_id);
-      if (call != nullptr) return call->Cancel();
-    }
+    if (SessionCall* const call = self->FindAttempt(call_id); call != nullptr) call->Cancel();
   });
+}
+
+// By its id, on one of the connections that calls share.
+SessionCall* Cluster::FindAttempt(uint64_t call_id) {
+  for (const auto& [id, connections] : connections_) {
+    if (connections->shared() == nullptr) continue;
+    SessionCall* const call = connections->shared()->Find(call_id);
+    if (call != nullptr) return call;
+  }
+  for (const std::weak_ptr<ClientSession>& left : left_) {
+    const std::shared_ptr<ClientSession> session = left.lock();
+    SessionCall* const call = session == nullptr ? nullptr : session->Find(call_id);
+    if (call != nullptr) return call;
+  }
+  return nullptr;
+}
+
+// Its calls go on to their ends, and may be cancelled until then.
+void Cluster::Remember(const std::shared_ptr<ClientSession>& session) {
+  if (session == nullptr || session->calls() == 0) return;
+  left_.erase(
+      std::remove_if(left_.begin(), left_.end(), [](const auto& one) { return one.expired(); }),
+      left_.end());
+  left_.push_back(session);
 }
 
 RoutedCall* Cluster::Find(uint64_t call_id) {
@@ -91,6 +112,7 @@ void Cluster::Start(RoutedCall& call, uint64_t call_id, const RoutedCall::Plan& 
 
 void Cluster::OnCallEnd(RoutedCall& call) {
   if (!listed_.empty()) listed_.erase(call.id());
+  if (!unplaced_.empty()) unplaced_.erase(call.id());
   --calls_;
   call.Complete(loop_);
   LetGoIfDone();
@@ -99,7 +121,7 @@ void Cluster::OnCallEnd(RoutedCall& call) {
 bool Cluster::NamesKnown(RoutedCall& call) {
   if (names_known_) [[likely]]
     return true;
-  unplaced_.push_back(call.id());
+  unplaced_.insert(call.id());
   return false;
 }
 
@@ -112,7 +134,10 @@ void Cluster::OnNodes(absl::StatusOr<Naming::Nodes> nodes) {
   names_known_ = true;
   no_names_why_.clear();
   const ServerSet::Change change = servers_.Update(*std::move(nodes), loop_.now());
-  for (const ServerSet::ServerId id : change.removed) connections_.erase(id);
+  for (const ServerSet::ServerId id : change.removed) {
+    Remember(connections_.at(id)->shared());
+    connections_.erase(id);
+  }
   for (const ServerSet::Server& server : change.added) {
     connections_.emplace(server.id,
                          std::make_unique<ServerConnections>(environment_, loop_, server, *this));
@@ -141,6 +166,7 @@ Cluster::Choice Cluster::Choose(const RoutedCall::Plan& plan,
   ServerConnections& connections = *connections_.at(*server);
   choice.session = connections.Take(plan.connection_type);
   if (choice.session == nullptr) {
+    choice.server = *server;
     choice.code = kOvercrowded;
     choice.text =
         absl::StrCat(options().max_connections_per_server, " connections to ",
@@ -164,7 +190,10 @@ void Cluster::OnAttemptEnd(ServerSet::ServerId server,
 void Cluster::OnLogoff(ServerSet::ServerId server, const std::shared_ptr<ClientSession>& session) {
   servers_.OnLeaving(server, loop_.now());
   const auto found = connections_.find(server);
-  if (found != connections_.end()) found->second->Leave(session);
+  if (found != connections_.end()) {
+    Remember(found->second->shared());
+    found->second->Leave(session);
+  }
   if (naming_ != nullptr) naming_->Refresh();
   ArmProbe();
 }

@@ -95,6 +95,8 @@ class Cluster final : public Cancellable,
   void OnNodes(absl::StatusOr<Naming::Nodes> nodes);
   void WakeCalls();
   RoutedCall* Find(uint64_t call_id);
+  SessionCall* FindAttempt(uint64_t call_id);
+  void Remember(const std::shared_ptr<ClientSession>& session);
   void OnAlarms();
   void Probe();
   void ArmProbe();
@@ -114,7 +116,9 @@ class Cluster final : public Cancellable,
   absl::flat_hash_map<ServerSet::ServerId, std::unique_ptr<ServerConnections>> connections_;
   RetryBudget budget_;
   absl::flat_hash_map<uint64_t, RoutedCall*> listed_;
-  std::vector<uint64_t> unplaced_;  // calls that wait for names
+  absl::btree_set<uint64_t> unplaced_;  // calls that wait for names, the oldest first
+  // Shared connections that take no new calls, with calls under way.
+  std::vector<std::weak_ptr<ClientSession>> left_;
   absl::btree_set<std::pair<TimePoint, uint64_t>> alarms_;
   Timer alarm_timer_;
   size_t calls_ = 0;

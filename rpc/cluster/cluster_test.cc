@@ -140,6 +140,62 @@ TEST(ClusterTest, AServerThatLogsOffGetsNoNewCallOnThatConnection) {
   EXPECT_FALSE(refused.controller.Failed()) << refused.controller.ErrorText();
 }
 
+TEST(ClusterTest, ACallOnAConnectionThatIsLeftCanStillBeCancelled) {
+  ClusterWorld world("192.0.2.1:80");
+  auto& early = world.Start();
+  world.Start();
+  world.Connect();
+  const auto requests = world.Arrived();
+  ASSERT_EQ(requests.size(), 2u);
+  world.Answer(requests[1], kLogoff, "the server is stopping");
+  early.controller.StartCancel();
+  world.world.Run();
+  EXPECT_EQ(early.ends, 1);
+  EXPECT_EQ(early.controller.ErrorCode(), ECANCELED);
+}
+
+TEST(ClusterTest, AShortConnectionTakesThePlaceOfAnIdleOne) {
+  ChannelOptions options;
+  options.connection_type = CONNECTION_TYPE_POOLED;
+  options.max_connections_per_server = 1;
+  ClusterWorld world("192.0.2.1:80", options);
+  world.Start();
+  world.Connect();
+  world.Answer(world.One());
+  RoutedCall::Plan plan = world.Plan();
+  plan.connection_type = CONNECTION_TYPE_SHORT;
+  const auto& call = world.Start(plan);
+  world.Connect();
+  world.Answer(world.One());
+  EXPECT_FALSE(call.controller.Failed()) << call.controller.ErrorText();
+}
+
+TEST(ClusterTest, WhereOneServerHasNoConnectionToSpareAnotherIsAsked) {
+  ChannelOptions options;
+  options.connection_type = CONNECTION_TYPE_POOLED;
+  options.max_connections_per_server = 1;
+  options.max_retry = 0;
+  ClusterWorld world(kThree, options);
+  for (int i = 0; i < 3; ++i) world.Start();
+  EXPECT_EQ(world.Dialled().size(), 3u);
+  const auto& fourth = world.Start();
+  world.world.Run();
+  EXPECT_EQ(fourth.controller.ErrorCode(), kOvercrowded);
+}
+
+// Calls that wait for names and have ended wait no more.
+TEST(ClusterTest, CallsThatTimeOutLeaveTheWaitForNames) {
+  ChannelOptions options;
+  options.max_pending_calls = 2;
+  options.timeout_ms = 10;
+  ClusterWorld world("file:///nonexistent/servers", options);
+  for (int round = 0; round < 5; ++round) {
+    const auto& call = world.Start();
+    world.Advance(milliseconds(10));
+    EXPECT_EQ(call.controller.ErrorCode(), kRpcTimedOut) << call.controller.ErrorText();
+  }
+}
+
 TEST(ClusterTest, ADeadServerGetsNoCallsAndIsFoundAgainByAProbe) {
   ClusterWorld world(kThree);
   for (int i = 0; i < 3; ++i) world.Start();

@@ -61,7 +61,8 @@ absl::StatusOr<DnsLookup::Prepared> DnsLookup::Prepare(const std::string& host, 
 }
 
 void DnsLookup::OnPrepared(absl::StatusOr<Prepared> prepared) {
-  if (ended_) return;
+  // Late: OnBoth is on its way, with what OnTime put down.
+  if (ended_ || late_) return;
   if (!prepared.ok()) return Fail(prepared.status());
   if (!prepared->known.empty()) return End(FromFile(prepared->known));
   ares_ = std::move(prepared->ares);

@@ -66,6 +66,11 @@ void RoutedCall::Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer f
   if (canceled()) return FinishFailed(ECANCELED, "cancelled by the caller before it was sent");
   if (plan_.connection_type != CONNECTION_TYPE_SINGLE) cluster_->List(*this);
   if (!cluster_->NamesKnown(*this)) return Await(Waiting::kForNames, plan_.deadline);
+  Go();
+}
+
+// The first attempt. From now on the backup request has its time.
+void RoutedCall::Go() {
   const TimePoint now = cluster_->loop().now();
   if (plan_.backup_after < plan_.deadline - now) {
     Await(Waiting::kForBackup, now + plan_.backup_after);
@@ -76,6 +81,11 @@ void RoutedCall::Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer f
 // The last thing that is done: the attempt may end before Start returns, and the call with it.
 void RoutedCall::Place(Attempt& attempt) {
   Cluster::Choice choice = cluster_->Choose(plan_, tried_);
+  // Others may have connections to spare.
+  while (choice.code == kOvercrowded && cluster_->MoreServersThan(tried_.size())) {
+    tried_.push_back(choice.server);
+    choice = cluster_->Choose(plan_, tried_);
+  }
   if (choice.session == nullptr) {
     // A backup request that finds no connection is not missed.
     if (&attempt != &first_) return second_.reset();
@@ -117,10 +127,14 @@ void RoutedCall::OnFailure(Attempt& attempt, int code, absl::string_view text, b
   Fail(code, text);
   if (code == kLogoff) cluster_->OnLogoff(attempt.server, attempt.session);
   set_connection(connection);
-  Release(attempt, OutcomeOf(code), /*reusable=*/IsRefusal(code) && code != kLogoff);
+  may_have_run_ |= may_have_run;
+  const bool never_left = code == kRpcTimedOut && !may_have_run;
+  Release(attempt, never_left ? ServerSet::Outcome::kIgnored : OutcomeOf(code),
+          /*reusable=*/IsRefusal(code) && code != kLogoff);
   const bool other_runs = first_.session != nullptr || (second_ && second_->session != nullptr);
   if (other_runs) return;
-  if (!MayRetry(code, text, may_have_run)) return Finish();
+  // Of a backup request and the first one, either may have run.
+  if (!MayRetry(code, text, may_have_run_)) return Finish();
   ++retries_;
   Retry();
 }
@@ -153,7 +167,7 @@ void RoutedCall::Cancel() {
 void RoutedCall::OnNames(const absl::Status& why) {
   StopWaiting();
   if (!why.ok()) return FinishFailed(EHOSTDOWN, why.message());
-  Place(first_);
+  Go();
 }
 
 void RoutedCall::Release(Attempt& attempt, ServerSet::Outcome outcome, bool reusable) {
@@ -209,8 +223,8 @@ void RoutedCall::FinishFailed(int code, absl::string_view text) {
 
 void RoutedCall::Finish() {
   // The loser of a backup request was this slow at least: what its server is known by.
-  Drop(first_, ServerSet::Outcome::kSuccess);
-  if (second_) Drop(*second_, ServerSet::Outcome::kSuccess);
+  Drop(first_, ServerSet::Outcome::kUnanswered);
+  if (second_) Drop(*second_, ServerSet::Outcome::kUnanswered);
   StopWaiting();
   set_attempts(retries_, second_.has_value());
   frame_.Clear();

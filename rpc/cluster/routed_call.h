@@ -79,6 +79,7 @@ class RoutedCall : public ClientCall {
   };
   enum class Waiting : uint8_t { kForNothing, kForNames, kToRetry, kForBackup };
 
+  void Go();
   void Place(Attempt& attempt);
   Buffer NextFrame(uint64_t attempt_id);
   void OnAnswer(Attempt& attempt, Frame& frame, const Info& connection);
@@ -100,6 +101,7 @@ class RoutedCall : public ClientCall {
   absl::InlinedVector<ServerSet::ServerId, 4> tried_;
   int retries_ = 0;
   int attempts_ = 0;
+  bool may_have_run_ = false;  // any of them
   Attempt first_{*this};
   std::optional<Attempt> second_;  // the backup request
   Waiting waiting_ = Waiting::kForNothing;

@@ -212,6 +212,25 @@ TEST(RoutedCallTest, ABackupRequestGoesToAnotherServerAndTheFirstAnswerCounts) {
   }
 }
 
+// Either of the two may have run, whichever fails last.
+TEST(RoutedCallTest, WhatMayHaveRunOnceIsNotForgottenWhenTheOtherIsRefused) {
+  ChannelOptions options;
+  options.backup_request_ms = 10;
+  options.retry_policy = RetryPolicy::OnlyIfNotRun();
+  ClusterWorld world(kTwo, options);
+  const auto& call = world.Start();
+  world.Connect();
+  const ArrivedRequest first = world.One();
+  world.Advance(milliseconds(10));
+  world.Connect();
+  const ArrivedRequest second = world.One();
+  world.Break(first.server);
+  world.Answer(second, kLimit, "full");
+  EXPECT_EQ(call.ends, 1);
+  EXPECT_EQ(call.controller.ErrorCode(), kLimit);
+  EXPECT_EQ(call.controller.retried_count(), 0);
+}
+
 TEST(RoutedCallTest, AnAnswerInTimeSendsNoBackupRequest) {
   ChannelOptions options;
   options.backup_request_ms = 10;

@@ -63,6 +63,11 @@ ServerConnections::Session ServerConnections::Take(ConnectionType type) {
     idle_.pop_back();
   } else if (idle_.size() + taken_.size() < limit) {
     session = Make();
+  } else if (!idle_.empty()) {
+    // A short connection takes the place of one that nobody uses.
+    idle_.front()->Retire();
+    idle_.erase(idle_.begin());
+    session = Make();
   } else {
     return nullptr;
   }
@@ -80,10 +85,10 @@ void ServerConnections::GiveBack(ConnectionType type, const Session& session, bo
 }
 
 void ServerConnections::Leave(const Session& session) {
-  if (session == shared_) shared_ = nullptr;
   static_cast<void>(Erase(taken_, session));
   session->Retire();
   // The others go to the same server, or to the same one behind a name.
+  if (shared_ != nullptr) std::exchange(shared_, nullptr)->Retire();
   for (const Session& idle : std::exchange(idle_, {})) idle->Retire();
 }
 

@@ -183,6 +183,9 @@ void ServerSet::OnEnd(ServerId id, Outcome outcome, Duration latency, TimePoint 
   const bool failed = outcome == Outcome::kFailure;
   const auto nanoseconds = static_cast<double>(latency.count());
   member->latency.Add(nanoseconds, kLatencyCalls);
+  if (outcome == Outcome::kUnanswered) {
+    return member->cost.Add(nanoseconds, now, impl_->typical_cost.mean());
+  }
   member->breaker.OnEnd(failed, latency, now - latency);
   if (!failed && !member->health.up()) [[unlikely]] {
     impl_->Apply(*member, member->health.OnAnswer(now - latency, now), now);

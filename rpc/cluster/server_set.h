@@ -47,9 +47,11 @@ class ServerSet {
   };
   // What became of an attempt, as far as its server goes.
   enum class Outcome : uint8_t {
-    kSuccess,  // answered; errors of the service's own among it
-    kFailure,  // timed out, broke, EINTERNAL, EOVERCROWDED ...: counts against the server
-    kIgnored,  // cancelled, or it never came to the server
+    kSuccess,     // answered; errors of the service's own among it
+    kFailure,     // timed out, broke, EINTERNAL, EOVERCROWDED ...: counts against the server
+    kUnanswered,  // nobody waits for the answer any more: it is this slow at least, no more is
+                  // known
+    kIgnored,     // cancelled, or it never came to the server
   };
   // For the status page and metrics.
   struct View {

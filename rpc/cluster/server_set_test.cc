@@ -84,6 +84,16 @@ TEST_F(ServerSetTest, ServersWithoutAnAddressAreToldApartByTheirNames) {
   EXPECT_EQ(set.Update(nodes, now_).added.size(), 2u);
 }
 
+// The loser of a backup request tells how slow its server is, and not that it lives.
+TEST_F(ServerSetTest, AnAttemptThatNobodyWaitedForTellsOnlyItsTime) {
+  Make(2);
+  Fall(1);
+  Calls(1, 20, Outcome::kUnanswered, milliseconds(30));
+  EXPECT_EQ(View(1).state, State::kDown);
+  EXPECT_GE(View(1).latency, milliseconds(10));
+  EXPECT_EQ(View(1).in_flight, 0);
+}
+
 TEST_F(ServerSetTest, AnEmptySetHasNoServer) {
   ServerSet set(options_, 1);
   EXPECT_EQ(set.Pick(std::nullopt, {}, now_), std::nullopt);

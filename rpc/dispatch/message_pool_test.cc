@@ -33,6 +33,22 @@ TEST(MessagePoolTest, ALargeMessageIsNotKept) {
   EXPECT_LT(next->SpaceUsedLong(), 1000u);
 }
 
+// A cleared field keeps its memory, which counts although the message is empty.
+TEST(MessagePoolTest, AMessageThatHasGrownUnseenIsNotKeptForLong) {
+  MessagePool pool;
+  auto grown = pool.Take(one::Ping::default_instance());
+  static_cast<one::Ping&>(*grown).set_text(std::string(10'000'000, 'x'));
+  grown->Clear();
+  const google::protobuf::Message* const address = grown.get();
+  uint32_t times = 0;
+  while (grown.get() == address && ++times <= 2 * MessagePool::kLookEvery) {
+    pool.Give(std::move(grown));
+    grown = pool.Take(one::Ping::default_instance());
+    if (grown->SpaceUsedLong() < 1000) break;
+  }
+  EXPECT_LE(times, MessagePool::kLookEvery);
+}
+
 TEST(MessagePoolTest, KeepsOnlySoMany) {
   MessagePool pool;
   std::vector<std::unique_ptr<google::protobuf::Message>> many;

@@ -46,7 +46,7 @@ HttpRefusal ReadType(const HttpRequest& request, HttpBodyKind& kind) {
     return {};
   }
   kind = HttpBodyKind::kJson;
-  if (request.body.empty()) return {};
+  if (request.body.empty() && (request.method == "GET" || MayBeForm(request))) return {};
   if (type == "application/json") {
     if (IsUtf8(*field)) return {};
     return {415, "JSON comes in UTF-8"};

@@ -75,6 +75,7 @@ TEST(HttpCallRequestTest, PagesOfOtherSitesCannotPostForms) {
   EXPECT_EQ(Status(Post({{"Origin", "http://evil"},
                          {"Content-Type", "application/x-www-form-urlencoded"}})),
             415);
+  EXPECT_EQ(Status(Post({{"Origin", "http://evil"}}, "")), 415) << "an empty form too";
   EXPECT_EQ(Status(Post({{"Origin", "http://good"}, {"Content-Type", "application/json"}})), 0)
       << "the browser has asked before";
 }

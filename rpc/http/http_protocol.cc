@@ -19,6 +19,9 @@
 namespace farcall {
 namespace {
 
+// Pages of one server that are made at the same time.
+constexpr int kMostPages = 4;
+
 // A peer's text in a message: printable, and cut to what is worth showing.
 std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(0, 200)); }
 
@@ -110,6 +113,11 @@ bool HttpProtocol::Authenticate(const HttpRequest& request) {
 }
 
 void HttpProtocol::OnPage(const HttpPages::Entry& page, HttpRequest& request) {
+  // They look into every loop, on the threads of the calls: a crowd of them must not be in the way.
+  if (core_.pages.fetch_add(1) >= kMostPages) {
+    core_.pages.fetch_sub(1);
+    return Answer(HttpErrorAnswer(503, kLimit, "too many pages are being made: ask again later"));
+  }
   session_.SetBusy(true);
   session_.RunTask(HttpPageTask::Make(session_, pages_, page, std::move(request), form_));
 }

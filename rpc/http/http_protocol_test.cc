@@ -62,6 +62,15 @@ TEST_F(HttpProtocolTest, APageThatThrowsIsAnError) {
   ExpectAnswer(Get("/health"), 200, "OK");
 }
 
+TEST_F(HttpProtocolTest, ACrowdOfPagesIsRefused) {
+  pages_.Add("/page", "", [](const HttpRequest&) { return HttpPage{.body = "the page"}; });
+  core_->pages = 4;  // others are being made
+  ExpectAnswer(Get("/page"), 503, "ask again later");
+  core_->pages = 3;
+  ExpectAnswer(Get("/page"), 200, "the page");
+  EXPECT_EQ(core_->pages.load(), 3);
+}
+
 TEST_F(HttpProtocolTest, APageHoldsUpWhatIsBehindIt) {
   pages_.Add("/page", "", [](const HttpRequest&) { return HttpPage{.body = "the page"}; });
   const std::string answers = Ask(Get("/page") + Get("/health"));

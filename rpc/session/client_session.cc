@@ -95,7 +95,9 @@ void ClientSession::Forget(uint64_t call_id) {
 void ClientSession::Probe() {
   if (connecting_) return;
   if (connection_ == nullptr) return Connect();
-  if (observer_ != nullptr) observer_->OnReachable();
+  // What closes proves nothing: the next connection does.
+  probe_when_closed_ = farewell_;
+  if (!farewell_ && observer_ != nullptr) observer_->OnReachable();
 }
 
 void ClientSession::Connect() {
@@ -187,7 +189,8 @@ void ClientSession::OnAnswerToNobody() {
   // Nor is what is started from now on until the connection is gone.
   farewell_ = true;
   connection_->Close(why, CloseMode::kAbort);
-  if (observer_ != nullptr) observer_->OnUnreachable(why);
+  // A server may close what is idle.
+  if (observer_ != nullptr && !calls_.empty()) observer_->OnUnreachable(why);
   FailAll(kLogoff, why.message(), /*may_have_run=*/false);
 }
 
@@ -201,6 +204,10 @@ void ClientSession::OnClose(const absl::Status& why) {
             /*may_have_run=*/!farewell_);
   }
   if (connection_ == nullptr) info_.Forget();
+  if (std::exchange(probe_when_closed_, false) && !retired_ && connection_ == nullptr &&
+      !connecting_) {
+    Connect();
+  }
   LetGoIfDone();
 }
 

@@ -101,6 +101,7 @@ class ClientSession final : public Connection::Handler,
   bool connecting_ = false;
   bool introduced_ = false;  // the credential went out on this connection
   bool farewell_ = false;    // the server: what it has not answered on it was not run
+  bool probe_when_closed_ = false;
   bool retired_ = false;
   Reconnect reconnect_;
   CallTable calls_;

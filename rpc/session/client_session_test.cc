@@ -170,6 +170,29 @@ TEST(ClientSessionTest, WhatIsStartedAfterAFarewellWasNotRunEither) {
   EXPECT_FALSE(after.may_have_run);
 }
 
+// A server may close what is idle; and what closes is no proof that it can be reached.
+TEST(ClientSessionTest, AFarewellToAnIdleConnectionSaysNothingOfTheServer) {
+  Client client;
+  const Call& call = client.Start();
+  const auto wire = client.world.transport.Succeed();
+  wire->Deliver(Client::Answer(call.id()));
+  client.world.Run();
+  const int reachable = client.watcher.reachable;
+  wire::RpcMeta farewell;
+  farewell.mutable_response()->set_error_code(kLogoff);
+  client.world.loop->RunOrPost([&] {
+    Buffer input{absl::string_view(FrameOf(farewell))};
+    client.session->OnRead(input);
+    client.session->Probe();
+  });
+  EXPECT_EQ(client.watcher.unreachable, 0);
+  EXPECT_EQ(client.watcher.reachable, reachable);
+  client.world.Run();
+  ASSERT_EQ(client.world.transport.attempts.size(), 1u) << "the probe is made when it has closed";
+  client.world.transport.Fail(absl::UnavailableError("refused"));
+  EXPECT_EQ(client.watcher.unreachable, 1);
+}
+
 // brpc-java answers with it what it cannot attribute.
 TEST(ClientSessionTest, AnotherErrorForNobodyIsNobodys) {
   Client client;

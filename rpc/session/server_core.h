@@ -63,6 +63,8 @@ struct ServerCore {
   InFlight unanswered;
   InFlight running;
   InFlight connections;
+  InFlight stops;             // Server::Stop that runs
+  std::atomic<int> pages{0};  // of HTTP, that are being made
   std::atomic<bool> stopping{false};
   ConcurrencyLimit limit;
   ServerCounters counters;

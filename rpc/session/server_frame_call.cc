@@ -19,13 +19,37 @@ namespace {
 // Bytes of response_user_fields: they travel in the meta, which peers limit.
 constexpr size_t kMaxUserFieldBytes = size_t{256} << 10;
 
-// More fields of a request cost too much on the loop, where each is looked for among the others.
+// More fields cost too much on a loop, where each is looked for among the others.
 constexpr int kMaxUserFields = 256;
+// Bytes of those of a request, which are copied to the heap, and of its id.
+constexpr size_t kMaxRequestFieldBytes = size_t{64} << 10;
+constexpr size_t kMaxRequestId = 256;
 
 // The field means something else with some peers (rpc_meta.proto): then it is no text.
 bool IsPlainText(const std::string& text) {
-  return std::none_of(text.begin(), text.end(),
-                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  return text.size() <= kMaxRequestId && std::none_of(text.begin(), text.end(), [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+         });
+}
+
+size_t FieldBytes(const wire::RpcMeta& meta) {
+  size_t bytes = 0;
+  for (const wire::UserField& field : meta.user_fields()) {
+    bytes += field.key().size() + field.value().size();
+  }
+  return bytes;
+}
+
+// What it has too much of, or "".
+std::string TooMuch(const wire::RpcMeta& meta) {
+  if (meta.user_fields_size() > kMaxUserFields) {
+    return absl::StrCat("it has ", meta.user_fields_size(), " user_fields, over the limit, ",
+                        kMaxUserFields);
+  }
+  const size_t bytes = FieldBytes(meta);
+  if (bytes <= kMaxRequestFieldBytes) return "";
+  return absl::StrCat("its user_fields have ", bytes, " bytes, over the limit, ",
+                      kMaxRequestFieldBytes);
 }
 
 void TakeFields(const wire::RpcMeta& meta, Controller& controller) {
@@ -34,13 +58,16 @@ void TakeFields(const wire::RpcMeta& meta, Controller& controller) {
   if (request.request_id_size() == 1 && IsPlainText(request.request_id(0))) {
     controller.set_request_id(request.request_id(0));
   }
-  if (meta.user_fields_size() > kMaxUserFields) return;
   for (const wire::UserField& field : meta.user_fields()) {
     controller.request_user_fields().Set(field.key(), field.value());
   }
 }
 
 absl::Status PutFields(const UserFields& fields, wire::RpcMeta& meta) {
+  if (fields.all().size() > kMaxUserFields) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("response_user_fields are more than ", kMaxUserFields));
+  }
   size_t bytes = 0;
   for (const UserFields::Field& field : fields.all()) {
     bytes += field.first.size() + field.second.size();
@@ -61,9 +88,10 @@ ServerFrameCall::ServerFrameCall(ServerSession& session, const Admission& admiss
     : ServerCall(session, admission),
       correlation_id_(frame.meta.correlation_id()),
       payload_info_(PayloadInfo::Of(frame.meta)),
-      user_fields_(frame.meta.user_fields_size()),
+      too_much_(TooMuch(frame.meta)),
       payload_(std::move(frame.payload)) {
-  TakeFields(frame.meta, controller());
+  if (too_much_.empty()) [[likely]]
+    TakeFields(frame.meta, controller());
   controller().request_attachment() = std::move(frame.attachment);
   const int32_t timeout_ms = frame.meta.request().timeout_ms();
   if (timeout_ms > 0) {
@@ -77,10 +105,7 @@ void ServerFrameCall::Dispose() {
 }
 
 absl::Status ServerFrameCall::ParseRequest(google::protobuf::Message& request) {
-  if (user_fields_ > kMaxUserFields) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("it has ", user_fields_, " user_fields, over the limit, ", kMaxUserFields));
-  }
+  if (!too_much_.empty()) return absl::InvalidArgumentError(too_much_);
   const absl::Status status = Unpack(payload_info_, payload_, controller().request_attachment(),
                                      core()->options.max_body_size, *core()->parts.pool, request);
   payload_.Clear();

@@ -4,6 +4,7 @@
 #define FARCALL_RPC_SESSION_SERVER_FRAME_CALL_H_
 
 #include <cstdint>
+#include <string>
 
 #include "rpc/session/server_call.h"
 #include "rpc/wire/frame.h"
@@ -30,7 +31,7 @@ class ServerFrameCall final : public ServerCall {
 
   const int64_t correlation_id_;
   const PayloadInfo payload_info_;
-  const int user_fields_;  // in the request
+  const std::string too_much_;  // of what came beside the message; "": nothing
   Buffer payload_;
 };
 

@@ -17,6 +17,9 @@
 namespace farcall {
 namespace {
 
+// Bytes on the wire; ordinary metas keep their memory.
+constexpr size_t kKeptMetaSize = 4096;
+
 // A peer's text in a message: printable, and cut to what is worth showing.
 std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(0, 200)); }
 
@@ -34,6 +37,8 @@ absl::StatusOr<size_t> ServerFrames::OnRead(Buffer& input) {
     if (!cut.ok() || *cut != 0) return cut;
     session_.Took();
     OnRequest();
+    // Parsed, a meta may take 30 times its size: not until the peer says something again.
+    if (frame_.meta_size > kKeptMetaSize) frame_ = Frame();
   }
   return 0;
 }

@@ -195,6 +195,28 @@ TEST_F(ServerPayloadTest, TooManyFieldsAreRefused) {
   EXPECT_TRUE(service_.heard.empty());
 }
 
+TEST_F(ServerPayloadTest, TooLargeFieldsAreRefused) {
+  Accept();
+  wire::RpcMeta meta = RequestMeta(1);
+  meta.add_user_fields()->set_value(std::string(65'537, 'x'));
+  wire_->Deliver(Encoded(meta, "hello"));
+  const Frame answer = Answer();
+  EXPECT_EQ(answer.meta.response().error_code(), kBadRequest);
+  EXPECT_TRUE(absl::StrContains(answer.meta.response().error_text(), "65537 bytes"))
+      << answer.meta.response().error_text();
+  EXPECT_TRUE(service_.heard.empty());
+}
+
+TEST_F(ServerPayloadTest, TooManyFieldsOfAnAnswerFailIt) {
+  service_.say = [](Controller& controller, auto* done) {
+    for (int i = 0; i < 257; ++i) controller.response_user_fields().Set(std::to_string(i), "");
+    done->Run();
+  };
+  Accept();
+  wire_->Deliver(Encoded(RequestMeta(1), "hello"));
+  EXPECT_EQ(Answer().meta.response().error_code(), kBadResponse);
+}
+
 TEST_F(ServerPayloadTest, TooLargeFieldsOfAnAnswerFailIt) {
   service_.say = [](Controller& controller, auto* done) {
     controller.response_user_fields().Set("large", std::string(size_t{1} << 20, 'x'));

@@ -82,6 +82,12 @@ bool ServerSession::ChooseProtocol(const Buffer& input) {
   return true;
 }
 
+// Answers of this very turn count: many may be made of the bytes of one read.
+bool ServerSession::MayTake() const {
+  return !closing_ && !busy_ && call_count_ < max_calls_ &&
+         connection_->backlog() <= kWater.high_water;
+}
+
 size_t ServerSession::OnRead(Buffer& input) {
   if (protocol_ == nullptr && !ChooseProtocol(input)) {
     patience_.OnRead(/*whole=*/false, /*rest=*/true, loop_.now());
@@ -194,6 +200,7 @@ void ServerSession::Respond(ServerCall& call, absl::string_view head, Buffer bod
 
 void ServerSession::Close(const absl::Status& why) {
   if (connection_ == nullptr || std::exchange(closing_, true)) return;
+  loop_.CancelTimer(patience_timer_);
   const bool all_answered = call_count_ == 0 && !busy_;
   if (absl::IsCancelled(why) && all_answered && protocol_ != nullptr) protocol_->SayFarewell();
   connection_->Close(why, CloseMode::kFlush);
@@ -241,7 +248,8 @@ void ServerSession::UpdateReading() {
 
 void ServerSession::OnPatience() {
   const SessionPatience::State state{.under_way = call_count_ > 0 || busy_,
-                                     .held_up = backlogged_ ? connection_->backlog() : 0};
+                                     .held_up = connection_->backlog(),
+                                     .sent = connection_->info().bytes_written};
   const SessionPatience::Look look = patience_.At(loop_.now(), state);
   if (look.verdict != SessionPatience::Verdict::kWait) {
     core_->counters.timed_out.fetch_add(1, std::memory_order_relaxed);

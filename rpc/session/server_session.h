@@ -68,7 +68,7 @@ class ServerSession final : public Connection::Handler,
   const KeptInfo::Info& info() { return info_.Of(*connection_); }
   const std::shared_ptr<const AuthContext>& auth_context() const { return auth_context_; }
   // Whether the next request may be taken now. If not, OnRead comes again.
-  bool MayTake() const { return !closing_ && !busy_ && call_count_ < max_calls_; }
+  bool MayTake() const;
   // A whole request was cut off, good or bad.
   void Took() { ++requests_; }
   // Before anything else of each request: the credential that came with it, which counts where

@@ -8,11 +8,11 @@ namespace farcall {
 
 SessionPatience::Look SessionPatience::At(TimePoint now, const State& state) {
   if (state.held_up == 0) {
-    least_held_up_ = SIZE_MAX;
     stuck_ = TimePoint::max();
-  } else if (state.held_up < least_held_up_) {
-    least_held_up_ = state.held_up;
+  } else if (stuck_ == TimePoint::max() || state.sent != sent_) {
+    // How much waits says nothing: answers are added while others leave.
     stuck_ = now;
+    sent_ = state.sent;
   }
   TimePoint due = TimePoint::max();
   Verdict verdict = Verdict::kWait;

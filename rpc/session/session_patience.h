@@ -28,7 +28,8 @@ class SessionPatience {
   };
   struct State {
     bool under_way = false;  // a call, or what is done for the peer else
-    size_t held_up = 0;      // bytes that wait to be sent, while reading waits for them
+    size_t held_up = 0;      // bytes that wait to be sent
+    uint64_t sent = 0;       // bytes that left, ever
   };
   struct Look {
     Verdict verdict = Verdict::kWait;
@@ -65,8 +66,8 @@ class SessionPatience {
   const TimePoint since_;
   TimePoint active_;
   TimePoint begun_ = TimePoint::max();  // the request at the front; max: there is none
-  TimePoint stuck_ = TimePoint::max();  // since when `least_held_up_` is the least
-  size_t least_held_up_ = SIZE_MAX;
+  TimePoint stuck_ = TimePoint::max();  // since when bytes wait and none left; max: none waits
+  uint64_t sent_ = 0;                   // then
   bool heard_ = false;
 };
 

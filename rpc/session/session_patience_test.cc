@@ -71,15 +71,27 @@ TEST(SessionPatienceTest, NothingUnderWayIsIdle) {
 TEST(SessionPatienceTest, WhoTakesNothingOfItsAnswersIsGivenUp) {
   SessionPatience patience(kLimits, kStart);
   patience.OnRead(true, false, After(1));
-  EXPECT_EQ(patience.At(After(10), {.under_way = true, .held_up = 1000}).again, After(20));
-  EXPECT_EQ(patience.At(After(19), {.under_way = true, .held_up = 999}).again, After(29))
-      << "it took something";
-  EXPECT_EQ(patience.At(After(28), {.under_way = true, .held_up = 999}).verdict, Verdict::kWait);
-  EXPECT_EQ(patience.At(After(29), {.under_way = true, .held_up = 999}).verdict,
-            Verdict::kNotReading);
-  EXPECT_EQ(patience.At(After(29), {.under_way = true}).verdict, Verdict::kWait)
-      << "it took what was there";
-  EXPECT_EQ(patience.At(After(30), {.under_way = true, .held_up = 5000}).verdict, Verdict::kWait);
+  const auto at = [&](int64_t s, size_t held_up, uint64_t sent) {
+    return patience.At(After(s), {.under_way = true, .held_up = held_up, .sent = sent});
+  };
+  EXPECT_EQ(at(10, 1000, 50).again, After(20));
+  EXPECT_EQ(at(19, 1000, 51).again, After(29)) << "it took something";
+  EXPECT_EQ(at(28, 500, 51).verdict, Verdict::kWait);
+  EXPECT_EQ(at(29, 500, 51).verdict, Verdict::kNotReading);
+  EXPECT_EQ(at(29, 0, 551).verdict, Verdict::kWait) << "it took what was there";
+  EXPECT_EQ(at(30, 5000, 551).verdict, Verdict::kWait);
+}
+
+// Between two looks megabytes may leave while as many are added: the level says nothing.
+TEST(SessionPatienceTest, WhoReadsAsFastAsAnswersComeIsNotGivenUp) {
+  SessionPatience patience(kLimits, kStart);
+  patience.OnRead(true, false, After(1));
+  for (int s = 1; s < 100; ++s) {
+    const size_t level = 4'000'000 + static_cast<size_t>(s) * 1000;
+    const auto sent = static_cast<uint64_t>(s) * 100'000'000;
+    EXPECT_EQ(patience.At(After(s), {.under_way = true, .held_up = level, .sent = sent}).verdict,
+              Verdict::kWait);
+  }
 }
 
 TEST(SessionPatienceTest, EachLimitMayBeNone) {

@@ -86,6 +86,8 @@ TEST(LimitsTest, OneMethodHasALimitOfItsOwn) {
   ASSERT_TRUE(kept.Wait(3));
   kept.RunAll();
   ExpectAllEchoed(calls);
+  server.MaxConcurrencyOf("TestService.Echo") = -1;
+  EXPECT_EQ(server.MaxConcurrencyOf("TestService.Echo").now(), 0) << "no limit";
   server.MaxConcurrencyOf("TestService.Echo") = MaxConcurrency::Auto();
   EXPECT_TRUE(server.MaxConcurrencyOf("TestService.Echo").max().is_auto());
   EXPECT_GT(server.MaxConcurrencyOf("TestService.Echo").now(), 0);

@@ -82,6 +82,25 @@ TEST(StopTest, WaitsForAnswersAndRefusesNewRequests) {
   EXPECT_EQ(IdleCode(client.channel()), kFailedSocket);
 }
 
+TEST(StopTest, ASecondStopWaitsForTheFirst) {
+  KeptAnswers kept;
+  TestServer server(kept.Handler());
+  TestClient client(server.address());
+  TestCall call;
+  call.Start(client.channel());
+  ASSERT_TRUE(kept.Wait(1));
+  auto first = std::async(std::launch::async, [&] { return server.server().Stop(kTestPatience); });
+  ASSERT_TRUE(Eventually([&] { return IsRefused(server.address()); }));
+  auto second = std::async(std::launch::async, [&] { return server.server().Stop(kTestPatience); });
+  EXPECT_EQ(second.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  kept.RunAll();
+  EXPECT_TRUE(second.get().ok());
+  EXPECT_EQ(server.server().connection_count(), 0);
+  EXPECT_TRUE(first.get().ok());
+  ASSERT_TRUE(call.Wait());
+  EXPECT_TRUE(call.Echoed()) << call.Error();
+}
+
 TEST(StopTest, LargeAnswersStillArriveWhole) {
   KeptAnswers kept;
   TestServer server(kept.Handler());

@@ -155,7 +155,7 @@ TEST(TlsEngineTest, AMissingClientCertificateIsToldAtBothEnds) {
   EnginePair pair(EnginePair::Loaded(ca.Client()), EnginePair::Loaded(server));
   ExpectError(ClientHears(pair), absl::StatusCode::kUnavailable,
               {"certificate required", "mutual TLS"});
-  ExpectError(pair.server->error(), absl::StatusCode::kUnavailable,
+  ExpectError(pair.server->error(), absl::StatusCode::kUnauthenticated,
               {"did not return a certificate", "require_client_certificate"});
 }
 

@@ -77,6 +77,9 @@ bool IsTls(absl::string_view first_bytes) {
 
 absl::Status ToStatus(const TlsFailure& failure) {
   const absl::string_view when = failure.handshake ? "TLS handshake failed: " : "TLS failed: ";
+  // A server tells it apart from connections that end as they should, and logs it.
+  const absl::StatusCode failed =
+      failure.server ? absl::StatusCode::kUnauthenticated : absl::StatusCode::kUnavailable;
   const auto verify_failed = [&] {
     return failure.error.library == ERR_LIB_SSL &&
            failure.error.reason == SSL_R_CERTIFICATE_VERIFY_FAILED;
@@ -87,8 +90,8 @@ absl::Status ToStatus(const TlsFailure& failure) {
   }
   if (const int alert = AlertOf(failure.error); alert != kNoAlert) {
     const absl::string_view cure = CureFor(alert, failure.server);
-    return absl::UnavailableError(absl::StrCat(when, "the peer refuses: ", failure.error.text,
-                                               cure.empty() ? "" : "; ", cure));
+    return absl::Status(failed, absl::StrCat(when, "the peer refuses: ", failure.error.text,
+                                             cure.empty() ? "" : "; ", cure));
   }
   if (failure.handshake && !IsTls(failure.first_bytes)) return NoTls(failure);
   const absl::string_view cure =
@@ -97,7 +100,7 @@ absl::Status ToStatus(const TlsFailure& failure) {
           ? "; require_client_certificate is on: the client names its own in files"
           : "";
   if (failure.handshake) {
-    return absl::UnavailableError(absl::StrCat(when, failure.error.text, cure));
+    return absl::Status(failed, absl::StrCat(when, failure.error.text, cure));
   }
   return absl::DataLossError(absl::StrCat(when, failure.error.text));
 }
