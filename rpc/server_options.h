@@ -3,6 +3,7 @@
 #ifndef FARCALL_RPC_SERVER_OPTIONS_H_
 #define FARCALL_RPC_SERVER_OPTIONS_H_
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,17 +24,14 @@ class ServerInterceptor;
 class MaxConcurrency {
  public:
   constexpr MaxConcurrency(int number = 0) : number_(number) {}  // implicit: options.x = 8
-  static constexpr MaxConcurrency Auto() {
-    MaxConcurrency found;
-    found.auto_ = true;
-    return found;
-  }
-  constexpr bool is_auto() const { return auto_; }
-  constexpr int number() const { return number_; }  // 0 where it is_auto()
+  static constexpr MaxConcurrency Auto() { return MaxConcurrency(kAuto); }
+  constexpr bool is_auto() const { return number_ == kAuto; }
+  constexpr int number() const { return is_auto() ? 0 : number_; }
 
  private:
+  // One number, so that it is read and written at once without a library's lock.
+  static constexpr int kAuto = INT_MIN;
   int number_;
-  bool auto_ = false;
 };
 
 struct ServerOptions {
