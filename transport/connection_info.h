@@ -8,12 +8,40 @@
 
 #include "absl/strings/string_view.h"
 #include "transport/address.h"
+#include "transport/copied_bytes.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
 
 enum class TransportKind : uint8_t { kTcp, kRdma, kSimulated };
 absl::string_view ToString(TransportKind kind);  // "tcp", "rdma", "simulated"
+
+// The RDMA under one connection: of all queue pairs that it had.
+struct RdmaUse {
+  uint32_t generation = 0;  // of the queue pair that it sends on; 0: it sends on TCP
+  uint32_t credits = 0;     // messages that the peer lets it send now
+  // This end fetches what the peer refers to, by RDMA READ (RdmaOptions::read_at_least at both).
+  bool fetches = false;
+  uint64_t upgrades = 0;                          // times that this end went over to RDMA
+  uint64_t fallbacks = 0;                         // times that it went back to TCP
+  WhyNotRdma last_fallback = WhyNotRdma::kInUse;  // why; kInUse: it never did
+  uint64_t messages_in = 0;
+  uint64_t messages_out = 0;
+  // Times that it began to wait while it had bytes to send.
+  uint64_t credit_waits = 0;  // for receives of the peer
+  uint64_t slot_waits = 0;    // for its own send or completion queue
+  uint64_t memory_waits = 0;  // for a block of the pool
+  uint64_t fetched = 0;       // bytes that came by RDMA READ
+
+  void AddMessages(const RdmaUse& other) {
+    messages_in += other.messages_in;
+    messages_out += other.messages_out;
+    credit_waits += other.credit_waits;
+    slot_waits += other.slot_waits;
+    memory_waits += other.memory_waits;
+    fetched += other.fetched;
+  }
+};
 
 struct ConnectionInfo {
   Address local;
@@ -33,6 +61,9 @@ struct ConnectionInfo {
   uint64_t bytes_written = 0;  // handed to the kernel or the device
   uint64_t reads = 0;          // system calls or completions
   uint64_t writes = 0;
+  // Of those bytes; kNotLanded is the calls' own and counted by the runtime alone.
+  CopiedBytes copied;
+  RdmaUse rdma;
 };
 
 }  // namespace farcall

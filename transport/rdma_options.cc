@@ -73,6 +73,7 @@ absl::Status RdmaOptions::Validate() const {
       {"send_slots", send_slots, kMinSlots, kMaxSlots},
       {"receive_slots", receive_slots, kMinSlots, kMaxSlots},
       {"shared_receives", shared_receives, 16, kMaxSlots},
+      {"max_shared_receives", max_shared_receives, 16, kMaxSlots},
       {"completion_queue_depth", completion_queue_depth, 256, 4'194'304},
       {"max_inline", max_inline, 0, 1024},
       {"max_send_segments", max_send_segments, 2, 64},
@@ -81,18 +82,25 @@ absl::Status RdmaOptions::Validate() const {
       {"rnr_retry", rnr_retry, 0, 7},
       {"min_rnr_timer", min_rnr_timer, 1, 31},
       {"copy_out_below", copy_out_below, 0, kReceiveBlock},
+      {"read_window", read_window, 2, 64},
   };
   for (const Bound& bound : bounds) {
+    if (absl::Status status = CheckBounds(bound); !status.ok()) return status;
+  }
+  if (read_at_least != 0) {
+    const Bound bound{"read_at_least", read_at_least, 4 << 10, 64 << 10};
     if (absl::Status status = CheckBounds(bound); !status.ok()) return status;
   }
   return CheckRelations(*this);
 }
 
 uint32_t MaxConnections(const RdmaOptions& options, uint32_t depth, bool shared_queue) {
-  if (!shared_queue) return depth / (options.send_slots + options.receive_slots);
-  if (depth < options.shared_receives) return 0;
-  return std::min((depth - options.shared_receives) / options.send_slots,
-                  options.shared_receives / kMinSlots);
+  const uint32_t own = kMinSlots + (options.read_at_least == 0 ? 0 : 1);
+  if (!shared_queue) return depth / (own + options.receive_slots);
+  if (depth < options.shared_receives + options.send_slots) return 0;
+  // At most half of the entries are for receives, so the other half does for as many sends.
+  const uint32_t most = std::max(options.shared_receives, options.max_shared_receives);
+  return std::min(most / kMinSlots, depth / 2 / own);
 }
 
 }  // namespace farcall

@@ -32,6 +32,11 @@ struct RdmaOptions {
   // IP addresses, without port, at which a server offers itself. Empty: all addresses of
   // its devices.
   std::vector<std::string> addresses;
+  // A file with the annotation k8s.v1.cni.cncf.io/network-status of this pod, which Multus writes
+  // and the downward API gives: of its addresses, a server offers those of networks beside the
+  // default one, if they have RDMA, and else all. Empty: as the environment variable
+  // FARCALL_NETWORK_STATUS says, else no file.
+  std::string network_status;
   // The RDMA port that a server listens on (RDMA_PS_TCP, a space of its own beside TCP's;
   // but iWARP shares it). 0: one that the kernel chooses.
   uint16_t listen_port = 0;
@@ -42,9 +47,13 @@ struct RdmaOptions {
   uint32_t send_slots = 64;
   // Most receives that one connection is given credit for. kMinSlots to kMaxSlots.
   uint32_t receive_slots = 64;
-  // Receives posted for all connections of one loop and device: each a block of 64 KiB, so
-  // 32 MiB by default. 16 to kMaxSlots; at least receive_slots.
+  // Receives posted for all connections of one loop and device at first: each a block of
+  // 64 KiB, so 32 MiB by default. 16 to kMaxSlots; at least receive_slots.
   uint32_t shared_receives = 512;
+  // The most that they become, as connections come and use them, as long as half of the block
+  // pool is free; with fewer connections they become fewer. The device has its queue for so
+  // many from the beginning. 16 to kMaxSlots; less than shared_receives means those.
+  uint32_t max_shared_receives = 4096;
   // Entries of the completion queue of one loop and device. 256 to 4,194,304 (the most that
   // any device of rdma-core has), and room for one connection.
   uint32_t completion_queue_depth = 32'768;
@@ -81,14 +90,26 @@ struct RdmaOptions {
   // the writes of one message, but the completion still comes last.
   bool relaxed_ordering = true;
 
+  // --- Large bytes that the peer fetches.
+
+  // Of a piece of registered memory with at least so many bytes, only where it lies is sent: the
+  // peer fetches it by RDMA READ, into where it shall be if that is known there (Landing in
+  // transport.h). What opens it to the peer is a memory window of type 2 on just these bytes, for
+  // as long as that takes; where either device has none, or the other end does not have this
+  // set, it is sent as other bytes are. 0: never, and nothing is fetched. 4 to 64 KiB.
+  uint32_t read_at_least = 0;
+  // So many pieces at a time are open to one peer, and are fetched at a time from it; clipped to
+  // what the devices do. More wait until one was fetched. 2 to 64.
+  uint32_t read_window = 16;
+
   // kInvalidArgument: names the field, its value and its bounds.
   absl::Status Validate() const;
 };
 
 // Connections that one loop may have on a device whose completion queue has `depth` entries:
-// on an error every send of every connection is flushed, so each needs room for all its
-// sends (and receives, without a shared queue), and of the shared receives at least
-// kMinSlots. Of valid options; 0: not even one.
+// on an error everything that is posted is flushed, so each needs room for kMinSlots sends (and
+// its receives, without a shared queue), and of the shared receives at least kMinSlots. Of
+// valid options; 0: not even one.
 uint32_t MaxConnections(const RdmaOptions& options, uint32_t depth, bool shared_queue);
 
 }  // namespace farcall

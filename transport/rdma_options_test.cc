@@ -109,13 +109,15 @@ TEST(RdmaOptionsTest, QueuesHoldAtLeastOneConnection) {
 
 TEST(RdmaOptionsTest, ConnectionsAreLimitedByCompletionsAndByReceives) {
   RdmaOptions options;
-  // 512 receives make four credits for 128 connections; the queue would do for 504.
-  EXPECT_EQ(MaxConnections(options, 32'768, true), 128u);
-  EXPECT_EQ(MaxConnections(options, 4096, true), (4096u - 512) / 64);
+  // 4096 receives make four credits for 1024 connections; the queue would do for more.
+  EXPECT_EQ(MaxConnections(options, 32'768, true), 1024u);
+  EXPECT_EQ(MaxConnections(options, 4096, true), 4096u / 8);
   EXPECT_EQ(MaxConnections(options, 575, true), 0u);
   EXPECT_EQ(MaxConnections(options, 100, true), 0u);
-  EXPECT_EQ(MaxConnections(options, 4096, false), 4096u / 128);
-  EXPECT_EQ(MaxConnections(options, 127, false), 0u);
+  EXPECT_EQ(MaxConnections(options, 4096, false), 4096u / 68);
+  EXPECT_EQ(MaxConnections(options, 67, false), 0u);
+  options.max_shared_receives = 16;
+  EXPECT_EQ(MaxConnections(options, 32'768, true), 128u);
 }
 
 }  // namespace

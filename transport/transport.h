@@ -67,6 +67,17 @@ class Connection {
     // Take whole messages, leave the rest; return how many bytes the message at
     // its front needs in all, as far as that is known (0: not known).
     virtual size_t OnRead(Buffer& input) = 0;
+    // Memory for the bytes [ahead, ahead + bytes) of the stream, counted from the end of what
+    // was handed over by OnRead, if they have a place of their own: at most `bytes`, the
+    // first of them first. Empty: the connection takes blocks of its pool. The connection
+    // alone writes there, from now until it drops its references, and what it has written
+    // comes by OnRead as slices of the same blocks. Asked only between calls of OnRead.
+    virtual Buffer Landing(size_t /*ahead*/, size_t /*bytes*/) { return {}; }
+    // For a connection that writes to what Landing gave after it has returned, as a device does.
+    // Asked right after, and dropped, with the loop held, when nothing is written there any more:
+    // the bytes came, or the device has let go of the memory, which may be later than OnClose and
+    // the end of the Connection. The handler gives the memory to nobody before. Null: nobody waits.
+    virtual std::shared_ptr<void> HoldLanding() { return nullptr; }
     // backlog() was above the high-water mark and fell below the low-water mark.
     virtual void OnDrained() = 0;
     // The last call, exactly once after Start, whoever closed: `why` is what Close was
@@ -110,7 +121,8 @@ class Listener {
   virtual ~Listener() = default;
   // With the port that the system chose, where 0 was asked for.
   virtual const Address& address() const = 0;
-  // No OnAccept begins after this has returned; connections made before live on.
+  // Who has connected by now is accepted if that takes no long wait (tenths of a second). No
+  // OnAccept begins after this has returned; connections made before live on.
   // Not from inside OnAccept or while a loop is held.
   virtual void Close() = 0;
 };

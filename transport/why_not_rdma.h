@@ -50,6 +50,9 @@ struct UpgradeCounts {
   uint64_t upgrades = 0;  // connections, or rather their sending ends, that went over to RDMA
   // Times that a connection stayed on TCP or fell back to it, by WhyNotRdma.
   std::array<uint64_t, kWhyNotRdmaCount> fallbacks{};
+  // Times that bytes waited for long although the peer answers; connections where they do now.
+  uint64_t stalls = 0;
+  uint64_t stalled = 0;
 };
 
 // A short name for metrics and JSON: "no_device".

@@ -38,6 +38,7 @@ struct Block {
   std::byte* data = nullptr;
   uint32_t capacity = 0;  // bytes
   MemoryKind kind = MemoryKind::kHost;
+  bool of_program = false;  // the bytes are the program's own, by Buffer::AppendUserData
   std::atomic<uint32_t> references{0};
   BlockOwner* owner = nullptr;       // outlives the block
   const RegionKeys* keys = nullptr;  // so that posting needs no search

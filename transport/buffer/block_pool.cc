@@ -95,14 +95,28 @@ BlockRef BlockPool::Allocate(size_t bytes) {
   Block* block = state_->shelves[size_class].Take();
   if (block == nullptr) [[unlikely]] {
     block = GrowAndTake(size_class);
+    // Regions stay with their class: after a burst of large blocks the small ones may be few for
+    // ever, and what waits for one stands still although there is memory.
+    for (size_t larger = size_class + 1; block == nullptr && larger < kClasses; ++larger) {
+      block = state_->shelves[larger].Take();
+    }
     if (block == nullptr) {
       state_->exhausted.fetch_add(1, std::memory_order_relaxed);
       return BlockRef();
     }
   }
-  UnpoisonBytes(block->data, block->capacity);
-  block->references.store(1, std::memory_order_relaxed);
-  return BlockRef::Adopt(*block);
+  return Lend(*block);
+}
+
+BlockRef BlockPool::AllocateMapped(size_t bytes) {
+  Block* const block = state_->shelves[ClassFor(bytes)].Take();
+  return block == nullptr ? BlockRef() : Lend(*block);
+}
+
+BlockRef BlockPool::Lend(Block& block) {
+  UnpoisonBytes(block.data, block.capacity);
+  block.references.store(1, std::memory_order_relaxed);
+  return BlockRef::Adopt(block);
 }
 
 void BlockPool::Recycle(Block& block) {

@@ -55,12 +55,16 @@ class BlockPool final : private BlockOwner {
   ~BlockPool();
 
   // A block of the smallest class that holds `bytes`, or of the largest class
-  // when none does. Null when the pool is at its limit, or the next region was
-  // refused: the caller pushes back. The bytes are what they were.
+  // when none does. When the pool is at its limit, or the next region was refused, one of a
+  // larger class if that has a free one, else null: the caller pushes back. The bytes are
+  // what they were.
   //
   // A class without a free block maps its next region here: microseconds. Its blocks are
   // known to devices only later, so who wants them registered grows the pool ahead of need.
   BlockRef Allocate(size_t bytes);
+
+  // The same, of its class and mapping nothing.
+  BlockRef AllocateMapped(size_t bytes);
 
   // Maps regions until the class that holds `bytes` has `count` free blocks: before receives
   // are posted, whose blocks must be registered. kResourceExhausted: max_bytes does not
@@ -81,6 +85,7 @@ class BlockPool final : private BlockOwner {
   struct State;
   BlockPool(const BlockPoolOptions& options, MemoryRegistrar* registrar);
   void Recycle(Block& block) override;
+  static BlockRef Lend(Block& block);
   Block* GrowAndTake(size_t size_class);
   bool Grow(size_t size_class);
 

@@ -54,6 +54,29 @@ TEST(BlockPoolGrowthTest, ReserveMapsUntilSoManyBlocksAreFree) {
   EXPECT_EQ(registrar.regions(), 3u);
 }
 
+// Else a class that has few regions, since others were faster, would be starved for good.
+TEST(BlockPoolGrowthTest, AtTheLimitAFreeBlockOfALargerClassDoes) {
+  const auto pool = NewPool(3);
+  auto small = Allocate(*pool, BlockPool::kSmall, kRegion / BlockPool::kSmall);
+  auto medium = Allocate(*pool, BlockPool::kMedium, 1);
+  auto large = Allocate(*pool, BlockPool::kLarge, 1);
+  medium.clear();
+  BlockRef instead = pool->Allocate(1);
+  ASSERT_TRUE(instead);
+  EXPECT_EQ(instead->capacity, BlockPool::kMedium);
+  auto others = Allocate(*pool, BlockPool::kMedium, kPerRegion - 1);
+  EXPECT_FALSE(pool->Allocate(1));
+  EXPECT_EQ(pool->stats().exhausted, 1u);
+  large.clear();
+  large.push_back(pool->Allocate(1));
+  ASSERT_TRUE(large.back());
+  EXPECT_EQ(large.back()->capacity, BlockPool::kLarge);
+  // It comes home to its own class.
+  large.clear();
+  EXPECT_EQ(pool->Allocate(BlockPool::kLarge)->capacity, BlockPool::kLarge);
+  EXPECT_EQ(pool->stats().region_bytes, 3 * kRegion);
+}
+
 TEST(BlockPoolGrowthTest, ReserveOfNothingMapsNothing) {
   const auto pool = NewPool(3);
   EXPECT_TRUE(pool->Reserve(1, 0).ok());

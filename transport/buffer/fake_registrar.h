@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "transport/base/check.h"
 #include "transport/buffer/memory_registrar.h"
@@ -32,10 +34,31 @@ class FakeRegistrar final : public MemoryRegistrar {
     Check(keys_.erase(keys) == 1, "only what is registered is unregistered");
   }
 
+  // What is unregistered waits here if `hold` is set, until Drop.
+  const RegionKeys* OnMapUser(std::span<std::byte> memory) override {
+    return keys_.size() < most ? OnMap(memory) : nullptr;
+  }
+  void OnUnmapUser(const RegionKeys* keys, absl::AnyInvocable<void()> done) override {
+    OnUnmap(keys);
+    if (hold) return held_.push_back(std::move(done));
+    if (done) done();
+  }
+  absl::Status UserStatus(const RegionKeys*) const override { return status; }
+  void Drop() {
+    for (auto& done : std::exchange(held_, {})) {
+      if (done) done();
+    }
+  }
+
+  size_t most = 100;
+  bool hold = false;
+  absl::Status status;
+
   size_t regions() const { return keys_.size(); }
 
  private:
   std::map<const RegionKeys*, std::unique_ptr<RegionKeys>> keys_;
+  std::vector<absl::AnyInvocable<void()>> held_;
 };
 
 }  // namespace farcall

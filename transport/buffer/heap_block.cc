@@ -36,11 +36,14 @@ class alignas(std::max_align_t) HeapBlock final : public BlockOwner {
 
 class UserBlock final : public BlockOwner {
  public:
-  UserBlock(const void* data, uint32_t bytes, absl::AnyInvocable<void()> release)
+  UserBlock(const void* data, uint32_t bytes, absl::AnyInvocable<void()> release,
+            const RegionKeys* keys)
       : release_(std::move(release)) {
     block_.data = const_cast<std::byte*>(static_cast<const std::byte*>(data));
     block_.capacity = bytes;
     block_.owner = this;
+    block_.keys = keys;
+    block_.of_program = true;
     block_.references.store(1, std::memory_order_relaxed);
   }
 
@@ -64,8 +67,9 @@ class UserBlock final : public BlockOwner {
 
 BlockRef NewHeapBlock(uint32_t bytes) { return BlockRef::Adopt(HeapBlock::Make(bytes)); }
 
-BlockRef NewUserBlock(const void* data, uint32_t bytes, absl::AnyInvocable<void()> release) {
-  return BlockRef::Adopt((new UserBlock(data, bytes, std::move(release)))->block());
+BlockRef NewUserBlock(const void* data, uint32_t bytes, absl::AnyInvocable<void()> release,
+                      const RegionKeys* keys) {
+  return BlockRef::Adopt((new UserBlock(data, bytes, std::move(release), keys))->block());
 }
 
 }  // namespace farcall

@@ -18,7 +18,9 @@ BlockRef NewHeapBlock(uint32_t bytes);
 
 // A block over the caller's memory, [data, data + bytes). Nobody writes to it.
 // `release`, which may be null, runs once, when the last reference is dropped.
-BlockRef NewUserBlock(const void* data, uint32_t bytes, absl::AnyInvocable<void()> release);
+// `keys`, where the memory is part of a region that devices know, stay valid until then.
+BlockRef NewUserBlock(const void* data, uint32_t bytes, absl::AnyInvocable<void()> release,
+                      const RegionKeys* keys = nullptr);
 
 }  // namespace farcall
 

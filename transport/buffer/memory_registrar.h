@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <span>
 
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "transport/buffer/block.h"
 
 namespace farcall {
 
-// Makes a pool's memory known to devices. Implemented by transport/rdma; memory that only
-// TCP uses has none. Any thread.
+// Makes the memory of a pool, and of the program, known to devices. Implemented by transport/rdma;
+// memory that only TCP uses has none. Any thread.
 class MemoryRegistrar {
  public:
   virtual ~MemoryRegistrar() = default;
@@ -23,6 +25,15 @@ class MemoryRegistrar {
   // No block of the region is referenced any more, and it is about to be unmapped: when
   // this returns no device knows it. Not with a loop held.
   virtual void OnUnmap(const RegionKeys* keys) = 0;
+
+  // As OnMap, for memory of the program: a device that refuses it is used all the same. Null:
+  // there is too much of it to be kept in order.
+  virtual const RegionKeys* OnMapUser(std::span<std::byte> memory) = 0;
+  // None of its blocks is referenced any more. Also with a loop held; returns at once. `done` (may
+  // be null) runs once no device knows it, on any thread, perhaps before this returns.
+  virtual void OnUnmapUser(const RegionKeys* keys, absl::AnyInvocable<void()> done) = 0;
+  // As RegisteredMemory::status.
+  virtual absl::Status UserStatus(const RegionKeys* keys) const = 0;
 };
 
 }  // namespace farcall

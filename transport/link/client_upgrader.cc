@@ -60,8 +60,12 @@ absl::Status ClientUpgrader::OnDecline(const LinkFrame& frame) {
   const auto decline = ParseDecline(frame.payload.ToString());
   if (!decline.ok()) return decline.status();
   if (decline->generation != machine_.generation()) return absl::OkStatus();
+  const ClientUpgrade before = machine_.state();
   machine_.OnDecline(parts_.loop.now(), decline->generation, decline->why);
-  parts_.settings->record->OnFallback(parts_.log_name, decline->why);
+  // One that is repeated is no other attempt that failed.
+  if (machine_.state() != before) {
+    parts_.settings->record->OnFallback(parts_.log_name, decline->why);
+  }
   parts_.stream.OnGenerationBroken(decline->generation, decline->why);
   return absl::OkStatus();
 }

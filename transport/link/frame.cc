@@ -152,6 +152,16 @@ absl::StatusOr<size_t> CutLinkFrame(Buffer& input, LinkFrame& frame) {
   return 0;
 }
 
+bool CutDataHeader(Buffer& input, LinkFrame& frame) {
+  if (input.size() < kLinkHeaderSize) return false;
+  char scratch[kLinkHeaderSize];
+  const auto header = ParseHeader(input.Front(kLinkHeaderSize, scratch).data());
+  if (!header.ok() || header->type != LinkFrameType::kData) return false;
+  frame = {.type = header->type, .offset = header->offset, .acknowledged = header->acknowledged};
+  input.RemoveFront(kLinkHeaderSize);
+  return true;
+}
+
 Buffer LinkFrameWriter::Encode(LinkFrame frame) {
   char bytes[kLinkHeaderSize + kNumberSize] = {};
   const Shape shape = ShapeOf(frame.type);

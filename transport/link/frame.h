@@ -66,6 +66,10 @@ struct LinkFrame {
 // a payload over the limit of its type.
 absl::StatusOr<size_t> CutLinkFrame(Buffer& input, LinkFrame& frame);
 
+// Of what CutLinkFrame has looked at and found not complete: if it is a DATA frame whose header is
+// there, cuts the header off into `frame`, whose payload it leaves empty. False: it is none.
+bool CutDataHeader(Buffer& input, LinkFrame& frame);
+
 // Writes frames: headers into blocks of a pool, close together, payloads as they are. If
 // the pool is at its limit, headers go to the ordinary heap. One thread at a time.
 class LinkFrameWriter {

@@ -2,6 +2,7 @@
 
 #include "transport/link/generation_links.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace farcall {
@@ -20,8 +21,17 @@ class GenerationLinks::Link final : public Connection::Handler {
   }
 
   size_t OnRead(Buffer& input) override {
-    return given_up_ ? 0 : links_.user_.OnGenerationRead(generation_, input);
+    if (given_up_) return 0;
+    const size_t needed = links_.user_.OnGenerationRead(generation_, parts_, input);
+    unread_ = input.size();
+    return needed;
   }
+  Buffer Landing(size_t ahead, size_t bytes) override {
+    // Where the bytes stand in the stream is told by the header of their frame.
+    if (given_up_ || unread_ > 0 || ahead >= parts_.left()) return {};
+    return links_.user_.GenerationLanding(parts_, ahead, std::min(bytes, parts_.left() - ahead));
+  }
+  std::shared_ptr<void> HoldLanding() override { return links_.user_.HoldGenerationLanding(); }
   void OnDrained() override {
     if (!given_up_) links_.user_.OnGenerationDrained();
   }
@@ -39,6 +49,8 @@ class GenerationLinks::Link final : public Connection::Handler {
   const uint32_t generation_;
   const std::unique_ptr<Connection> connection_;
   bool given_up_ = false;
+  FrameParts parts_;
+  size_t unread_ = 0;  // bytes left in the input
 };
 
 GenerationLinks::GenerationLinks(User& user) : user_(user) {}
@@ -69,10 +81,14 @@ void GenerationLinks::GiveUpAll(const absl::Status& why) {
 void GenerationLinks::AddCounters(ConnectionInfo& info) const {
   info.reads += reads_;
   info.writes += writes_;
+  info.rdma.AddMessages(messages_);
+  info.copied += copied_;
   for (const auto& link : links_) {
     const ConnectionInfo of_link = link->connection().info();
     info.reads += of_link.reads;
     info.writes += of_link.writes;
+    info.rdma.AddMessages(of_link.rdma);
+    info.copied += of_link.copied;
   }
 }
 
@@ -80,6 +96,8 @@ void GenerationLinks::Bury(Link& dead) {
   const ConnectionInfo info = dead.connection().info();
   reads_ += info.reads;
   writes_ += info.writes;
+  messages_.AddMessages(info.rdma);
+  copied_ += info.copied;
   std::erase_if(links_, [&](const auto& link) { return link.get() == &dead; });
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
+#include "transport/link/frame_parts.h"
 #include "transport/transport.h"
 
 namespace farcall {
@@ -23,7 +24,12 @@ class GenerationLinks {
    public:
     // As Connection::Handler, of a generation that was not given up. What OnGenerationEnd
     // is told of is given up already.
-    virtual size_t OnGenerationRead(uint32_t generation, Buffer& input) = 0;
+    // `parts` is what cuts its frames.
+    virtual size_t OnGenerationRead(uint32_t generation, FrameParts& parts, Buffer& input) = 0;
+    // A place for bytes of its DATA frame that was begun, [ahead, ahead + bytes) of what is left
+    // of it, or of fewer.
+    virtual Buffer GenerationLanding(const FrameParts& parts, size_t ahead, size_t bytes) = 0;
+    virtual std::shared_ptr<void> HoldGenerationLanding() = 0;
     virtual void OnGenerationDrained() = 0;
     virtual void OnGenerationEnd(uint32_t generation, const absl::Status& why) = 0;
 
@@ -60,6 +66,8 @@ class GenerationLinks {
   // Of those that are buried.
   uint64_t reads_ = 0;
   uint64_t writes_ = 0;
+  RdmaUse messages_;
+  CopiedBytes copied_;
 };
 
 }  // namespace farcall

@@ -127,6 +127,12 @@ size_t LinkConnection::OnRead(Buffer& input) {
   return needed;
 }
 
+// Without a link the bytes of TCP are those of the handler; frames of a link lie between them.
+Buffer LinkConnection::Landing(size_t ahead, size_t bytes) {
+  if (phase_ != Phase::kPlain || !reads_ || handler_ == nullptr) return {};
+  return handler_->Landing(ahead, bytes);
+}
+
 void LinkConnection::OnDrained() {
   if (phase_ == Phase::kPlain && handler_ != nullptr) handler_->OnDrained();
   if (phase_ == Phase::kLinked) linked_->OnLifelineDrained();

@@ -78,12 +78,18 @@ class LinkConnection final : public Connection,
 
   // Of tcp.
   size_t OnRead(Buffer& input) override;
+  Buffer Landing(size_t ahead, size_t bytes) override;
+  std::shared_ptr<void> HoldLanding() override { return handler_->HoldLanding(); }
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;
   // Of the hello.
   void OnHandshaken(const Handshaken& result) override;
   // Of the linked stream.
   void OnInput(Buffer& input) override { handler_->OnRead(input); }
+  Buffer InputLanding(size_t ahead, size_t bytes) override {
+    return handler_->Landing(ahead, bytes);
+  }
+  std::shared_ptr<void> HoldInputLanding() override { return handler_->HoldLanding(); }
   void OnLowWater() override { handler_->OnDrained(); }
   void OnEnded(const absl::Status& why) override;
   void OnChanged() override;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "transport/base/trace.h"
 #include "transport/link/client_upgrader.h"
 #include "transport/link/reason.h"
 #include "transport/link/server_upgrader.h"
@@ -40,6 +41,8 @@ LinkedStream::LinkedStream(const Parts& parts)
                                          .options = parts.options,
                                          .log_name = parts.log_name,
                                          .user = *this})),
+      compact_(parts.lifeline.pool()),
+      stall_(parts.settings->options.stream.stall_patience),
       timer_([this] { OnTime(); }) {
   stream_.SetPaused(true, loop_.now());
   stream_.SetExpectsAnswer(parts.role == LinkRole::kClient);
@@ -47,6 +50,7 @@ LinkedStream::LinkedStream(const Parts& parts)
 }
 
 LinkedStream::~LinkedStream() {
+  TellStall(stall_.End());
   loop_.CancelTimer(timer_);
   loop_.ForgetFlush(*this);
 }
@@ -60,7 +64,7 @@ void LinkedStream::Write(Buffer data) {
   if (closing_ || ended_ || data.empty()) return;
   written_ += data.size();
   stream_.Write(std::move(data));
-  if (backlog() > parts_.options.high_water) above_high_ = true;
+  NoteBacklog();
   loop_.FlushLater(*this);
 }
 
@@ -102,33 +106,57 @@ void LinkedStream::Describe(ConnectionInfo& info) const {
   info.bytes_read = read_;
   info.bytes_written = sent_;
   generations_.AddCounters(info);
+  info.rdma.upgrades = upgrades_;
+  info.rdma.fallbacks = fallbacks_;
+  info.rdma.last_fallback = last_fallback_;
   const Connection* const generation = generations_.Find(stream_.sending_on());
   if (on_rdma() && generation != nullptr) {
     info.transport = TransportKind::kRdma;
     info.why_not_rdma = WhyNotRdma::kInUse;
-    info.device = generation->info().device;
+    const ConnectionInfo of_generation = generation->info();
+    info.device = of_generation.device;
+    info.rdma.generation = static_cast<uint32_t>(stream_.sending_on());
+    info.rdma.credits = of_generation.rdma.credits;
+    info.rdma.fetches = of_generation.rdma.fetches;
     return;
   }
   info.why_not_rdma = ReasonOf(why_not());
   info.why_detail = DetailOf(why_not());
 }
 
-size_t LinkedStream::ReadFrames(LinkId link, Buffer& input) {
+// Whole frames: a lifeline that stands still must not count as one that moves.
+size_t LinkedStream::OnLifelineRead(Buffer& input) {
+  return ReadFrames(kLifeline, input, CutLinkFrame);
+}
+
+size_t LinkedStream::OnGenerationRead(uint32_t generation, FrameParts& parts, Buffer& input) {
+  return ReadFrames(generation, input,
+                    [&parts](Buffer& from, LinkFrame& frame) { return parts.Cut(from, frame); });
+}
+
+Buffer LinkedStream::GenerationLanding(const FrameParts& parts, size_t ahead, size_t bytes) {
+  // Only of bytes that are the next, to a handler that has seen all before them.
+  if (paused_ || news_ || closing_ || told_ || parts.offset() != stream_.received()) return {};
+  return parts_.user.InputLanding(ahead, bytes);
+}
+
+size_t LinkedStream::ReadFrames(LinkId link, Buffer& input, Cut cut) {
   size_t needed = 0;
   LinkFrame frame;
   while (stream_.Reads(link)) {
-    const auto cut = CutLinkFrame(input, frame);
-    if (!cut.ok()) {
-      stream_.OnGarbage(link, cut.status());
+    const auto found = cut(input, frame);
+    if (!found.ok()) {
+      stream_.OnGarbage(link, found.status());
       break;
     }
-    needed = *cut;
+    needed = *found;
     if (needed > 0) break;
     stream_.OnFrame(link, frame, loop_.now());
     if (!IsUpgrade(frame.type) || link != kLifeline || ended_) continue;
     const absl::Status handled = upgrader_->OnFrame(frame);
     if (!handled.ok()) stream_.OnGarbage(link, handled);
   }
+  if (link == kLifeline) WatchForStall();
   AfterEvent();
   return needed;
 }
@@ -148,6 +176,7 @@ void LinkedStream::Flush() {
   if (ended_) return;
   upgrader_->OnTurn();
   stream_.Flush(loop_.now());
+  NoteBacklog();
   sent_ = std::max(sent_, written_ - std::min<uint64_t>(written_, stream_.backlog()));
   TellChange();
   TellEnd();
@@ -169,6 +198,7 @@ void LinkedStream::Arm() {
 }
 
 void LinkedStream::AfterEvent() {
+  NoteBacklog();
   TellInput();
   TellDrained();
   TellChange();
@@ -182,6 +212,11 @@ void LinkedStream::TellInput() {
   parts_.user.OnInput(input_);
 }
 
+// It rises without a Write too: by the frames' headers, and by what is to be sent again.
+void LinkedStream::NoteBacklog() {
+  if (backlog() > parts_.options.high_water) above_high_ = true;
+}
+
 void LinkedStream::TellDrained() {
   if (!above_high_ || closing_ || ended_ || backlog() > parts_.options.low_water) return;
   above_high_ = false;
@@ -190,10 +225,40 @@ void LinkedStream::TellDrained() {
 
 void LinkedStream::TellChange() {
   if (ended_ || (stream_.sending_on() == told_link_ && why_not() == told_why_)) return;
-  if (told_link_ == kLifeline && on_rdma()) parts_.settings->record->OnUpgrade();
-  told_link_ = stream_.sending_on();
+  const LinkId now = stream_.sending_on();
+  if (now != told_link_) TellSwitch(now);
   told_why_ = why_not();
   parts_.user.OnChanged();
+}
+
+void LinkedStream::TellSwitch(LinkId now) {
+  const WhyNotRdma why = on_rdma() ? WhyNotRdma::kInUse : ReasonOf(why_not());
+  trace::Switch(this, static_cast<uint32_t>(told_link_), static_cast<uint32_t>(now),
+                static_cast<int>(why));
+  if (told_link_ == kLifeline) {
+    ++upgrades_;
+    parts_.settings->record->OnUpgrade(parts_.log_name);
+  } else if (now == kLifeline) {
+    ++fallbacks_;
+    last_fallback_ = why;
+  }
+  told_link_ = now;
+}
+
+// The peer says something on the lifeline at least every ping_interval while bytes wait.
+void LinkedStream::WatchForStall() {
+  if (ended_) return;
+  TellStall(stall_.Look(stream_.unacknowledged(), stream_.acknowledged(), loop_.now()));
+}
+
+void LinkedStream::TellStall(StallWatch::News news) {
+  UpgradeRecord& record = *parts_.settings->record;
+  if (news == StallWatch::News::kMoves) record.OnStallOver();
+  if (news != StallWatch::News::kStalled) return;
+  record.OnStall(parts_.log_name,
+                 absl::StrCat(stream_.unacknowledged(), " bytes wait for ", parts_.log_name,
+                              ", which answers and takes none of them",
+                              on_rdma() ? " (over RDMA)" : " (over TCP)"));
 }
 
 // A handler that has paused still gets what came before an end in order.

@@ -8,11 +8,15 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "transport/buffer/block_writer.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
 #include "transport/link/generation_links.h"
 #include "transport/link/link_settings.h"
+#include "transport/link/stall_watch.h"
 #include "transport/link/switching_stream.h"
 #include "transport/link/upgrader.h"
 #include "transport/loop/event_loop.h"
@@ -35,6 +39,9 @@ class LinkedStream final : private SwitchingStream::Output,
    public:
     // `input` has more bytes, or was left when reading was paused.
     virtual void OnInput(Buffer& input) = 0;
+    // As Connection::Handler.
+    virtual Buffer InputLanding(size_t ahead, size_t bytes) = 0;
+    virtual std::shared_ptr<void> HoldInputLanding() = 0;
     virtual void OnLowWater() = 0;
     // The last call: `why` is what Close was given, or what broke. Lifeline and generations
     // may go.
@@ -65,7 +72,7 @@ class LinkedStream final : private SwitchingStream::Output,
   ~LinkedStream();
 
   // The lifeline's Handler.
-  size_t OnLifelineRead(Buffer& input) { return ReadFrames(kLifeline, input); }
+  size_t OnLifelineRead(Buffer& input);
   void OnLifelineDrained() { AfterEvent(); }
   void OnLifelineEnd(const absl::Status& why);
 
@@ -95,9 +102,9 @@ class LinkedStream final : private SwitchingStream::Output,
   void ShutDownWriting() override;
   void Ended(const absl::Status& why) override;
   // GenerationLinks::User.
-  size_t OnGenerationRead(uint32_t generation, Buffer& input) override {
-    return ReadFrames(generation, input);
-  }
+  size_t OnGenerationRead(uint32_t generation, FrameParts& parts, Buffer& input) override;
+  Buffer GenerationLanding(const FrameParts& parts, size_t ahead, size_t bytes) override;
+  std::shared_ptr<void> HoldGenerationLanding() override { return parts_.user.HoldInputLanding(); }
   void OnGenerationDrained() override { AfterEvent(); }
   void OnGenerationEnd(uint32_t generation, const absl::Status& why) override;
   // Upgrader::User.
@@ -107,12 +114,18 @@ class LinkedStream final : private SwitchingStream::Output,
   void Flush() override;
   void OnTime();
   void Arm();
-  size_t ReadFrames(LinkId link, Buffer& input);
+  // Cuts a frame off the input, as CutLinkFrame.
+  using Cut = absl::FunctionRef<absl::StatusOr<size_t>(Buffer&, LinkFrame&)>;
+  size_t ReadFrames(LinkId link, Buffer& input, Cut cut);
   void AfterEvent();
+  void NoteBacklog();
   void TellInput();
   void TellDrained();
   void TellChange();
+  void TellSwitch(LinkId now);
   void TellEnd();
+  void WatchForStall();
+  void TellStall(StallWatch::News news);
   absl::Status Cause(const absl::Status& why) const;
 
   const Parts parts_;
@@ -121,7 +134,8 @@ class LinkedStream final : private SwitchingStream::Output,
   GenerationLinks generations_{*this};
   std::unique_ptr<Upgrader> upgrader_;
 
-  Buffer input_;  // delivered, and not taken by the handler
+  Buffer input_;         // delivered, and not taken by the handler
+  BlockWriter compact_;  // small pieces of it are copied into its blocks
   bool paused_ = true;
   bool news_ = false;  // OnInput is due
   bool above_high_ = false;
@@ -132,10 +146,14 @@ class LinkedStream final : private SwitchingStream::Output,
   absl::Status close_why_;  // once closing_
   absl::Status end_why_;    // once ended_
   LinkId told_link_ = kLifeline;
+  uint64_t upgrades_ = 0;
+  uint64_t fallbacks_ = 0;
+  WhyNotRdma last_fallback_ = WhyNotRdma::kInUse;
   absl::Status told_why_;
   uint64_t written_ = 0;  // bytes, by Write
   uint64_t sent_ = 0;     // of them, at least once
   uint64_t read_ = 0;
+  StallWatch stall_;
   Timer timer_;
 };
 

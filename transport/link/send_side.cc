@@ -8,10 +8,38 @@
 
 namespace farcall {
 
+namespace {
+
+// Where to cut `data`, at `most` or a bit before, so that no part of a slice is less than `least`.
+// 0: that cannot be.
+size_t WhereToCut(const Buffer& data, size_t most, size_t least) {
+  size_t begin = 0;
+  for (const Buffer::Slice& slice : data.slices()) {
+    const size_t end = begin + slice.length;
+    if (end == most) return most;
+    if (end < most) {
+      begin = end;
+      continue;
+    }
+    const size_t cut = std::min(most, end - std::min<size_t>(slice.length, least));
+    if (slice.length >= 2 * least && cut >= begin + least) return cut;
+    return begin;
+  }
+  return most;
+}
+
+}  // namespace
+
 Buffer SendSide::Next(size_t most) {
   const size_t room = window_ - std::min(window_, flight_.size());
-  const size_t size = std::min({queue_.size(), most, room});
+  size_t size = std::min({queue_.size(), most, room});
   if (size == 0) return Buffer();
+  if (size < queue_.size()) {
+    const size_t cut = WhereToCut(queue_, size, most / 4);
+    // What is acknowledged makes room for more, where the window is not a small one.
+    if (cut == 0 && !flight_.empty() && window_ >= 4 * most) return Buffer();
+    if (cut > 0) size = cut;
+  }
   Buffer part = size == queue_.size() ? std::move(queue_) : queue_.CutFront(size);
   Buffer shared = part.Share();
   const uint64_t from = position();

@@ -35,6 +35,9 @@ class SendSide {
   void Write(Buffer data) { queue_.Append(std::move(data)); }
   // The next bytes to be sent from position(), which moves: at most `most`, and as many as
   // the window allows; empty if none.
+  // A part of a large slice that is much less than that is not cut off it: it would be too little
+  // for a device to fetch by itself. So it may be less than `most`, down to half of it; and
+  // nothing, where the window has room for too little of one.
   Buffer Next(size_t most);
   // The peer has everything below `offset`. False: that was never sent.
   [[nodiscard]] bool Acknowledge(uint64_t offset);

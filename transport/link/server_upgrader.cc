@@ -10,7 +10,9 @@
 namespace farcall {
 
 ServerUpgrader::ServerUpgrader(Parts parts)
-    : parts_(std::move(parts)), why_(NotRdma(WhyNotRdma::kPending, "")) {}
+    : parts_(std::move(parts)),
+      pace_(parts_.settings->options.upgrade.first_pause, parts_.loop.now()),
+      why_(NotRdma(WhyNotRdma::kPending, "")) {}
 
 absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
   // Not from a callback of theirs: asks in a row hold only one.
@@ -18,6 +20,7 @@ absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
   if (frame.type != LinkFrameType::kUpgradeAsk) {
     return absl::InvalidArgumentError("a client makes no offers");
   }
+  if (absl::Status paced = pace_.OnAsk(parts_.loop.now()); !paced.ok()) return paced;
   const auto ask = ParseAsk(frame.payload.ToString());
   if (!ask.ok()) return ask.status();
   if (absl::Status expected = parts_.stream.Expect(ask->generation); !expected.ok()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "transport/link/ask_pace.h"
 #include "transport/link/upgrade_server.h"
 #include "transport/link/upgrader.h"
 #include "transport/upgrade.h"
@@ -35,6 +36,7 @@ class ServerUpgrader final : public Upgrader {
 
   const Parts parts_;
   UpgradeServer machine_;
+  AskPace pace_;
   absl::Status why_;
   std::unique_ptr<UpgradeTicket> await_;
   // Ended, perhaps from inside a callback: they go with the turn.

@@ -16,30 +16,16 @@
 #include "transport/base/check.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/link/switching_stream.h"
+#include "transport/testing/fuzz_input.h"
 
 namespace farcall {
 namespace {
-
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
-  bool empty() const { return size_ == 0; }
-  uint8_t Next() {
-    if (size_ == 0) return 0;
-    --size_;
-    return *data_++;
-  }
-
- private:
-  const uint8_t* data_;
-  size_t size_;
-};
 
 class Driver final : public SwitchingStream::Output {
  public:
   explicit Driver(BlockPool& pool) : stream_(Limits(), pool, *this, now_) {}
 
-  void Do(Input& input) {
+  void Do(FuzzInput& input) {
     switch (input.Next() % 12) {
       case 0:
         return stream_.Write(Buffer(std::string(1 + input.Next() % 32, 'w')));
@@ -81,11 +67,11 @@ class Driver final : public SwitchingStream::Output {
     return limits;
   }
   // Offsets mostly near those that make sense.
-  uint64_t Offset(Input& input, uint64_t near) {
+  uint64_t Offset(FuzzInput& input, uint64_t near) {
     const uint8_t byte = input.Next();
     return byte < 240 ? near + byte % 16 - std::min<uint64_t>(near, 4) : uint64_t{byte} << 40;
   }
-  void Read(Input& input) {
+  void Read(FuzzInput& input) {
     const LinkId link = input.Next() % 3;
     if (!stream_.Reads(link)) return;
     LinkFrame frame;
@@ -141,7 +127,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       std::move(farcall::BlockPool::Create({})).value();
   {
     farcall::Driver driver(*pool);
-    for (farcall::Input input(data, size); !input.empty();) {
+    for (farcall::FuzzInput input(data, size); !input.empty();) {
       driver.Do(input);
       driver.Flush();
     }

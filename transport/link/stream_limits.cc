@@ -43,6 +43,7 @@ absl::Status StreamLimits::Validate() const {
         CheckTime("progress_timeout", progress_timeout, more_than_a_ping, seconds(60)),
         CheckTime("idle_ping", idle_ping, milliseconds(10), hours(1)),
         CheckTime("peer_timeout", peer_timeout, more_than_a_ping, hours(1)),
+        CheckTime("stall_patience", stall_patience, milliseconds(10), hours(1)),
         CheckTime("close_timeout", close_timeout, milliseconds(1), hours(1))}) {
     if (!status.ok()) return status;
   }

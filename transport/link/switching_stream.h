@@ -118,6 +118,9 @@ class SwitchingStream {
   }
   // Bytes written and not sent on any link, or to be sent again.
   size_t backlog() const { return send_.queued(); }
+  // Bytes written and not acknowledged; and those that are, ever.
+  uint64_t unacknowledged() const { return send_.position() - send_.acknowledged() + backlog(); }
+  uint64_t acknowledged() const { return send_.acknowledged(); }
   // What was delivered is not acknowledged while the handler has paused.
   void SetPaused(bool paused, TimePoint now);
   // Whether an idle lifeline is asked for a sign of life, by default yes.
@@ -172,6 +175,8 @@ class SwitchingStream {
   // What this side sends on.
   LinkId sending_on() const { return sending_on_; }
   bool ended() const { return ended_; }
+  // Bytes delivered, or dropped after CloseAfterFlush: the offset of the next.
+  uint64_t received() const { return receive_.received(); }
   StreamStats stats() const;
 
  private:

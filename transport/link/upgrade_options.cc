@@ -39,6 +39,7 @@ absl::Status UpgradeOptions::Validate() const {
            Bound{"require_timeout", require_timeout, kLeast, hours(1)},
            Bound{"probe_timeout", probe_timeout, kLeast, seconds(60)},
            Bound{"hello_timeout", hello_timeout, kLeast, seconds(60)},
+           Bound{"busy_hello_timeout", busy_hello_timeout, kLeast, seconds(60)},
            Bound{"silent_peer_memory", silent_peer_memory, Duration::zero(), hours(1)},
            Bound{"sniff_timeout", sniff_timeout, kLeast, seconds(60)},
            Bound{"upgrade.first_pause", upgrade.first_pause, kLeast, hours(1)},

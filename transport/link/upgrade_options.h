@@ -29,7 +29,10 @@ struct UpgradeOptions {
   // Client: how long the server may take to answer the hello. Who does not is spoken to
   // plainly. 1 ms to 60 s.
   Duration hello_timeout = std::chrono::milliseconds(300);
-  // For how long such a peer is remembered. 0 to 1 h.
+  // The same for a server that has answered one before: it is busy, as when many connect at
+  // once. 1 ms to 60 s; less than hello_timeout means that.
+  Duration busy_hello_timeout = std::chrono::seconds(3);
+  // For how long a peer that did not answer is remembered. 0 to 1 h.
   Duration silent_peer_memory = std::chrono::seconds(60);
   // Server: half a hello, and silence; or something to be written while nothing came. 1 ms to
   // 60 s.

@@ -6,8 +6,17 @@
 
 namespace farcall {
 
+void UpgradeRecord::OnUpgrade(absl::string_view peer) {
+  upgrades_.fetch_add(1, std::memory_order_relaxed);
+  if (events_ != nullptr) events_->Add(absl::StrCat(peer, " went over to RDMA"));
+}
+
 void UpgradeRecord::OnFallback(absl::string_view peer, const absl::Status& why) {
   CountFallback(why);
+  if (events_ != nullptr) {
+    events_->Add(
+        absl::StrCat(peer, " travels over TCP: ", Name(ReasonOf(why)), ": ", why.message()));
+  }
   if (!log_ || !FirstTime(peer, ReasonOf(why))) return;
   log_(absl::StrCat("calls with ", peer, " travel over TCP: ", why.message()));
 }
@@ -16,12 +25,21 @@ void UpgradeRecord::CountFallback(const absl::Status& why) {
   fallbacks_[static_cast<size_t>(ReasonOf(why))].fetch_add(1, std::memory_order_relaxed);
 }
 
+void UpgradeRecord::OnStall(absl::string_view peer, absl::string_view line) {
+  stalls_.fetch_add(1, std::memory_order_relaxed);
+  stalled_.fetch_add(1, std::memory_order_relaxed);
+  if (events_ != nullptr) events_->Add(line);
+  if (log_ && FirstStall(peer)) log_(line);
+}
+
 UpgradeCounts UpgradeRecord::counts() const {
   UpgradeCounts counts;
   counts.upgrades = upgrades_.load(std::memory_order_relaxed);
   for (size_t i = 0; i < fallbacks_.size(); ++i) {
     counts.fallbacks[i] = fallbacks_[i].load(std::memory_order_relaxed);
   }
+  counts.stalls = stalls_.load(std::memory_order_relaxed);
+  counts.stalled = stalled_.load(std::memory_order_relaxed);
   return counts;
 }
 
@@ -41,6 +59,29 @@ bool UpgradeRecord::KnownSilent(absl::string_view peer, TimePoint now) {
   if (now < found->second) return true;
   silent_.erase(found);
   return false;
+}
+
+void UpgradeRecord::RememberAnswering(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (answering_.size() >= kMostPeers) answering_.clear();
+  answering_.emplace(peer);
+  silent_.erase(std::string(peer));
+}
+
+void UpgradeRecord::ForgetAnswering(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  answering_.erase(std::string(peer));
+}
+
+bool UpgradeRecord::KnownAnswering(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return answering_.contains(std::string(peer));
+}
+
+bool UpgradeRecord::FirstStall(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stalled_peers_.size() >= kMostPeers) stalled_peers_.clear();
+  return stalled_peers_.emplace(peer).second;
 }
 
 // Who is forgotten when there are too many is logged once more.

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "transport/base/episode_log.h"
+#include "transport/base/event_ring.h"
 #include "transport/base/time.h"
 #include "transport/why_not_rdma.h"
 
@@ -27,31 +28,47 @@ class UpgradeRecord {
  public:
   static constexpr size_t kMostPeers = 1024;
 
-  // `log`, which may be empty, gets a line for each peer and reason, once.
-  explicit UpgradeRecord(EpisodeLog::Sink log) : log_(std::move(log)) {}
+  // `log`, which may be empty, gets a line for each peer and reason, once; `events`, which may be
+  // null and else outlives this, each time.
+  explicit UpgradeRecord(EpisodeLog::Sink log, EventRing* events = nullptr)
+      : log_(std::move(log)), events_(events) {}
 
-  void OnUpgrade() { upgrades_.fetch_add(1, std::memory_order_relaxed); }
-  // `peer`: what the line calls it. `why` carries the reason.
+  // `peer`: what the line calls it.
+  void OnUpgrade(absl::string_view peer);
+  // `why` carries the reason.
   void OnFallback(absl::string_view peer, const absl::Status& why);
   // The same, without a line.
   void CountFallback(const absl::Status& why);
+  // A connection with `peer` stands still (StallWatch), which `line` says; it does no more.
+  void OnStall(absl::string_view peer, absl::string_view line);
+  void OnStallOver() { stalled_.fetch_sub(1, std::memory_order_relaxed); }
   UpgradeCounts counts() const;
 
   // `peer` knows no hello, until `until`.
   void RememberSilent(absl::string_view peer, TimePoint now, TimePoint until);
   bool KnownSilent(absl::string_view peer, TimePoint now);
+  // `peer` has answered a hello; it did not answer the last one in time.
+  void RememberAnswering(absl::string_view peer);
+  void ForgetAnswering(absl::string_view peer);
+  bool KnownAnswering(absl::string_view peer);
 
  private:
   bool FirstTime(absl::string_view peer, WhyNotRdma why);
+  bool FirstStall(absl::string_view peer);
 
   const EpisodeLog::Sink log_;
+  EventRing* const events_;
   std::atomic<uint64_t> upgrades_{0};
   std::array<std::atomic<uint64_t>, kWhyNotRdmaCount> fallbacks_{};
+  std::atomic<uint64_t> stalls_{0};
+  std::atomic<uint64_t> stalled_{0};
 
   std::mutex mutex_;
   // Guarded by mutex_.
   std::set<std::pair<std::string, WhyNotRdma>> logged_;
   std::map<std::string, TimePoint> silent_;
+  std::set<std::string> answering_;
+  std::set<std::string> stalled_peers_;
 };
 
 }  // namespace farcall

@@ -25,7 +25,7 @@ struct Logged {
 
 TEST(UpgradeRecordTest, CountsByReason) {
   Logged logged;
-  logged.record.OnUpgrade();
+  logged.record.OnUpgrade("a");
   logged.record.OnFallback("a", NotRdma(WhyNotRdma::kPeerOff, ""));
   logged.record.OnFallback("a", NotRdma(WhyNotRdma::kPeerOff, ""));
   logged.record.CountFallback(absl::UnavailableError("reset"));
@@ -71,6 +71,44 @@ TEST(UpgradeRecordTest, ForgetsSilentPeers) {
   EXPECT_TRUE(logged.record.KnownSilent("a", kStart + milliseconds(59'999)));
   EXPECT_FALSE(logged.record.KnownSilent("a", kStart + seconds(60)));
   EXPECT_FALSE(logged.record.KnownSilent("b", kStart));
+}
+
+TEST(UpgradeRecordTest, WhoAnswersIsNotSilentAnyMore) {
+  Logged logged;
+  EXPECT_FALSE(logged.record.KnownAnswering("a"));
+  logged.record.RememberSilent("a", kStart, kStart + seconds(60));
+  logged.record.RememberAnswering("a");
+  EXPECT_TRUE(logged.record.KnownAnswering("a"));
+  EXPECT_FALSE(logged.record.KnownSilent("a", kStart));
+  logged.record.ForgetAnswering("a");
+  EXPECT_FALSE(logged.record.KnownAnswering("a"));
+}
+
+TEST(UpgradeRecordTest, AStallIsLoggedOnceAndCountedWhileItLasts) {
+  Logged logged;
+  for (int i = 0; i < 3; ++i) logged.record.OnStall("a", "7 bytes wait for a");
+  EXPECT_EQ(logged.record.counts().stalls, 3u);
+  EXPECT_EQ(logged.record.counts().stalled, 3u);
+  for (int i = 0; i < 3; ++i) logged.record.OnStallOver();
+  EXPECT_EQ(logged.record.counts().stalls, 3u);
+  EXPECT_EQ(logged.record.counts().stalled, 0u);
+  EXPECT_EQ(logged.lines.size(), 1u);
+}
+
+TEST(UpgradeRecordTest, EventsTellEachTime) {
+  EventRing events;
+  UpgradeRecord record(nullptr, &events);
+  record.OnUpgrade("10.0.0.1:80");
+  for (int i = 0; i < 3; ++i) {
+    record.OnFallback("10.0.0.1:80", NotRdma(WhyNotRdma::kBroken, "vendor error 0x8a"));
+  }
+  record.CountFallback(NotRdma(WhyNotRdma::kPeerSilent, ""));
+  const std::vector<PastEvent> all = events.events();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].text, "10.0.0.1:80 went over to RDMA");
+  EXPECT_TRUE(absl::StartsWith(all[1].text, "10.0.0.1:80 travels over TCP: broken: "));
+  EXPECT_TRUE(absl::StrContains(all[1].text, "vendor error 0x8a"));
+  EXPECT_EQ(all[1].times, 3u);
 }
 
 TEST(UpgradeRecordTest, NeedsNoLog) {

@@ -2,6 +2,7 @@
 
 #include "transport/link/upgrading_connector.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -66,13 +67,20 @@ void UpgradingConnector::OnConnected(absl::StatusOr<std::unique_ptr<Connection>>
   if (!connection.ok()) return Finish(connection.status());
   LinkConnection::Parts parts{loop_, *std::move(connection), settings_, options_.connection};
   if (!plain_.ok()) return Finish(LinkConnection::Plain(std::move(parts), plain_));
-  connection_ = LinkConnection::SayHello(std::move(parts), settings_->options.hello_timeout,
+  const UpgradeOptions& options = settings_->options;
+  patient_ = settings_->record->KnownAnswering(peer_.ToString());
+  const Duration timeout = patient_ ? std::max(options.hello_timeout, options.busy_hello_timeout)
+                                    : options.hello_timeout;
+  connection_ = LinkConnection::SayHello(std::move(parts), timeout,
                                          [this](Handshaken::Kind kind) { OnHello(kind); });
 }
 
 void UpgradingConnector::OnHello(Handshaken::Kind kind) {
+  UpgradeRecord& record = *settings_->record;
+  const std::string peer = peer_.ToString();
   switch (kind) {
     case Handshaken::Kind::kLinked:
+      record.RememberAnswering(peer);
       if (!requires_rdma()) return Finish(std::move(connection_));
       loop_.SetTimer(timer_, loop_.now() + options_.timeout);
       return connection_->WhenUpgraded([this](const absl::Status& why) { OnUpgrade(why); });
@@ -84,9 +92,15 @@ void UpgradingConnector::OnHello(Handshaken::Kind kind) {
       break;
   }
   connection_.reset();
+  // One that has answered others meanwhile is asked once more, with more time.
+  const bool silent = kind == Handshaken::Kind::kSilent;
+  if (silent && !patient_ && record.KnownAnswering(peer)) return Dial();
+  record.ForgetAnswering(peer);
+  // A server that answers, but not now, may answer the next one.
   const TimePoint now = loop_.now();
-  settings_->record->RememberSilent(peer_.ToString(), now,
-                                    now + settings_->options.silent_peer_memory);
+  if (!silent || !patient_) {
+    record.RememberSilent(peer, now, now + settings_->options.silent_peer_memory);
+  }
   plain_ = NotRdma(WhyNotRdma::kPeerSilent, "");
   if (requires_rdma()) return Finish(plain_);
   Dial();

@@ -52,7 +52,8 @@ class UpgradingConnector {
   const ConnectOptions options_;
   Transport::OnConnect done_;
   bool probed_ = false;
-  absl::Status plain_;  // not OK: why the next connection is plain
+  bool patient_ = false;  // the hello may take busy_hello_timeout
+  absl::Status plain_;    // not OK: why the next connection is plain
   std::unique_ptr<LinkConnection> connection_;
   Timer timer_;
   // Until Finish; callbacks that come later find nobody.

@@ -51,6 +51,7 @@ EventLoop::~EventLoop() {
 }
 
 void EventLoop::Post(Task task) {
+  CheckHere();
   mailbox_.Put(std::move(task));
   WakeIfAsleep();
 }
@@ -197,7 +198,14 @@ void EventLoop::CheckHeld() const {
   Check(held_loop == this, "what belongs to a loop is touched only while the loop is held");
 }
 
+// Before anything is locked: a thread that is not here may have held it.
+void EventLoop::CheckHere() const {
+  Check(process_.here(),
+        "a child of fork(2) leaves alone what is its parent's (docs/processes.md)");
+}
+
 void EventLoop::Lock() {
+  CheckHere();
   Check(held_loop == nullptr, "a thread holds one loop at most");
   for (int i = 0; i < kSpins; ++i) {
     if (mutex_.try_lock()) {
@@ -221,6 +229,7 @@ void EventLoop::Release() {
 }
 
 bool EventLoop::TryEnter() {
+  CheckHere();
   Check(held_loop == nullptr, "a thread holds one loop at most");
   // What waits in the mailbox came first.
   if (!mailbox_.empty() || !mutex_.try_lock()) return false;

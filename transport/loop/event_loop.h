@@ -28,6 +28,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "transport/base/process_mark.h"
 #include "transport/base/time.h"
 #include "transport/loop/epoll_source.h"
 #include "transport/loop/flush_list.h"
@@ -74,6 +75,9 @@ class EventLoop {
   const Clock& clock() const { return clock_; }
   // Whether this thread holds the loop.
   bool held() const;
+  // Where it is not here(), in a child of fork(2), everything else here ends the process: what
+  // belongs to the loop is the parent's, descriptors too.
+  const ProcessMark& process() const { return process_; }
 
   // --- With the loop held; checked. What is not pending may be taken back at any time.
 
@@ -146,10 +150,12 @@ class EventLoop {
   bool TryEnter();
   void Leave();  // what TryEnter began
   void CheckHeld() const;
+  void CheckHere() const;
   bool LookDue(bool source_worked);
   void WakeIfAsleep();
 
   const Clock& clock_;
+  const ProcessMark process_;
   std::mutex mutex_;  // "the loop is held"
   Mailbox mailbox_;
   // Set by the driver before it sleeps; who clears it writes to the wake descriptor.

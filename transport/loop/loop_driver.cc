@@ -44,7 +44,8 @@ class LoopDriver::Seat final : public BlockingHook {
 
   // From user code that is about to wait.
   bool BeforeBlocking() override {
-    if (!driving_) return true;
+    // In a child of fork(2) this thread is its only one, and drives nothing.
+    if (!driving_ || !driver_.loop_.process().here()) return true;
     // What this thread wrote so far would otherwise wait for the end of its turn.
     driver_.loop_.FlushAll();
     if (!driver_.PassOn()) return false;

@@ -2,6 +2,7 @@
 
 #include "transport/rdma/cm_options.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
@@ -34,12 +35,13 @@ absl::Status SetCmOptions(const RdmaParts& parts, rdma_cm_id& id, int traffic_cl
                  Annotate(ErrnoStatus(errno), "rdma_set_option of the traffic class").message());
 }
 
-rdma_conn_param ConnectParameters(const RdmaOptions& options, const char* data, size_t bytes) {
+rdma_conn_param ConnectParameters(const RdmaOptions& options, absl::string_view data,
+                                  uint8_t answers, uint8_t begins) {
   rdma_conn_param param{};
-  param.private_data = data;
-  param.private_data_len = static_cast<uint8_t>(bytes);
-  param.responder_resources = 1;
-  param.initiator_depth = 1;
+  param.private_data = data.data();
+  param.private_data_len = static_cast<uint8_t>(data.size());
+  param.responder_resources = std::max<uint8_t>(1, answers);
+  param.initiator_depth = std::max<uint8_t>(1, begins);
   param.flow_control = 1;
   param.retry_count = options.retry_count;
   param.rnr_retry_count = options.rnr_retry;

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "transport/rdma/rdma_parts.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
@@ -18,8 +19,10 @@ namespace farcall {
 // local to each end.
 absl::Status SetCmOptions(const RdmaParts& parts, rdma_cm_id& id, int traffic_class);
 
-// Of rdma_connect(3) and rdma_accept(3). `data` outlives the call.
-rdma_conn_param ConnectParameters(const RdmaOptions& options, const char* data, size_t bytes);
+// Of rdma_connect(3) and rdma_accept(3). `data` outlives the call. `answers`, `begins`: RDMA
+// READs at once, of the peer and of this end; one at least is asked for.
+rdma_conn_param ConnectParameters(const RdmaOptions& options, absl::string_view data,
+                                  uint8_t answers, uint8_t begins);
 
 // What a reject without data of ours means.
 absl::Status RejectStatus(int reason);

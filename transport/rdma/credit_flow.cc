@@ -55,13 +55,18 @@ SendPlan CreditFlow::Send(bool last) {
   return Plan(last || budget == 1 || sent_ + 1 - signaled_ >= quarter);
 }
 
-bool CreditFlow::HasNews() const {
+bool CreditFlow::HasNews(bool soon) const {
   const uint32_t known = announced_ - received_;  // what the peer may still have, at most
-  return unannounced() >= std::max(kLeastNews, known) && credits() > 0 && free_slots() > 0;
+  const uint32_t enough = soon ? kLeastNews : std::max(kLeastNews, known);
+  return unannounced() >= enough && credits() > 0 && free_slots() > 0;
 }
 
-std::optional<SendPlan> CreditFlow::BareCount() {
-  if (!HasNews()) return std::nullopt;
+bool CreditFlow::PeerStandsStill() const {
+  return announced_ - received_ <= kReserve && unannounced() < kLeastNews;
+}
+
+std::optional<SendPlan> CreditFlow::BareCount(bool soon) {
+  if (!HasNews(soon)) return std::nullopt;
   return Plan(/*signaled=*/true);
 }
 
@@ -86,7 +91,11 @@ absl::Status CreditFlow::OnMessage(uint32_t count) {
     return absl::InvalidArgumentError("the RDMA peer sent a message without a credit");
   }
   ++received_;
-  if (!Later(count, peer_count_)) return absl::OkStatus();
+  if (count == peer_count_) return absl::OkStatus();
+  if (!Later(count, peer_count_)) {
+    return absl::InvalidArgumentError(absl::StrCat("the RDMA peer took back ", peer_count_ - count,
+                                                   " of the receives that it gave"));
+  }
   if (count - sent_ > limits_.peer_slots) {
     return absl::InvalidArgumentError(
         absl::StrCat("the RDMA peer gave ", count - peer_count_, " receives beyond ", credits(),

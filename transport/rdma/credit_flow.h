@@ -12,8 +12,9 @@
 //   - Data leaves the last credit and the last slot alone; they are kept for a bare count
 //     (a message without bytes).
 //   - A bare count is sent when at least kLeastNews receives are unannounced, and at least
-//     as many as the peer may still know of: half of its window. So the last credit is spent
-//     only to give the peer two or more; both sides cannot be without.
+//     as many as the peer may still know of: half of its window; or only kLeastNews, where it must
+//     hear soon. So the last credit is spent only to give the peer two or more; both sides
+//     cannot be without.
 //   - The receive of a bare count is posted again and given back at once, even while reading
 //     is paused or the pool is empty (its block came back empty): else a paused reader would
 //     lose its peer's last credit, and with it the counts that its own sending waits for.
@@ -76,9 +77,10 @@ class CreditFlow {
   // one has been done for a turn (OnMessage, OnGranted, OnCompleted) and nothing was sent.
   // Its 8 bytes must not wait for memory of the pool, which may be held by messages that wait
   // for what the peer would answer: they go inline, or lie in memory kept for them.
-  std::optional<SendPlan> BareCount();
+  // `soon`: the peer waits for more than receives, so that fewer are enough.
+  std::optional<SendPlan> BareCount(bool soon = false);
   // Whether BareCount would give one.
-  bool HasNews() const;
+  bool HasNews(bool soon = false) const;
   // The completion of the signaled message `seq`: frees its slot and all before it, and
   // returns how many; 0 for one that is free already.
   uint32_t OnCompleted(uint32_t seq);
@@ -99,6 +101,9 @@ class CreditFlow {
   // Given to the peer, and not used by messages that came.
   uint32_t outstanding() const { return granted_ - received_; }
   uint32_t unannounced() const { return granted_ - announced_; }
+  // The peer can send no bytes, and will hear of no more receives until it is given some: all
+  // that it was given but the one for a bare count, and too few for another, has been used.
+  bool PeerStandsStill() const;
 
  private:
   SendPlan Plan(bool signaled);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "transport/rdma/flow_mutant_testing.h"
@@ -51,6 +52,22 @@ TEST(CreditLimitsTest, NotMoreIsGivenAtFirstThanEver) {
   EXPECT_THAT(limits.Validate().message(), HasSubstr("initial_credits is 9, not 4 to 8"));
   limits.initial_credits = 3;
   EXPECT_FALSE(limits.Validate().ok());
+}
+
+TEST(CreditFlowTest, APeerStandsStillWithWhatIsForABareCountOnly) {
+  CreditFlow flow(kEight);
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_FALSE(flow.PeerStandsStill()) << i;
+    ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
+  }
+  EXPECT_TRUE(flow.PeerStandsStill());
+  // One is not told by a message of its own.
+  flow.OnGranted(1);
+  EXPECT_FALSE(flow.HasNews());
+  EXPECT_TRUE(flow.PeerStandsStill());
+  flow.OnGranted(1);
+  EXPECT_TRUE(flow.HasNews());
+  EXPECT_FALSE(flow.PeerStandsStill());
 }
 
 TEST(CreditFlowTest, DataLeavesOneCreditAndOneSlot) {
@@ -109,7 +126,7 @@ TEST(CreditFlowDeathTest, NothingIsSentBeyondTheBudget) {
 
 TEST(CreditFlowDeathTest, NoMoreIsGivenThanItsLimit) {
   CreditFlow flow(kEight);
-  EXPECT_TRUE(flow.OnMessage(kFirst).ok());
+  EXPECT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(1);
   EXPECT_DEATH(flow.OnGranted(1), "within their limit");
 }
@@ -132,7 +149,7 @@ TEST(CreditFlowTest, ABareCountComesWhenHalfOfTheWindowIsNews) {
   for (int i = 0; i < 4; ++i) {
     EXPECT_FALSE(flow.HasNews()) << i;
     EXPECT_FALSE(flow.BareCount().has_value()) << i;
-    ASSERT_TRUE(flow.OnMessage(kFirst).ok());
+    ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
     flow.OnGranted(1);
   }
   EXPECT_TRUE(flow.HasNews());
@@ -143,9 +160,23 @@ TEST(CreditFlowTest, ABareCountComesWhenHalfOfTheWindowIsNews) {
   EXPECT_FALSE(flow.BareCount().has_value());
 }
 
+TEST(CreditFlowTest, ABareCountComesSoonerWhereThePeerWaitsForMore) {
+  CreditFlow flow(kEight);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(flow.HasNews(/*soon=*/true)) << i;
+    EXPECT_FALSE(flow.BareCount(/*soon=*/true).has_value()) << i;
+    ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
+    flow.OnGranted(1);
+  }
+  EXPECT_FALSE(flow.HasNews());
+  EXPECT_TRUE(flow.HasNews(/*soon=*/true));
+  EXPECT_TRUE(flow.BareCount(/*soon=*/true).has_value());
+  EXPECT_FALSE(flow.HasNews(/*soon=*/true)) << "all is told";
+}
+
 TEST(CreditFlowTest, AMessageSavesTheBareCount) {
   CreditFlow flow(kEight);
-  for (int i = 0; i < 4; ++i) ASSERT_TRUE(flow.OnMessage(kFirst).ok());
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(4);
   EXPECT_EQ(flow.Send(true).count, kFirst + 12);
   EXPECT_FALSE(flow.BareCount().has_value());
@@ -154,7 +185,7 @@ TEST(CreditFlowTest, AMessageSavesTheBareCount) {
 TEST(CreditFlowTest, ABareCountTakesTheLastCreditAndNoMore) {
   CreditFlow flow(kEight);
   while (flow.Budget() > 0) flow.OnCompleted(flow.Send(true).seq);
-  for (int i = 0; i < 8; ++i) ASSERT_TRUE(flow.OnMessage(kFirst).ok());
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(4);
   EXPECT_TRUE(flow.BareCount().has_value());
   flow.OnGranted(4);
@@ -163,7 +194,7 @@ TEST(CreditFlowTest, ABareCountTakesTheLastCreditAndNoMore) {
 
 TEST(CreditFlowTest, ASmallerWindowIsAnnouncedToo) {
   CreditFlow flow(kEight);
-  for (int i = 0; i < 8; ++i) ASSERT_TRUE(flow.OnMessage(kFirst).ok());
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(1);
   EXPECT_FALSE(flow.BareCount().has_value()) << "one receive is no news";
   flow.OnGranted(1);
@@ -180,13 +211,24 @@ TEST(CreditFlowTest, AGrowingWindowIsAnnouncedOnceItHasDoubled) {
   EXPECT_EQ(flow.BareCount()->count, kFirst + 16);
 }
 
-TEST(CreditFlowTest, OlderAndRepeatedCountsChangeNothing) {
+TEST(CreditFlowTest, RepeatedCountsChangeNothing) {
   CreditFlow flow(kEight);
   for (int i = 0; i < 6; ++i) flow.Send(true);
-  ASSERT_TRUE(flow.OnMessage(kFirst + 10).ok());
-  EXPECT_EQ(flow.credits(), 4u);
-  for (const uint32_t count : {kFirst + 10, kFirst + 8, kFirst, kFirst - 100}) {
-    ASSERT_TRUE(flow.OnMessage(count).ok());
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(flow.OnMessage(kFirst + 10).ok());
+    EXPECT_EQ(flow.credits(), 4u);
+  }
+}
+
+// Messages come in the order in which they were sent.
+TEST(CreditFlowTest, ACountThatMovesBackIsAnError) {
+  for (const uint32_t back : {1u, 2u, 10u, 100u, 1u << 31}) {
+    CreditFlow flow(kEight);
+    for (int i = 0; i < 6; ++i) flow.Send(true);
+    ASSERT_TRUE(flow.OnMessage(kFirst + 10).ok());
+    const absl::Status error = flow.OnMessage(kFirst + 10 - back);
+    EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(error.message(), HasSubstr(absl::StrCat("took back ", back, " of the receives")));
     EXPECT_EQ(flow.credits(), 4u);
   }
 }
@@ -204,9 +246,9 @@ TEST(CreditFlowTest, ACountBeyondThePeersReceivesIsAnError) {
 
 TEST(CreditFlowTest, AMessageWithoutACreditIsAnError) {
   CreditFlow flow(kEight);
-  for (int i = 0; i < 8; ++i) EXPECT_TRUE(flow.OnMessage(kFirst).ok());
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(8);  // the peer was not told
-  EXPECT_THAT(flow.OnMessage(kFirst).message(), HasSubstr("without a credit"));
+  EXPECT_THAT(flow.OnMessage(kFirst + 8).message(), HasSubstr("without a credit"));
 }
 
 // Each window moves by 300, so all counts pass 2^32.

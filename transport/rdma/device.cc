@@ -95,11 +95,43 @@ bool DeviceInfo::active() const {
                      [](const DevicePort& port) { return port.active; });
 }
 
+// Not from the kernel's own software drivers, rxe and siw, whose queue pairs hold no receives
+// beside the one of a message that is coming in, and complete that.
+bool DeviceInfo::tells_last_receive() const {
+  constexpr uint32_t kRxe = 0xffffff;
+  constexpr uint32_t kSiw = 0x626d74;
+  return caps.vendor_id != kRxe && caps.vendor_id != kSiw;
+}
+
+bool DeviceInfo::has_windows() const {
+  constexpr unsigned int kType2 = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+  return (caps.device_cap_flags & kType2) != 0 && link_layer() != LinkLayer::kIwarp;
+}
+
 LinkLayer DeviceInfo::link_layer() const {
   for (const DevicePort& port : ports) {
     if (port.active) return port.link_layer;
   }
   return ports.empty() ? LinkLayer::kUnknown : ports.front().link_layer;
+}
+
+RdmaDeviceStatus StatusOf(const DeviceInfo& info) {
+  RdmaDeviceStatus status;
+  status.name = info.name;
+  status.link_layer = std::string(LinkLayerName(info.link_layer()));
+  for (const DevicePort& port : info.ports) {
+    status.ports.push_back({port.number, port.active, port.active_mtu});
+  }
+  for (const DeviceGid& gid : info.gids) {
+    if (gid.interface_index == 0) continue;
+    std::string address = gid.address.ToString();
+    // Of several types, one after the other.
+    const auto& known = status.addresses;
+    if (std::find(known.begin(), known.end(), address) != known.end()) continue;
+    if (known.size() == RdmaDeviceStatus::kMostAddresses) break;
+    status.addresses.push_back(std::move(address));
+  }
+  return status;
 }
 
 absl::StatusOr<DeviceInfo> QueryDevice(const VerbsApi& api, ibv_context* context) {
@@ -118,14 +150,15 @@ absl::StatusOr<std::unique_ptr<RdmaDevice>> RdmaDevice::Open(const VerbsApi& api
                                                              ibv_context* context, size_t index,
                                                              DeviceInfo info,
                                                              RdmaRegistrar& registrar,
-                                                             bool relaxed_ordering) {
+                                                             bool relaxed_ordering, bool windows) {
   Check(index < kMaxRdmaDevices, "a device has an index in the keys of regions");
   auto pd = AllocateDomain(api, context);
   if (!pd.ok()) {
     return NotRdma(WhyNotRdma::kDeviceRefused,
                    absl::StrCat(info.name, ": ", pd.status().message()));
   }
-  const RdmaRegistrar::Device registered = {index, info.name, &api, pd->get(), relaxed_ordering};
+  const RdmaRegistrar::Device registered = {index,     info.name,        &api,
+                                            pd->get(), relaxed_ordering, windows};
   if (absl::Status status = registrar.AddDevice(registered); !status.ok()) return status;
   return std::unique_ptr<RdmaDevice>(
       new RdmaDevice(api, context, index, std::move(info), registrar, *std::move(pd)));
@@ -138,6 +171,7 @@ RdmaDevice::RdmaDevice(const VerbsApi& api, ibv_context* context, size_t index, 
       index_(index),
       info_(std::move(info)),
       registrar_(registrar),
+      use_(context),
       pd_(std::move(pd)) {}
 
 RdmaDevice::~RdmaDevice() { registrar_.RemoveDevice(index_); }

@@ -14,9 +14,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "transport/address.h"
+#include "transport/rdma/context_use.h"
 #include "transport/rdma/registrar.h"
 #include "transport/rdma/verbs/owned.h"
 #include "transport/rdma/verbs/verbs_api.h"
+#include "transport/rdma_status.h"
 #include "transport/upgrade.h"
 
 namespace farcall {
@@ -48,9 +50,17 @@ struct DeviceInfo {
   ibv_device_attr caps{};  // limits, ibv_query_device(3)
 
   bool has_shared_queue() const { return caps.max_srq > 0; }
+  // Whether IBV_EVENT_QP_LAST_WQE_REACHED follows the error of each queue pair with a shared queue.
+  bool tells_last_receive() const;
+  // Whether it has memory windows that are bound by a work request, and RDMA READ into memory
+  // that is open to nobody, which iWARP has not (RFC 5040, 7.1).
+  bool has_windows() const;
   bool active() const;           // some port is
   LinkLayer link_layer() const;  // of the first active port, else of the first
 };
+
+// What it says of itself, for people; the rest is not set.
+RdmaDeviceStatus StatusOf(const DeviceInfo& info);
 
 // Some system calls. The error names the device.
 absl::StatusOr<DeviceInfo> QueryDevice(const VerbsApi& api, ibv_context* context);
@@ -59,12 +69,13 @@ absl::StatusOr<DeviceInfo> QueryDevice(const VerbsApi& api, ibv_context* context
 // control loop held; what is const may be read by any thread.
 class RdmaDevice {
  public:
-  // `index`: below kMaxRdmaDevices, no other device's. The context stays open as long as this
-  // lives.
+  // `windows`: are bound to registered memory. `index`: below kMaxRdmaDevices, no other device's.
+  // The context stays open as long as this lives.
   static absl::StatusOr<std::unique_ptr<RdmaDevice>> Open(const VerbsApi& api, ibv_context* context,
                                                           size_t index, DeviceInfo info,
                                                           RdmaRegistrar& registrar,
-                                                          bool relaxed_ordering);
+                                                          bool relaxed_ordering,
+                                                          bool windows = false);
   RdmaDevice(const RdmaDevice&) = delete;
   RdmaDevice& operator=(const RdmaDevice&) = delete;
   // Nothing that was created with its domain or context is left.
@@ -87,6 +98,7 @@ class RdmaDevice {
   const size_t index_;
   const DeviceInfo info_;
   RdmaRegistrar& registrar_;
+  const ContextUse use_;  // until the domain is no more
   const ProtectionDomain pd_;
 };
 

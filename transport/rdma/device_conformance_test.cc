@@ -48,5 +48,17 @@ INSTANTIATE_TEST_SUITE_P(Driven, ConnectionConformance, testing::ValuesIn(Confor
                          })),
                          ConformanceCaseName);
 
+// Where the device has memory windows; else bytes are sent.
+RdmaRigOptions WithReferences() {
+  RdmaRigOptions options = Options();
+  options.rdma.read_at_least = 4 << 10;
+  return options;
+}
+
+INSTANTIATE_TEST_SUITE_P(References, ConnectionConformance, testing::ValuesIn(ConformanceCases([] {
+                           return std::make_unique<SteppedRdmaHarness>(WithReferences(), Places());
+                         })),
+                         ConformanceCaseName);
+
 }  // namespace
 }  // namespace farcall

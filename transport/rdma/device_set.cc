@@ -10,31 +10,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "transport/base/check.h"
+#include "transport/rdma/context_use.h"
 #include "transport/rdma/why_no_device.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
-
-// What rdma_get_devices(3) gave. The contexts in it stay open as long as this lives.
-class DeviceSet::List {
- public:
-  explicit List(const VerbsApi& api) : api_(api), contexts_(api.rdma.get_devices(&count_)) {}
-  List(const List&) = delete;
-  List& operator=(const List&) = delete;
-  ~List() {
-    if (contexts_ != nullptr) api_.rdma.free_devices(contexts_);
-  }
-
-  std::vector<ibv_context*> contexts() const {
-    if (contexts_ == nullptr || count_ <= 0) return {};
-    return std::vector<ibv_context*>(contexts_, contexts_ + count_);
-  }
-
- private:
-  const VerbsApi& api_;
-  int count_ = 0;
-  ibv_context** const contexts_;
-};
 
 // Why a device is not used; kInUse: it may be.
 struct DeviceSet::Verdict {
@@ -46,7 +26,7 @@ struct DeviceSet::Verdict {
 
 struct DeviceSet::Entry {
   ibv_context* context = nullptr;
-  std::shared_ptr<List> list;  // the last one that it was seen in
+  std::shared_ptr<DeviceList> list;  // the last one that it was seen in
   DeviceInfo info;
   Verdict verdict;
   // After `list`, so that it ends before the context may be closed.
@@ -83,22 +63,32 @@ DeviceSet::DeviceSet(const VerbsApi& api, const RdmaOptions& options, RdmaRegist
 DeviceSet::~DeviceSet() = default;
 
 absl::Status DeviceSet::Refresh() {
-  const auto list = std::make_shared<List>(api_);
+  const auto list = std::make_shared<DeviceList>(api_);
   const std::vector<ibv_context*> contexts = list->contexts();
   // librdmacm (44, ucma_init) waits for itself for ever when it is called after it has let go
   // of its last device; and while one comes or goes it may see none for a moment.
   if (!contexts.empty()) last_ = list;
   for (const auto& entry : entries_) entry->seen = false;
   for (ibv_context* const context : contexts) See(list, context);
-  // An open one stays, and keeps its list, until it is Removed.
-  std::erase_if(entries_,
-                [](const auto& entry) { return !entry->seen && entry->device == nullptr; });
-  nothing_ = contexts.empty() ? WhyNoDevice(api_, host_) : absl::OkStatus();
+  // An open one stays, and keeps its list, until it is Removed; another until it is let go.
+  const bool others = !contexts.empty();
+  std::erase_if(entries_, [&](const auto& entry) {
+    return !entry->seen && entry->device == nullptr && LetGo(*entry, others);
+  });
+  nothing_ = contexts.empty() ? WhyNoDevice(api_, host_, list->error()) : absl::OkStatus();
   LogChoice();
   return Availability();
 }
 
-void DeviceSet::See(const std::shared_ptr<List>& list, ibv_context* context) {
+// librdmacm closes the context of a device that is gone by itself, once it sees another device
+// and no list has the context any more. Of the last device it has to be taken (release_context.h);
+// its memory stays, for the list that is kept.
+bool DeviceSet::LetGo(const Entry& entry, bool others) const {
+  if (others) return true;
+  return !IsListed(api_, entry.context->device) && ContextUse::Release(api_, entry.context);
+}
+
+void DeviceSet::See(const std::shared_ptr<DeviceList>& list, ibv_context* context) {
   Entry* entry = EntryOf(context);
   if (entry == nullptr) {
     entries_.push_back(std::make_unique<Entry>());
@@ -191,7 +181,8 @@ absl::Status DeviceSet::OpenEntry(Entry& entry) {
                    absl::StrCat(entry.info.name, ": ", kMaxRdmaDevices, " devices are in use"));
   }
   auto device = RdmaDevice::Open(api_, entry.context, static_cast<size_t>(free - taken_.begin()),
-                                 entry.info, registrar_, options_.relaxed_ordering);
+                                 entry.info, registrar_, options_.relaxed_ordering,
+                                 options_.read_at_least > 0 && entry.info.has_windows());
   if (device.ok()) {
     *free = true;
     entry.device = *std::move(device);
@@ -208,7 +199,9 @@ absl::Status DeviceSet::OpenEntry(Entry& entry) {
 std::vector<RdmaDevice*> DeviceSet::Gone() const {
   std::vector<RdmaDevice*> gone;
   for (const auto& entry : entries_) {
-    if (!entry->seen) gone.push_back(entry->device.get());
+    if (entry->seen || entry->device == nullptr) continue;
+    // Else librdmacm could not look, for want of descriptors or memory.
+    if (!IsListed(api_, entry->context->device)) gone.push_back(entry->device.get());
   }
   return gone;
 }
@@ -227,6 +220,25 @@ std::vector<RdmaDevice*> DeviceSet::Open() const {
     if (entry->device != nullptr) open.push_back(entry->device.get());
   }
   return open;
+}
+
+std::vector<RdmaDeviceStatus> DeviceSet::Statuses() const {
+  std::vector<RdmaDeviceStatus> statuses;
+  for (const auto& entry : entries_) {
+    RdmaDeviceStatus status = StatusOf(entry->info);
+    status.present = entry->seen;
+    status.open = entry->device != nullptr;
+    status.why = entry->usable() ? WhyNotRdma::kInUse : entry->verdict.why;
+    if (!entry->seen) status.why = WhyNotRdma::kNoDevice;
+    if (!entry->usable() && entry->seen) status.why_detail = entry->verdict.detail;
+    statuses.push_back(std::move(status));
+  }
+  return statuses;
+}
+
+bool DeviceSet::MayUse(ibv_context* context) const {
+  const Entry* const entry = EntryOf(context);
+  return entry != nullptr && entry->usable();
 }
 
 std::vector<const DeviceInfo*> DeviceSet::Usable() const {

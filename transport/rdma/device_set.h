@@ -17,10 +17,12 @@
 #include "absl/status/statusor.h"
 #include "transport/base/episode_log.h"
 #include "transport/rdma/device.h"
+#include "transport/rdma/device_list.h"
 #include "transport/rdma/host_view.h"
 #include "transport/rdma/registrar.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
+#include "transport/rdma_status.h"
 
 namespace farcall {
 
@@ -48,27 +50,33 @@ class DeviceSet {
   // used.
   absl::StatusOr<RdmaDevice*> Find(ibv_context* context);
 
-  // Opened devices that the last Refresh did not see any more. What was created with them is
+  // Opened devices that the last Refresh did not see any more and that libibverbs does not see
+  // either. What was created with them is
   // to be destroyed, then they are to be Removed.
   std::vector<RdmaDevice*> Gone() const;
-  // Closes the device of `context`, if it is open, and looks again, which lets librdmacm
-  // close the context if the device is gone: until then the kernel's removal of the device
-  // waits. (librdmacm does so only if the host has another RDMA device left.) Nothing that
-  // was created with it is left.
+  // Closes the device of `context`, if it is open, and looks again. If the device is gone, that
+  // lets its context go, for which the kernel's removal of the device waits. Nothing that was
+  // created with it is left.
   void Remove(ibv_context* context);
 
+  // Whether it keeps contexts open, used or not.
+  bool keeps_any() const { return !entries_.empty(); }
   // Those that are open.
   std::vector<RdmaDevice*> Open() const;
+  // All that the last Refresh saw or that are open, with why they are not used; counts are 0.
+  std::vector<RdmaDeviceStatus> Statuses() const;
+  // Whether the device of this context may be used, as of the last Refresh.
+  bool MayUse(ibv_context* context) const;
   // The devices that may be used, as of the last Refresh.
   std::vector<const DeviceInfo*> Usable() const;
 
  private:
-  class List;
   struct Verdict;
   struct Entry;
 
   static Verdict VerdictOf(const absl::Status& error);
-  void See(const std::shared_ptr<List>& list, ibv_context* context);
+  bool LetGo(const Entry& entry, bool others) const;
+  void See(const std::shared_ptr<DeviceList>& list, ibv_context* context);
   Verdict Judge(const DeviceInfo& info) const;
   bool Excluded(const std::string& name) const;
   absl::Status OpenEntry(Entry& entry);
@@ -80,7 +88,7 @@ class DeviceSet {
   RdmaRegistrar& registrar_;
   const EpisodeLog::Sink& log_;
   const HostView host_;
-  std::shared_ptr<List> last_;  // that was not empty
+  std::shared_ptr<DeviceList> last_;  // that was not empty
   std::vector<std::unique_ptr<Entry>> entries_;
   std::array<bool, kMaxRdmaDevices> taken_{};  // indices
   absl::Status nothing_;                       // why there is no entry

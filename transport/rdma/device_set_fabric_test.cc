@@ -110,6 +110,119 @@ TEST_F(DeviceSetFabricTest, AnUnpluggedDeviceThatNobodyUsedIsLetGoByLooking) {
   EXPECT_FALSE(fabric_->faults().RemovalPending("fakeA"));
 }
 
+// librdmacm does so by itself only where it sees another device.
+TEST_F(DeviceSetFabricTest, TheLastDeviceIsLetGoAndTakenAgain) {
+  Start();
+  fabric_->faults().RemoveDevice("fakeB", false);
+  for (int round = 0; round < 2; ++round) {
+    CmId id = Bind("10.9.0.1");
+    ibv_context* const context = id->verbs;
+    ASSERT_TRUE(set_->Find(context).ok());
+    fabric_->faults().RemoveDevice("fakeA", false);
+    fabric_->Settle();
+    EXPECT_EQ(ReasonOf(set_->Refresh()), WhyNotRdma::kNoDevice);
+    ASSERT_EQ(set_->Gone().size(), 1u);
+    while (*NextCmEvent(fabric_->api(), channel_.get()) != nullptr) {
+    }
+    id.reset();
+    EXPECT_TRUE(fabric_->faults().RemovalPending("fakeA"));
+    set_->Remove(context);
+    EXPECT_FALSE(fabric_->faults().RemovalPending("fakeA"));
+    EXPECT_TRUE(set_->Gone().empty());
+    EXPECT_FALSE(set_->MayUse(context));
+    EXPECT_EQ(ReasonOf(set_->Refresh()), WhyNotRdma::kNoDevice);
+    ASSERT_TRUE(fabric_->faults().AddDevice("fakeA"));
+    EXPECT_TRUE(set_->Refresh().ok());
+  }
+  EXPECT_FALSE(fabric_->faults().RemovalPending("fakeB"));
+}
+
+TEST_F(DeviceSetFabricTest, TheLastDeviceIsLetGoByLookingAlsoWhenNobodyUsedIt) {
+  Start();
+  EXPECT_TRUE(set_->Refresh().ok());
+  fabric_->faults().RemoveDevice("fakeA", false);
+  fabric_->faults().RemoveDevice("fakeB", false);
+  fabric_->Settle();
+  EXPECT_FALSE(set_->Refresh().ok());
+  EXPECT_FALSE(fabric_->faults().RemovalPending("fakeA"));
+  EXPECT_FALSE(fabric_->faults().RemovalPending("fakeB"));
+}
+
+TEST_F(DeviceSetFabricTest, WhatCannotBeLetGoNowIsTriedAgain) {
+  Start();
+  EXPECT_TRUE(set_->Refresh().ok());
+  fabric_->faults().RemoveDevice("fakeA", false);
+  fabric_->faults().RemoveDevice("fakeB", false);
+  fabric_->Settle();
+  fabric_->faults().FailCall("release_context", 1, EBUSY);
+  EXPECT_FALSE(set_->Refresh().ok());
+  EXPECT_EQ(fabric_->faults().RemovalPending("fakeA") + fabric_->faults().RemovalPending("fakeB"),
+            1);
+  EXPECT_TRUE(set_->Usable().empty());
+  // Nor while it is not known whether the device is gone.
+  fabric_->faults().FailCall("ibv_get_device_list", 1, EMFILE);
+  EXPECT_FALSE(set_->Refresh().ok());
+  EXPECT_EQ(fabric_->faults().RemovalPending("fakeA") + fabric_->faults().RemovalPending("fakeB"),
+            1);
+  EXPECT_FALSE(set_->Refresh().ok());
+  EXPECT_FALSE(fabric_->faults().RemovalPending("fakeA"));
+  EXPECT_FALSE(fabric_->faults().RemovalPending("fakeB"));
+}
+
+// librdmacm says so for a moment when it cannot open another device.
+TEST_F(DeviceSetFabricTest, ADeviceThatIsThereIsNotTakenThoughNoneWasShown) {
+  Start();
+  EXPECT_TRUE(set_->Refresh().ok());
+  fabric_->faults().FailCall("rdma_get_devices", 1, EMFILE);
+  EXPECT_FALSE(set_->Refresh().ok());
+  EXPECT_TRUE(set_->Usable().empty());
+  EXPECT_TRUE(set_->Refresh().ok());
+  EXPECT_EQ(set_->Usable().size(), 2u);
+  EXPECT_TRUE(set_->Find(Bind("10.9.0.1")->verbs).ok());
+}
+
+// Nor is one in use gone because nobody could look.
+TEST_F(DeviceSetFabricTest, ADeviceInUseIsNotGoneThoughNoneWasShown) {
+  Start();
+  const CmId id = Bind("10.9.0.1");
+  ASSERT_TRUE(set_->Find(id->verbs).ok());
+  fabric_->faults().FailCall("rdma_get_devices", 1, EMFILE);
+  const absl::Status status = set_->Refresh();
+  EXPECT_EQ(Name(ReasonOf(status)), Name(WhyNotRdma::kDeviceRefused));
+  EXPECT_NE(status.message().find("rdma_get_devices: Too many open files"), absl::string_view::npos)
+      << status;
+  EXPECT_TRUE(set_->Gone().empty());
+  // Not even libibverbs.
+  fabric_->faults().FailEvery("rdma_get_devices", EMFILE);
+  fabric_->faults().FailEvery("ibv_get_device_list", EMFILE);
+  EXPECT_EQ(Name(ReasonOf(set_->Refresh())), Name(WhyNotRdma::kDeviceRefused));
+  EXPECT_TRUE(set_->Gone().empty());
+  fabric_->faults().FailEvery("rdma_get_devices", 0);
+  fabric_->faults().FailEvery("ibv_get_device_list", 0);
+  EXPECT_TRUE(set_->Refresh().ok());
+  EXPECT_TRUE(set_->Find(id->verbs).ok());
+}
+
+TEST_F(DeviceSetFabricTest, TheLastDeviceIsNotTakenFromAnotherRuntime) {
+  Start();
+  DeviceSet other(fabric_->api(), options_, registrar_, log_);
+  CmId id = Bind("10.9.0.1");
+  ibv_context* const context = id->verbs;
+  ASSERT_TRUE(set_->Find(context).ok());
+  EXPECT_FALSE(other.Refresh().ok()) << "it has no address of this host";
+  fabric_->faults().RemoveDevice("fakeA", false);
+  fabric_->faults().RemoveDevice("fakeB", false);
+  fabric_->Settle();
+  while (*NextCmEvent(fabric_->api(), channel_.get()) != nullptr) {
+  }
+  id.reset();
+  EXPECT_FALSE(other.Refresh().ok());
+  EXPECT_TRUE(fabric_->faults().RemovalPending("fakeA"));
+  EXPECT_FALSE(fabric_->faults().RemovalPending("fakeB"));
+  set_->Remove(context);
+  EXPECT_FALSE(fabric_->faults().RemovalPending("fakeA"));
+}
+
 TEST_F(DeviceSetFabricTest, TooLittleMemlockIsToldWithBothNumbers) {
   rlimit former{};
   ASSERT_EQ(getrlimit(RLIMIT_MEMLOCK, &former), 0);

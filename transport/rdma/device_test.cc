@@ -72,6 +72,15 @@ TEST(QueryDeviceTest, TheFirstActivePortSpeaks) {
   EXPECT_EQ(info.link_layer(), LinkLayer::kRoce);
 }
 
+TEST(QueryDeviceTest, SoftwareDriversDoNotTellTheLastReceive) {
+  DeviceInfo info;
+  EXPECT_TRUE(info.tells_last_receive());
+  for (const uint32_t vendor : {0xffffffu, 0x626d74u}) {  // rxe, siw
+    info.caps.vendor_id = vendor;
+    EXPECT_FALSE(info.tells_last_receive());
+  }
+}
+
 TEST(QueryDeviceTest, AnErrorNamesDeviceAndCall) {
   ScriptedVerbs verbs;
   ScriptedDevice& device = verbs.AddDevice("mlx5_0");

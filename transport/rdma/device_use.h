@@ -3,6 +3,8 @@
 #ifndef FARCALL_TRANSPORT_RDMA_DEVICE_USE_H_
 #define FARCALL_TRANSPORT_RDMA_DEVICE_USE_H_
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "transport/rdma/lane.h"
 #include "transport/rdma/queue_pair.h"
 #include "transport/rdma/rdma_parts.h"
+#include "transport/rdma_status.h"
 
 namespace farcall {
 
@@ -24,14 +27,19 @@ namespace farcall {
 class DeviceUse {
  public:
   // `device` lives until `over` was called, and must be told (OnRemoval) when it goes away;
-  // `over` is called from the mailbox, once, after End, and may destroy this.
-  DeviceUse(const RdmaParts& parts, RdmaDevice& device, absl::AnyInvocable<void()> over);
+  // `over` is called from the mailbox, once, after End, and may destroy this. `changed`: the
+  // device said that its ports or addresses are not what they were.
+  DeviceUse(const RdmaParts& parts, RdmaDevice& device, absl::AnyInvocable<void()> changed,
+            absl::AnyInvocable<void()> over);
   DeviceUse(const DeviceUse&) = delete;
   DeviceUse& operator=(const DeviceUse&) = delete;
   ~DeviceUse();
 
   const RdmaParts& parts() const { return parts_; }
   RdmaDevice& device() const { return device_; }
+  // Whether its queue pairs may have memory windows; not any more once it has failed to bind one.
+  bool has_windows() const;
+  void GiveUpWindows();
   // No longer to be used.
   bool ending() const { return ending_; }
   // It has no queue pair, by which rdma_cm would tell of the device's removal.
@@ -41,6 +49,9 @@ class DeviceUse {
   absl::StatusOr<std::shared_ptr<Lane>> LaneOf(EventLoop& loop);
 
   std::vector<EventLoop*> Loops() const;
+
+  // Adds what it counted, and what there is now.
+  void AddTo(RdmaDeviceStatus& status) const;
 
   // Its queue pairs, from creation until they are forgotten.
   void Add(const std::shared_ptr<QueuePair>& pair);
@@ -53,16 +64,25 @@ class DeviceUse {
 
  private:
   void OnNews(const AsyncSource::News& news);
+  bool HasQueue(const void* queue) const;
+  std::shared_ptr<QueuePair> Find(uint32_t number) const;
   void EndLanes();
+  void GiveReceives(Lane& lane, uint32_t receives);
   void EndIfEmpty();
 
   const RdmaParts& parts_;
   RdmaDevice& device_;
+  absl::AnyInvocable<void()> changed_;
   absl::AnyInvocable<void()> over_;
   std::unique_ptr<AsyncSource> events_;
   absl::flat_hash_map<EventLoop*, std::shared_ptr<Lane>> lanes_;
   absl::flat_hash_map<QueuePair*, std::shared_ptr<QueuePair>> pairs_;
-  size_t open_lanes_ = 0;  // whose loops still poll them
+  uint64_t pairs_ever_ = 0;
+  bool lost_ = false;  // it went away, or failed
+  bool windows_given_up_ = false;
+  std::array<uint64_t, kAsyncEventTypes> news_{};
+  RdmaTraffic ended_traffic_;  // of lanes that are gone
+  size_t open_lanes_ = 0;      // whose loops still poll them
   bool ending_ = false;
   bool lanes_ending_ = false;
 };

@@ -65,9 +65,7 @@ Dial::Dial(RdmaHost& host, EventLoop& control, EventLoop& loop,
       options_(options),
       deadline_(loop.now() + options.timeout),
       done_(std::move(done)),
-      timer_([this] {
-        Step(DialEvent::kTimeout, absl::DeadlineExceededError("no answer in time"));
-      }) {}
+      timer_([this] { OnTime(); }) {}
 
 Dial::~Dial() { Check(id_ == nullptr && pair_ == nullptr, "a dial ends before it dies"); }
 
@@ -75,16 +73,6 @@ void Dial::GiveUp() {
   if (done_ == nullptr) return;
   done_ = nullptr;
   control_.Post([self = shared_from_this()] { self->Cancel(); });
-}
-
-void Dial::Begin() {
-  if (state_ == DialState::kFailed) return;
-  const absl::Status ready = host_.Ready();
-  if (!ready.ok()) return Finish(ready);
-  if (!host_.Keep(shared_from_this(), /*incoming=*/false)) {
-    return Finish(absl::CancelledError("this process is ending"));
-  }
-  TryAddress();
 }
 
 // From addresses_[next_] on, until one can be waited for.
@@ -143,10 +131,9 @@ void Dial::OnSetUpNews(const CmNews& news) {
     // What is wrong there, seen from here.
     return Step(*event, absl::UnavailableError(absl::StrCat(Name(data->why), ": ", data->text)));
   }
-  const absl::Status detail =
-      news.status < 0 ? ErrnoStatus(-news.status)
-                      : absl::UnavailableError(host_.parts().api.rdma.event_str(news.type));
-  Step(*event, detail);
+  const char* const name = host_.parts().api.rdma.event_str(news.type);
+  Step(*event,
+       news.status < 0 ? Annotate(ErrnoStatus(-news.status), name) : absl::UnavailableError(name));
 }
 
 void Dial::OnEnrolled(const absl::Status& status) {
@@ -213,7 +200,8 @@ absl::Status Dial::Connect() {
   data.generation = pass_.generation;
   data.receives = pair_->terms();
   const auto bytes = EncodeConnectData(data);
-  rdma_conn_param param = ConnectParameters(host_.parts().options, bytes.data(), bytes.size());
+  rdma_conn_param param =
+      ConnectParameters(host_.parts().options, bytes, data.receives.windows, data.receives.reads);
   if (host_.parts().api.rdma.connect(pair_->id(), &param) == 0) return absl::OkStatus();
   return NotRdma(WhyNotRdma::kDeviceRefused,
                  Annotate(ErrnoStatus(errno), "rdma_connect").message());

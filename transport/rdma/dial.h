@@ -42,6 +42,8 @@ class Dial final : public std::enable_shared_from_this<Dial>,
 
   // With the control loop held.
   void Begin();
+  void OnTurn() override;
+  void OnTime();
   void TryAddress();
   absl::Status Resolve();
   void OnCmNews(const CmNews& news) override { OnSetUpNews(news); }
@@ -73,7 +75,8 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   Transport::OnConnect done_;  // null: called, or given up
 
   // With the control loop held.
-  size_t next_ = 0;  // of addresses_
+  size_t next_ = 0;       // of addresses_
+  bool in_line_ = false;  // its turn has not come
   DialState state_ = DialState::kResolvingAddress;
   CmId id_;                          // until pair_ has it
   std::shared_ptr<QueuePair> pair_;  // until it is open

@@ -44,6 +44,7 @@ absl::Status Incoming::Begin(Admission& admission, const CmNews& request) {
   if (!admitted.ok()) return admitted.status();
   admitted_ = *std::move(admitted);
   generation_ = data->generation;
+  peer_ = data->receives;
   return MakePair(*data);
 }
 
@@ -85,8 +86,10 @@ void Incoming::Step(AcceptEvent event, const absl::Status& detail) {
   switch (step.action) {
     case AcceptAction::kAccept: {
       const absl::Status accepted = AcceptNow();
-      if (!accepted.ok()) Step(AcceptEvent::kSetUpFailed, accepted);
-      return;
+      if (accepted.ok()) return;
+      // The kernel may have rejected it already, without a word why.
+      Reject(NotRdma(WhyNotRdma::kDeviceRefused, accepted.message()));
+      return Step(AcceptEvent::kSetUpFailed, accepted);
     }
     case AcceptAction::kReject:
       Reject(CarriesReason(detail) ? detail : NotRdma(step.why, detail.message()));
@@ -108,7 +111,10 @@ absl::Status Incoming::AcceptNow() {
   data.generation = generation_;
   data.receives = pair_->terms();
   const auto bytes = EncodeAcceptData(data);
-  rdma_conn_param param = ConnectParameters(host_.parts().options, bytes.data(), bytes.size());
+  // The peer's queue pair is made ready with what this says, which its device may not do: an answer
+  // asks for no more than the request offered.
+  rdma_conn_param param = ConnectParameters(
+      host_.parts().options, bytes, data.receives.AnswersTo(peer_), data.receives.BeginsAt(peer_));
   if (host_.parts().api.rdma.accept(pair_->id(), &param) == 0) return absl::OkStatus();
   return Annotate(ErrnoStatus(errno), "rdma_accept");
 }

@@ -49,6 +49,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming>,
   std::shared_ptr<QueuePair> pair_;  // until it is open
   Admitted admitted_;
   uint32_t generation_ = 0;
+  ReceiveTerms peer_;
   Timer timer_;
 };
 

@@ -7,12 +7,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
+#include "transport/base/trace.h"
 #include "transport/rdma/wr_id.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
 
-Lane::Lane(RdmaDevice& device, EventLoop& loop, BlockPool& pool, const RdmaOptions& options)
+Lane::Lane(RdmaDevice& device, EventLoop& loop, BlockPool& pool, const RdmaRegistrar& registrar,
+           const RdmaOptions& options, AskMore ask)
     : api_(device.api()),
       loop_(loop),
       pool_(pool),
@@ -21,7 +23,8 @@ Lane::Lane(RdmaDevice& device, EventLoop& loop, BlockPool& pool, const RdmaOptio
       pd_(device.pd()),
       context_(device.context()),
       caps_(device.info().caps),
-      batch_(pool, device.index(), options.max_inline),
+      batch_(pool, &registrar, device.index(), options.max_inline),
+      ask_(std::move(ask)),
       retry_timer_([this] { Retry(); }) {}
 
 Lane::~Lane() {
@@ -31,18 +34,24 @@ Lane::~Lane() {
 
 absl::Status Lane::Enroll(const std::shared_ptr<MessageChannel>& channel) {
   Check(loop_.held() && !channels_.contains(channel->number()), "a channel is enrolled once");
+  // Where that failed before, there may be room by now.
+  Begin();
   if (!polling_) return NotRdma(WhyNotRdma::kDeviceRefused, "its completion queue is not polled");
   const uint32_t need = NeedOf(*channel);
-  if (depth_ - reserved_ < need) {
+  if (!room_.Take(need)) {
     return NotRdma(WhyNotRdma::kCapacity,
-                   absl::StrCat("the completion queue has ", depth_, " entries for ",
+                   absl::StrCat("the completion queue has ", room_.entries(), " entries for ",
                                 channels_.size(), " connections (completion_queue_depth)"));
   }
   ReceiveQueue* const own = channel->own_queue();
   if (own != nullptr) Replenish(*own);
-  absl::Status joined = channel->Join(own != nullptr ? *own : *receives_, batch_);
-  if (!joined.ok()) return joined;
-  reserved_ += need;
+  absl::Status joined = channel->Join(own != nullptr ? *own : *receives_, batch_, room_, counters_);
+  BalanceReceives();
+  if (!joined.ok()) {
+    room_.Give(need);
+    return joined;
+  }
+  counters_.enrolled.Add(1);
   channels_[channel->number()] = channel;
   if (own == nullptr) {
     if (members_.size() <= channel->member()) members_.resize(channel->member() + 1);
@@ -51,10 +60,12 @@ absl::Status Lane::Enroll(const std::shared_ptr<MessageChannel>& channel) {
   return absl::OkStatus();
 }
 
-// Entries of the completion queue: on an error everything completes.
+// Entries of the completion queue that are its own: on an error everything completes. For
+// further sends it takes more while they are under way.
 uint32_t Lane::NeedOf(MessageChannel& channel) const {
   const ReceiveQueue* const own = channel.own_queue();
-  return channel.limits().send_slots + (own == nullptr ? 0 : own->slots());
+  const uint32_t receives = own == nullptr ? 0 : own->slots();
+  return channel.limits().own_completions() + receives;
 }
 
 bool Lane::Enrolled(const MessageChannel& channel) const {
@@ -78,10 +89,12 @@ void Lane::Forget(MessageChannel& channel) {
   for (int count = Look(); count > 0; count = Look()) HandleBatch(count);
   FinishDrains([&](const Drain& drain) { return drain.channel == &channel; });
   channel.Leave();
-  reserved_ -= NeedOf(channel);
+  room_.Give(NeedOf(channel));
   last_ = nullptr;
   channels_.erase(channel.number());
+  counters_.forgotten.Add(1);
   FeedHungry();
+  BalanceReceives();
 }
 
 void Lane::Close() {
@@ -98,15 +111,18 @@ bool Lane::Poll() {
   }
   if (count > 0) HandleBatch(count);
   if (count < kBatch && !drains_.empty()) {
-    FinishDrains([](const Drain& drain) { return drain.channel->quiet(); });
+    FinishDrains([](const Drain& drain) { return drain.channel->idle(); });
   }
   return count > 0;
 }
 
 bool Lane::Arm() {
   TakeEvents();
-  // Fails on a broken device, which is told elsewhere.
-  if (ibv_req_notify_cq(cq_.get(), /*solicited_only=*/0) != 0) return true;
+  if (ibv_req_notify_cq(cq_.get(), /*solicited_only=*/0) != 0) {
+    // Nothing would wake this loop for them any more.
+    FailAll(absl::UnavailableError("ibv_req_notify_cq failed"));
+    return true;
+  }
   // What came before that gives no event.
   slipped_in_ = std::max(0, Look());
   return slipped_in_ == 0;
@@ -132,9 +148,21 @@ void Lane::HandleBatch(int count) {
   touched.clear();
   spare_ = std::move(touched);
   FeedHungry();
+  BalanceReceives();
+  CountBatch(count);
+}
+
+void Lane::CountBatch(int completions) {
+  counters_.completions.Add(static_cast<uint64_t>(completions));
+  if (!receives_) return;
+  const ReceiveLedger& ledger = receives_->ledger();
+  counters_.receive_slots.Set(receives_->used());
+  counters_.receives_posted.Set(ledger.posted());
+  counters_.receives_promised.Set(ledger.outstanding());
 }
 
 void Lane::Handle(const ibv_wc& completion) {
+  trace::Completion(completion.qp_num, completion.status, completion.vendor_err, completion.wr_id);
   if (last_ == nullptr || last_->number() != completion.qp_num) {
     const auto found = channels_.find(completion.qp_num);
     last_ = found == channels_.end() ? nullptr : found->second.get();
@@ -153,11 +181,11 @@ void Lane::Handle(const ibv_wc& completion) {
 void Lane::Replenish(ReceiveQueue& queue) {
   queue.Fill();
   if (queue.Post()) {
-    retry_ = kFirstRetry;
-    starving_since_.reset();
+    // That one queue is full says nothing of another, which may have waited for long.
+    if (std::exchange(queue.starving_since, std::nullopt)) retry_ = kFirstRetry;
     return;
   }
-  if (!starving_since_) starving_since_ = loop_.now();
+  if (!queue.starving_since) queue.starving_since = loop_.now();
   if (!retry_timer_.pending()) {
     loop_.SetTimer(retry_timer_, loop_.now() + retry_);
     retry_ = std::min(2 * retry_, kLastRetry);
@@ -172,8 +200,11 @@ void Lane::Retry() {
     if (!std::exchange(channel->touched, true)) touched_.push_back(channel.get());
   }
   HandleBatch(0);
-  if (!starving_since_ || loop_.now() - *starving_since_ < kStarved) return;
-  for (auto& [number, channel] : channels_) channel->Starve();
+  for (auto& [number, channel] : channels_) {
+    const ReceiveQueue* const own = channel->own_queue();
+    const auto since = (own != nullptr ? *own : *receives_).starving_since;
+    if (since && loop_.now() - *since >= kStarved) channel->Starve();
+  }
 }
 
 // Receives were posted or given back: those who have too few are given some.

@@ -25,7 +25,9 @@
 #include "absl/status/statusor.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/event_loop.h"
+#include "transport/rdma/completion_room.h"
 #include "transport/rdma/device.h"
+#include "transport/rdma/lane_counters.h"
 #include "transport/rdma/message_channel.h"
 #include "transport/rdma/receive_queue.h"
 #include "transport/rdma/registrar.h"
@@ -37,11 +39,16 @@ namespace farcall {
 
 class Lane final : private PollSource {
  public:
+  // It needs so many more blocks for shared receives, in registered memory.
+  using AskMore = absl::AnyInvocable<void(Lane&, uint32_t receives)>;
+
   // With the control loop held. `loop` gets it by a letter. What is passed by reference
   // outlives the lane. kCapacity or kMemlock: not even one connection could be carried.
+  // `ask` is called with the data loop held, and answered by OnReceives, unless Close comes
+  // before.
   static absl::StatusOr<std::shared_ptr<Lane>> Create(RdmaDevice& device, EventLoop& loop,
                                                       BlockPool& pool, RdmaRegistrar& registrar,
-                                                      const RdmaOptions& options);
+                                                      const RdmaOptions& options, AskMore ask);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
   // With the control loop held, after Close; every channel was forgotten.
@@ -53,6 +60,7 @@ class Lane final : private PollSource {
   ibv_cq* completions() const { return cq_.get(); }
   ibv_srq* shared_receives() const { return srq_.get(); }  // null: a queue for each queue pair
   uint32_t max_inline() const { return options_.max_inline; }
+  const LaneCounters& counters() const { return counters_; }
 
   // --- With the data loop held.
 
@@ -66,6 +74,8 @@ class Lane final : private PollSource {
   void WhenDrained(MessageChannel& channel, absl::AnyInvocable<void()> done);
   // The queue pair is destroyed. Handles the completions that are still there.
   void Forget(MessageChannel& channel);
+  // The pool has blocks for so many more shared receives; 0: there will be no more for now.
+  void OnReceives(uint32_t more);
   // Ends polling. Nothing is enrolled.
   void Close();
 
@@ -79,12 +89,15 @@ class Lane final : private PollSource {
   // Without blocks for so long, connections that hold part of a message give it up: those
   // blocks may be just what all others wait for.
   static constexpr Duration kStarved = std::chrono::seconds(1);
+  // How often more receives are asked for where there were none to be had.
+  static constexpr Duration kAskEvery = std::chrono::seconds(1);
   struct Drain {
     MessageChannel* channel;
     absl::AnyInvocable<void()> done;
   };
 
-  Lane(RdmaDevice& device, EventLoop& loop, BlockPool& pool, const RdmaOptions& options);
+  Lane(RdmaDevice& device, EventLoop& loop, BlockPool& pool, const RdmaRegistrar& registrar,
+       const RdmaOptions& options, AskMore ask);
   absl::Status MakeQueues(RdmaRegistrar& registrar);
   absl::Status MakeSharedReceives(RdmaRegistrar& registrar);
   void Begin();
@@ -96,10 +109,12 @@ class Lane final : private PollSource {
 
   int Look();
   void HandleBatch(int count);
+  void CountBatch(int completions);
   void Handle(const ibv_wc& completion);
   void Replenish(ReceiveQueue& queue);
   void Retry();
   void FeedHungry();
+  void BalanceReceives();
   void FinishDrains(absl::FunctionRef<bool(const Drain&)> over);
   bool Enrolled(const MessageChannel& channel) const;
   void FailAll(const absl::Status& why);
@@ -116,13 +131,17 @@ class Lane final : private PollSource {
   const ibv_device_attr caps_;
   CompletionChannel event_channel_;
   CompletionQueue cq_;
-  uint32_t depth_ = 0;     // of cq_
-  uint32_t reserved_ = 0;  // of it, for what may complete
 
   // With the data loop held. The blocks outlive the queue that they are posted to.
   std::optional<ReceiveQueue> receives_;
   SharedReceiveQueue srq_;
   SendBatch batch_;
+  CompletionRoom room_{0};       // of cq_
+  uint32_t receive_room_ = 0;    // taken of it for shared receives, the most that there were
+  uint32_t first_receives_ = 0;  // never fewer than these
+  AskMore ask_;
+  bool asking_ = false;
+  TimePoint ask_again_{};                                                    // not before
   absl::flat_hash_map<uint32_t, std::shared_ptr<MessageChannel>> channels_;  // by number
   std::vector<MessageChannel*> members_;                                     // by ledger member
   MessageChannel* last_ = nullptr;                                           // that was found
@@ -130,11 +149,11 @@ class Lane final : private PollSource {
   std::vector<MessageChannel*> spare_;    // its memory, of the batch before
   std::vector<Drain> drains_;
   std::array<ibv_wc, kBatch> found_;
+  LaneCounters counters_;
   int slipped_in_ = 0;  // of found_, what Arm found
   bool polling_ = false;
   unsigned unacknowledged_ = 0;
   Duration retry_ = kFirstRetry;
-  std::optional<TimePoint> starving_since_;
   Timer retry_timer_;
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "transport/base/check.h"
 #include "transport/base/errno_status.h"
 #include "transport/rdma/lane.h"
 #include "transport/why_not_rdma.h"
@@ -21,8 +23,8 @@ absl::Status Refused(const absl::Status& error) {
 
 absl::StatusOr<std::shared_ptr<Lane>> Lane::Create(RdmaDevice& device, EventLoop& loop,
                                                    BlockPool& pool, RdmaRegistrar& registrar,
-                                                   const RdmaOptions& options) {
-  std::shared_ptr<Lane> lane(new Lane(device, loop, pool, options));
+                                                   const RdmaOptions& options, AskMore ask) {
+  std::shared_ptr<Lane> lane(new Lane(device, loop, pool, registrar, options, std::move(ask)));
   absl::Status made = lane->MakeQueues(registrar);
   if (!made.ok()) return made;
   loop.Post([lane] { lane->Begin(); });
@@ -39,7 +41,7 @@ absl::Status Lane::MakeQueues(RdmaRegistrar& registrar) {
                                   nullptr, event_channel_.get());
   if (!cq.ok()) return Refused(cq.status());
   cq_ = *std::move(cq);
-  depth_ = static_cast<uint32_t>(cq_->cqe);
+  room_ = CompletionRoom(static_cast<uint32_t>(cq_->cqe));
   // What is sent is copied to, at least the headers.
   const absl::Status headers = pool_.Reserve(BlockPool::kSmall, /*count=*/1);
   if (!headers.ok()) return NotRdma(WhyNotRdma::kCapacity, headers.message());
@@ -55,14 +57,22 @@ absl::Status Lane::MakeQueues(RdmaRegistrar& registrar) {
 }
 
 absl::Status Lane::MakeSharedReceives(RdmaRegistrar& registrar) {
-  const uint32_t slots = std::min(
-      {options_.shared_receives, static_cast<uint32_t>(std::max(0, caps_.max_srq_wr)), depth_ / 2});
-  auto srq = CreateSharedReceiveQueue(api_, pd_, slots, /*max_segments=*/1, nullptr);
+  const uint32_t room =
+      std::min(static_cast<uint32_t>(std::max(0, caps_.max_srq_wr)), room_.entries() / 2);
+  const uint32_t slots = std::min(options_.shared_receives, room);
+  uint32_t most = std::max(slots, std::min(options_.max_shared_receives, room));
+  auto srq = CreateSharedReceiveQueue(api_, pd_, most, /*max_segments=*/1, nullptr);
+  if (!srq.ok() && most > slots) {
+    most = slots;
+    srq = CreateSharedReceiveQueue(api_, pd_, most, /*max_segments=*/1, nullptr);
+  }
   if (!srq.ok()) return Refused(srq.status());
   srq_ = *std::move(srq);
-  receives_.emplace(pool_, device_, ReceiveQueue::Target{.shared = srq_.get()}, slots,
+  receives_.emplace(pool_, device_, ReceiveQueue::Target{.shared = srq_.get()}, most,
                     options_.receive_slots);
-  reserved_ = slots;
+  receives_->SetUsed(slots);
+  Check(room_.Take(slots), "at most half of the queue is for receives");
+  first_receives_ = receive_room_ = slots;
   // What it does not give is told below.
   pool_.Reserve(kReceiveBlock, slots).IgnoreError();
   const absl::Status registered = registrar.RegisterPending();
@@ -77,8 +87,10 @@ absl::Status Lane::MakeSharedReceives(RdmaRegistrar& registrar) {
 
 // With the data loop held.
 void Lane::Begin() {
+  if (polling_) return;
   polling_ = loop_.AddSource(*this).ok();
   if (polling_ && receives_) Replenish(*receives_);
+  CountBatch(0);
 }
 
 }  // namespace farcall

@@ -27,7 +27,8 @@ absl::Status RegistrationError(absl::string_view device, size_t bytes, size_t ne
   if (about_memory && allowed != RLIM_INFINITY && needed > allowed) {
     return NotRdma(WhyNotRdma::kMemlock,
                    absl::StrCat(device, ": ", needed,
-                                " bytes are needed, the pool's regions for each device in use; ",
+                                " bytes are needed, the pool's regions and memory of the program, "
+                                "for each device in use; ",
                                 allowed, " are allowed"));
   }
   return NotRdma(

@@ -69,5 +69,52 @@ TEST(MessageHeaderTest, EachUnknownBitIsAnError) {
               HasSubstr("unknown flags 0x02000000"));
 }
 
+TEST(MessageHeaderTest, TheBytesWithReferencesAreFrozen) {
+  EXPECT_EQ(absl::BytesToHexString(Encoded({.count = 5, .reference = true})), "0000000502000000");
+  EXPECT_EQ(absl::BytesToHexString(
+                Encoded({.count = 5, .fin = true, .reference = true, .references_read = 0xabcd})),
+            "000000050300abcd");
+  std::string bytes(RemoteBytes::kEncodedBytes, 'x');
+  EncodeRemoteBytes({.address = 0x0123456789abcdef, .key = 0x80000701, .length = 0x00012345},
+                    bytes.data());
+  EXPECT_EQ(absl::BytesToHexString(bytes),
+            "0123456789abcdef"
+            "80000701"
+            "00012345");
+}
+
+TEST(MessageHeaderTest, OnlyWhatWasAgreedOnIsKnown) {
+  for (int bit = 0; bit < 32; ++bit) {
+    std::string bytes = Encoded({.count = 7});
+    bytes[static_cast<size_t>(4 + bit / 8)] = static_cast<char>(1 << bit % 8);
+    const auto header = DecodeMessageHeader(bytes, References::kYes);
+    // The two flags, and the 16 bits of the count.
+    EXPECT_EQ(header.ok(), bit <= 1 || bit >= 16) << bit;
+    if (header.ok()) {
+      EXPECT_EQ(Encoded(*header), bytes);
+    }
+  }
+  EXPECT_FALSE(DecodeMessageHeader(Encoded({.reference = true})).ok());
+  EXPECT_FALSE(DecodeMessageHeader(Encoded({.references_read = 1})).ok());
+}
+
+TEST(MessageHeaderTest, AReferenceIsOfItsLengthAndRefersToSome) {
+  const auto with = [](const RemoteBytes& remote) {
+    std::string bytes = Encoded({.reference = true});
+    bytes.resize(kMessageHeaderBytes + RemoteBytes::kEncodedBytes);
+    EncodeRemoteBytes(remote, bytes.data() + kMessageHeaderBytes);
+    return bytes;
+  };
+  const RemoteBytes good{.address = ~uint64_t{0}, .key = ~0u, .length = RemoteBytes::kMost};
+  EXPECT_EQ(DecodeRemoteBytes(with(good)).value(), good);
+  for (size_t size = 0; size < with(good).size(); ++size) {
+    EXPECT_FALSE(DecodeRemoteBytes(with(good).substr(0, size)).ok()) << size;
+  }
+  EXPECT_FALSE(DecodeRemoteBytes(with(good) + "x").ok());
+  EXPECT_THAT(DecodeRemoteBytes(with({.length = 0})).status().message(),
+              HasSubstr("refers to 0 bytes"));
+  EXPECT_FALSE(DecodeRemoteBytes(with({.length = RemoteBytes::kMost + 1})).ok());
+}
+
 }  // namespace
 }  // namespace farcall

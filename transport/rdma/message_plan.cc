@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "transport/base/check.h"
-#include "transport/rdma/message_header.h"
 
 namespace farcall {
 namespace {
@@ -62,6 +61,27 @@ bool AddReference(const Cursor& cursor, uint32_t bytes, uint32_t max_segments, M
   return true;
 }
 
+// Whether a reference is sent of what stands there.
+bool IsReferred(const Cursor& cursor, const MessageLimits& limits, IsKnown is_known) {
+  return limits.reference_from > 0 && cursor.left() >= limits.reference_from &&
+         is_known(*cursor.slice().block);
+}
+
+MessagePlan PlanReference(const Cursor& cursor, const MessageLimits& limits) {
+  constexpr uint32_t kEncoded = RemoteBytes::kEncodedBytes;
+  MessagePlan plan;
+  plan.reference = true;
+  plan.bytes = std::min(cursor.left(), limits.max_reference);
+  // A rest that would be too small for a reference comes with it, so that nothing of a large slice
+  // is sent, and copied where it comes.
+  if (cursor.left() - plan.bytes < limits.reference_from) {
+    plan.bytes = std::min(cursor.left(), RemoteBytes::kMost);
+  }
+  plan.send_inline = limits.max_inline >= kHeader + kEncoded;
+  plan.segments[0].length = kEncoded;
+  return plan;
+}
+
 }  // namespace
 
 MessagePlan PlanMessage(std::span<const Buffer::Slice> slices, uint32_t skip,
@@ -78,11 +98,14 @@ MessagePlan PlanMessage(std::span<const Buffer::Slice> slices, uint32_t skip,
     plan.copied = plan.segments[0].length = plan.bytes;
     return plan;
   }
+  if (!cursor.done() && IsReferred(cursor, limits, is_known)) return PlanReference(cursor, limits);
   for (uint32_t room = limits.max_message - kHeader; room > 0 && !cursor.done();) {
+    if (plan.bytes > 0 && IsReferred(cursor, limits, is_known)) break;
     const Block& block = *cursor.slice().block;
     const bool host = block.kind == MemoryKind::kHost;
     uint32_t bytes = std::min(cursor.left(), room);
-    bool copy = host && (bytes < limits.copy_below || !is_known(block));
+    const bool unknown = host && bytes >= limits.copy_below && !is_known(block);
+    bool copy = unknown || (host && bytes < limits.copy_below);
     // With a single segment all is copied, a slice to a message.
     if (host && max_segments == 1 && plan.bytes == 0) copy = true;
     Check(copy || host || (is_known(block) && max_segments > 1),
@@ -92,6 +115,7 @@ MessagePlan PlanMessage(std::span<const Buffer::Slice> slices, uint32_t skip,
     const bool added = copy ? AddCopied(bytes, max_segments, plan)
                             : AddReference(cursor, bytes, max_segments, plan);
     if (!added) break;
+    if (unknown) plan.unknown += bytes;
     plan.bytes += bytes;
     room -= bytes;
     cursor.Skip(bytes);
@@ -101,6 +125,7 @@ MessagePlan PlanMessage(std::span<const Buffer::Slice> slices, uint32_t skip,
 
 void GatherCopied(std::span<const Buffer::Slice> slices, uint32_t skip, const MessagePlan& plan,
                   char* out) {
+  if (plan.reference) return;
   Cursor cursor{.slices = slices, .offset = skip};
   for (uint32_t i = 0; i < plan.segment_count; ++i) {
     const bool copy = plan.segments[i].slice == MessagePlan::kCopied;

@@ -3,6 +3,7 @@
 // How the bytes that wait to be sent are cut into messages: which go where they are, and
 // which are copied. A segment of a work request costs the device about as much as a small
 // copy costs the CPU, so small slices are copied; so is memory that the device does not know.
+// Large slices may stay where they are for the peer to fetch: then the message has a reference.
 
 #ifndef FARCALL_TRANSPORT_RDMA_MESSAGE_PLAN_H_
 #define FARCALL_TRANSPORT_RDMA_MESSAGE_PLAN_H_
@@ -15,6 +16,7 @@
 #include "absl/functional/function_ref.h"
 #include "transport/buffer/block.h"
 #include "transport/buffer/buffer.h"
+#include "transport/rdma/message_header.h"
 
 namespace farcall {
 
@@ -31,11 +33,17 @@ struct MessageLimits {
   uint32_t copy_below = 512;
   // Bytes that may be copied into one message. > 0
   uint32_t max_copy = 64 << 10;
+  // Of a slice with at least so many bytes (left), which the device knows, a reference is sent.
+  // 0: never.
+  uint32_t reference_from = 0;
+  // Bytes of one reference, at most. > 0
+  uint32_t max_reference = RemoteBytes::kMost;
 };
 
 // One message, from the front of what waits. Its bytes are, in order, those of its segments;
 // the header comes before them, in the same segment as the first copied bytes if the message
-// begins with such.
+// begins with such. A reference stands where copied bytes would: `bytes` are those of the first
+// slice that it is of, and none is copied.
 struct MessagePlan {
   static constexpr size_t kMostSegments = 16;
   static constexpr uint32_t kCopied = ~0u;
@@ -50,10 +58,18 @@ struct MessagePlan {
 
   uint32_t bytes = 0;        // of the stream, in all
   uint32_t copied = 0;       // of them
+  uint32_t unknown = 0;      // of those, in larger slices that the device does not know
+  bool reference = false;    // to the bytes, which do not follow
   bool send_inline = false;  // all is in the first segment, and leaves as IBV_SEND_INLINE
   uint32_t segment_count = 1;
   // segments[0] is the header and the copied bytes right after it, perhaps none.
   std::array<Segment, kMostSegments> segments{};
+
+  // Of the first segment's memory and of all other copied bytes.
+  uint32_t own_bytes() const {
+    return static_cast<uint32_t>(kMessageHeaderBytes) +
+           (reference ? static_cast<uint32_t>(RemoteBytes::kEncodedBytes) : copied);
+  }
 };
 
 // Whether the device knows the block. Asked once for a slice that might go where it is.

@@ -61,6 +61,47 @@ TEST(MessagePlanTest, ALargeSliceStaysWhereItIs) {
   EXPECT_TRUE(Are(plan, {{kCopied, 0, 0}, {0, 0, 5000}}));
 }
 
+TEST(MessagePlanTest, AReferenceIsSentOfALargeSliceThatTheDeviceKnows) {
+  const Buffer buffer = Slices({40, 20'000, 60, 8191, 8192});
+  const MessageLimits limits{.reference_from = 8192, .max_reference = 8500};
+  Buffer rest = buffer.Share();
+  const auto next = [&](IsKnown is_known) {
+    const MessagePlan plan = PlanMessage(rest.slices(), 0, limits, is_known);
+    rest.RemoveFront(plan.bytes);
+    return plan;
+  };
+  MessagePlan plan = next(kAllKnown);
+  EXPECT_FALSE(plan.reference);
+  EXPECT_EQ(plan.bytes, 40u) << "a message ends before a reference";
+  plan = next(kAllKnown);
+  EXPECT_TRUE(plan.reference);
+  EXPECT_EQ(plan.bytes, 8500u);
+  EXPECT_EQ(plan.copied, 0u);
+  EXPECT_EQ(plan.own_bytes(), 24u);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 16}}));
+  EXPECT_FALSE(plan.send_inline);
+  plan = next(kAllKnown);
+  EXPECT_TRUE(plan.reference);
+  EXPECT_EQ(plan.bytes, 11'500u) << "what would be left of it is too little for a reference";
+  plan = next(kAllKnown);
+  EXPECT_FALSE(plan.reference);
+  EXPECT_EQ(plan.bytes, 60u + 8191u);
+  EXPECT_FALSE(PlanMessage(rest.slices(), 0, limits, kNoneKnown).reference);
+  EXPECT_FALSE(PlanMessage(rest.slices(), 0, {}, kAllKnown).reference);
+  EXPECT_TRUE(next(kAllKnown).reference);
+  EXPECT_TRUE(rest.empty());
+}
+
+TEST(MessagePlanTest, AReferenceGoesInlineWhereItFits) {
+  const Buffer buffer = Slices({9000});
+  for (const uint32_t max_inline : {0u, 23u, 24u}) {
+    const MessagePlan plan = PlanMessage(
+        buffer.slices(), 0, {.max_inline = max_inline, .reference_from = 4096}, kAllKnown);
+    EXPECT_TRUE(plan.reference);
+    EXPECT_EQ(plan.send_inline, max_inline == 24);
+  }
+}
+
 TEST(MessagePlanTest, SmallSlicesAreCopiedBehindTheHeader) {
   const Buffer buffer = Slices({40, 60, 5000});
   const MessagePlan plan = PlanMessage(buffer.slices(), 0, {}, kAllKnown);
@@ -223,6 +264,19 @@ TEST(MessagePlanTest, AnySlicesArriveInOrder) {
     CutAllIntoMessages(seed);
     ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed;
   }
+}
+
+TEST(MessagePlanTest, TellsWhichCopiesRegistrationWouldSpare) {
+  const Buffer buffer = Slices({99, 1000, 300});
+  const MessageLimits limits{.max_segments = 8, .copy_below = 100};
+  EXPECT_EQ(PlanMessage(buffer.slices(), 0, limits, kAllKnown).unknown, 0u);
+  const MessagePlan plan = PlanMessage(buffer.slices(), 0, limits, kNoneKnown);
+  EXPECT_EQ(plan.copied, 1399u);
+  EXPECT_EQ(plan.unknown, 1300u) << "a small slice is copied anyway";
+  // What goes inline needs no registration.
+  EXPECT_EQ(PlanMessage(buffer.slices(), 0, {.max_inline = 2000}, kNoneKnown).unknown, 0u);
+  // With one segment all is copied, known or not.
+  EXPECT_EQ(PlanMessage(Slices({1000}).slices(), 0, {.max_segments = 1}, kAllKnown).unknown, 0u);
 }
 
 }  // namespace

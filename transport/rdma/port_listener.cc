@@ -45,7 +45,9 @@ void PortListener::OnCmNews(const CmNews& news) {
   }
   if (news.type != RDMA_CM_EVENT_DEVICE_REMOVAL) return;
   // At once: the kernel waits for it.
+  ibv_context* const context = device();
   id_.reset();
+  if (context != nullptr) host_.OnRemoval(context);
   if (removed_) host_.parts().control.Post(std::exchange(removed_, nullptr));
 }
 

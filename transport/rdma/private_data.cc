@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -22,8 +23,8 @@ constexpr size_t kCommonBytes = 6;              // magic, version, length
 // What rdma_cm carries for a reliable connection: rdma_connect(3), and the sizes of the
 // private data of REP and REJ of the InfiniBand specification, 12.6, without the header of
 // rdma_cm, which connect alone has. A length is a byte.
-static_assert(ConnectData::kBytes <= 56);
-static_assert(AcceptData::kBytes <= 196);
+static_assert(ConnectData::kMostBytes <= 56);
+static_assert(AcceptData::kMostBytes <= 196);
 static_assert(RejectData::kHeaderBytes + RejectData::kMostText <= 148);
 
 void PutCommon(uint32_t magic, size_t length, char* out) {
@@ -64,7 +65,26 @@ absl::Status CheckTerms(const ReceiveTerms& terms) {
         "the RDMA peer gives ", terms.initial_receives, " of ", terms.receive_slots,
         " receives, not ", CreditLimits::kLeast, " or more of at most ", CreditLimits::kMost));
   }
+  if (terms.windows > ReceiveTerms::kMostWindows || terms.reads > ReceiveTerms::kMostWindows) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the RDMA peer has ", terms.windows, " windows and ", terms.reads,
+                     " reads, not at most ", ReceiveTerms::kMostWindows));
+  }
   return absl::OkStatus();
+}
+
+// Behind everything else, and only where there is something to say.
+std::string WithReferences(std::string out, const ReceiveTerms& terms) {
+  if (terms.windows == 0 && terms.reads == 0) return out;
+  out.append({static_cast<char>(terms.windows), static_cast<char>(terms.reads), 0, 0});
+  out[5] = static_cast<char>(out.size());
+  return out;
+}
+
+void GetReferences(absl::string_view rest, ReceiveTerms& terms) {
+  if (rest.size() < 4) return;
+  terms.windows = static_cast<uint8_t>(rest[0]);
+  terms.reads = static_cast<uint8_t>(rest[1]);
 }
 
 void PutTerms(const ReceiveTerms& terms, char* out) {
@@ -90,21 +110,21 @@ std::string Printable(absl::string_view text) {
 
 }  // namespace
 
-std::array<char, ConnectData::kBytes> EncodeConnectData(const ConnectData& data) {
-  std::array<char, ConnectData::kBytes> out{};
+std::string EncodeConnectData(const ConnectData& data) {
+  std::string out(ConnectData::kBytes, '\0');
   PutCommon(kConnectMagic, out.size(), out.data());
   std::memcpy(out.data() + 8, data.token.data(), data.token.size());
   PutBigEndian<uint32_t>(data.generation, out.data() + 24);
   PutTerms(data.receives, out.data() + 28);
-  return out;
+  return WithReferences(std::move(out), data.receives);
 }
 
-std::array<char, AcceptData::kBytes> EncodeAcceptData(const AcceptData& data) {
-  std::array<char, AcceptData::kBytes> out{};
+std::string EncodeAcceptData(const AcceptData& data) {
+  std::string out(AcceptData::kBytes, '\0');
   PutCommon(kAcceptMagic, out.size(), out.data());
   PutBigEndian<uint32_t>(data.generation, out.data() + 8);
   PutTerms(data.receives, out.data() + 12);
-  return out;
+  return WithReferences(std::move(out), data.receives);
 }
 
 std::string EncodeRejectData(const RejectData& data) {
@@ -122,6 +142,7 @@ absl::StatusOr<ConnectData> DecodeConnectData(absl::string_view bytes) {
   std::memcpy(data.token.data(), known->data() + 8, data.token.size());
   data.generation = GetBigEndian<uint32_t>(known->data() + 24);
   data.receives = GetTerms(known->data() + 28);
+  GetReferences(known->substr(ConnectData::kBytes), data.receives);
   const absl::Status status = CheckTerms(data.receives);
   if (!status.ok()) return status;
   return data;
@@ -132,6 +153,7 @@ absl::StatusOr<AcceptData> DecodeAcceptData(absl::string_view bytes) {
   if (!known.ok()) return known.status();
   AcceptData data{.generation = GetBigEndian<uint32_t>(known->data() + 8),
                   .receives = GetTerms(known->data() + 12)};
+  GetReferences(known->substr(AcceptData::kBytes), data.receives);
   const absl::Status status = CheckTerms(data.receives);
   if (!status.ok()) return status;
   return data;

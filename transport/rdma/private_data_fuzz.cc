@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -18,7 +19,7 @@ namespace {
 
 template <typename Bytes>
 absl::string_view View(const Bytes& bytes) {
-  return {bytes.data(), bytes.size()};
+  return {std::data(bytes), std::size(bytes)};
 }
 
 void Run(absl::string_view bytes) {
@@ -41,6 +42,19 @@ void Run(absl::string_view bytes) {
     EncodeMessageHeader(*header, again);
     Check(bytes.substr(0, kMessageHeaderBytes) == absl::string_view(again, kMessageHeaderBytes),
           "a header is the same bytes");
+    const auto with = DecodeMessageHeader(bytes, References::kYes);
+    Check(with.ok() && *with == *header, "what was always known says the same");
+  }
+  if (const auto header = DecodeMessageHeader(bytes, References::kYes); header.ok()) {
+    char again[kMessageHeaderBytes + RemoteBytes::kEncodedBytes];
+    EncodeMessageHeader(*header, again);
+    Check(bytes.substr(0, kMessageHeaderBytes) == absl::string_view(again, kMessageHeaderBytes),
+          "a header with references is the same bytes");
+    if (const auto remote = DecodeRemoteBytes(bytes); remote.ok()) {
+      EncodeRemoteBytes(*remote, again + kMessageHeaderBytes);
+      Check(bytes == View(again), "a reference is the same bytes");
+      Check(remote->length > 0 && remote->length <= RemoteBytes::kMost, "a reference is bounded");
+    }
   }
 }
 

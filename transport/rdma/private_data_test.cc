@@ -93,6 +93,39 @@ TEST(PrivateDataTest, AnyPieceOfItIsAnError) {
   }
 }
 
+TEST(PrivateDataTest, ReferencesStandBehindTheRest) {
+  AcceptData accept = kAccept;
+  accept.receives.windows = 16;
+  accept.receives.reads = 64;
+  ConnectData connect = SomeConnectData();
+  connect.receives.reads = 1;
+  const std::string accepted = EncodeAcceptData(accept);
+  EXPECT_EQ(absl::BytesToHexString(accepted.substr(0, 6)), "464361630118");
+  EXPECT_EQ(absl::BytesToHexString(accepted.substr(20)), "10400000");
+  EXPECT_EQ(absl::BytesToHexString(EncodeConnectData(connect).substr(36)), "00010000");
+  EXPECT_EQ(DecodeAcceptData(accepted + "rest").value(), accept);
+  EXPECT_EQ(DecodeConnectData(EncodeConnectData(connect)).value(), connect);
+  for (const size_t at : {20, 21}) {
+    std::string bad = accepted;
+    bad[at] = 65;
+    EXPECT_FALSE(DecodeAcceptData(bad).ok()) << at;
+  }
+}
+
+TEST(PrivateDataTest, ReferencesGoWhereBothEndsDoTheirPart) {
+  const ReceiveTerms none = kTerms;
+  ReceiveTerms sends = kTerms;
+  sends.windows = 4;
+  ReceiveTerms reads = kTerms;
+  reads.reads = 4;
+  EXPECT_TRUE(sends.RefersTo(reads));
+  EXPECT_FALSE(reads.RefersTo(sends));
+  EXPECT_TRUE(reads.AgreeOnReferences(sends));
+  EXPECT_FALSE(sends.AgreeOnReferences(none));
+  EXPECT_FALSE(sends.AgreeOnReferences(sends));
+  EXPECT_FALSE(reads.AgreeOnReferences(reads));
+}
+
 TEST(PrivateDataTest, OneIsNotTakenForAnother) {
   const std::string connect = Text(EncodeConnectData(SomeConnectData()));
   EXPECT_THAT(DecodeAcceptData(connect).status().message(), HasSubstr("not farcall's"));

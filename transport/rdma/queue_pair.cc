@@ -2,88 +2,23 @@
 
 #include "transport/rdma/queue_pair.h"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
 #include <utility>
 
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
 #include "transport/rdma/device_use.h"
+#include "transport/rdma/queue_pair_creation.h"
 #include "transport/rdma/rdma_connection.h"
-#include "transport/why_not_rdma.h"
 
 namespace farcall {
-namespace {
-
-uint32_t Clip(uint32_t wanted, int most) {
-  return std::min(wanted, static_cast<uint32_t>(std::max(0, most)));
-}
-
-struct Shape {
-  ibv_qp_init_attr attributes{};
-  uint32_t own_receives = 0;
-};
-
-Shape ShapeOf(const RdmaOptions& options, const ibv_device_attr& caps, const Lane& lane) {
-  Shape shape;
-  ibv_qp_init_attr& attributes = shape.attributes;
-  attributes.send_cq = lane.completions();
-  attributes.recv_cq = lane.completions();
-  attributes.srq = lane.shared_receives();
-  attributes.qp_type = IBV_QPT_RC;
-  attributes.cap.max_send_wr = Clip(options.send_slots, caps.max_qp_wr);
-  attributes.cap.max_send_sge =
-      Clip(std::min<uint32_t>(options.max_send_segments, MessagePlan::kMostSegments), caps.max_sge);
-  if (lane.shared_receives() == nullptr) {
-    shape.own_receives = Clip(options.receive_slots, caps.max_qp_wr);
-    attributes.cap.max_recv_wr = shape.own_receives;
-    attributes.cap.max_recv_sge = 1;
-  }
-  return shape;
-}
-
-// Devices tell how much goes inline only by refusing more.
-int CreateWithInline(const VerbsApi& api, rdma_cm_id* id, ibv_pd* pd, uint32_t max_inline,
-                     const ibv_qp_init_attr& wanted) {
-  for (const uint32_t inline_bytes : {max_inline, uint32_t{128}, uint32_t{64}, uint32_t{0}}) {
-    if (inline_bytes > max_inline) continue;
-    ibv_qp_init_attr attributes = wanted;
-    attributes.cap.max_inline_data = inline_bytes;
-    if (api.rdma.create_qp(id, pd, &attributes) == 0) {
-      return static_cast<int>(std::min(max_inline, attributes.cap.max_inline_data));
-    }
-    if (errno != EINVAL && errno != ENOMEM && errno != EOPNOTSUPP) break;
-  }
-  return -1;
-}
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<QueuePair>> QueuePair::Create(DeviceUse& use,
                                                              std::shared_ptr<Lane> lane, CmId& id,
                                                              SetUp& set_up) {
-  const RdmaOptions& options = use.parts().options;
-  const Shape shape = ShapeOf(options, use.device().info().caps, *lane);
-  const int max_inline = CreateWithInline(use.parts().api, id.get(), use.device().pd(),
-                                          options.max_inline, shape.attributes);
-  if (max_inline < 0) {
-    return NotRdma(WhyNotRdma::kDeviceRefused,
-                   Annotate(ErrnoStatus(errno), "rdma_create_qp").message());
-  }
-  MessageChannel::Limits limits;
-  limits.send_slots = shape.attributes.cap.max_send_wr;
-  limits.receive_slots =
-      lane->shared_receives() == nullptr ? shape.own_receives : options.receive_slots;
-  limits.max_inline = static_cast<uint32_t>(max_inline);
-  limits.max_segments = shape.attributes.cap.max_send_sge;
-  limits.copy_out_below = options.copy_out_below;
-  if (limits.send_slots < kMinSlots || limits.receive_slots < kMinSlots) {
-    use.parts().api.rdma.destroy_qp(id.get());
-    return NotRdma(WhyNotRdma::kDeviceRefused, "its queues have no room for 4 messages");
-  }
-  std::shared_ptr<QueuePair> pair(
-      new QueuePair(use, std::move(lane), std::move(id), set_up, limits, shape.own_receives));
+  const auto created = CreateQueuePair(use, *lane, *id);
+  if (!created.ok()) return created.status();
+  std::shared_ptr<QueuePair> pair(new QueuePair(use, std::move(lane), std::move(id), set_up,
+                                                created->limits, created->own_receives));
   use.Add(pair);
   return pair;
 }
@@ -94,7 +29,8 @@ QueuePair::QueuePair(DeviceUse& use, std::shared_ptr<Lane> lane, CmId id, SetUp&
       lane_(std::move(lane)),
       id_(std::move(id)),
       channel_(std::make_shared<MessageChannel>(use.parts().api, use.parts().pool,
-                                                use.device().index(), *id_->qp, limits, own_slots)),
+                                                use.device().index(), *id_->qp, limits, own_slots,
+                                                use.parts().copied)),
       set_up_(&set_up),
       drain_timer_([this] {
         drained_ = true;
@@ -108,7 +44,23 @@ QueuePair::~QueuePair() { Check(id_ == nullptr, "a queue pair is retired before 
 ReceiveTerms QueuePair::terms() const {
   return {.block_bytes = kReceiveBlock,
           .initial_receives = static_cast<uint16_t>(ReceiveLedger::kMinimum),
-          .receive_slots = static_cast<uint16_t>(channel_->limits().receive_slots)};
+          .receive_slots = static_cast<uint16_t>(channel_->limits().receive_slots),
+          .windows = static_cast<uint8_t>(channel_->limits().windows),
+          .reads = static_cast<uint8_t>(channel_->limits().reads)};
+}
+
+// Where there are fewer, fewer references are under way.
+std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
+  std::vector<ibv_mw*> made;
+  if (!terms().RefersTo(peer)) return made;
+  while (windows_.size() < terms().windows) {
+    auto window = CreateMemoryWindow(use_.parts().api, use_.device().pd());
+    if (!window.ok()) break;
+    made.push_back(window->get());
+    windows_.push_back(*std::move(window));
+  }
+  if (made.size() < kLeastWindows) made.clear();
+  return made;
 }
 
 void QueuePair::Enroll(std::optional<ReceiveTerms> peer) {
@@ -117,9 +69,14 @@ void QueuePair::Enroll(std::optional<ReceiveTerms> peer) {
     use_.parts().pool.Reserve(kReceiveBlock, own->slots()).IgnoreError();
     use_.parts().registrar.RegisterPending().IgnoreError();
   }
-  lane_->loop().Post([self = shared_from_this(), peer] {
+  // Its peer may send as soon as it is accepted.
+  if (peer) takes_shared_ = MayHoldShared();
+  lane_->loop().Post([self = shared_from_this(), peer,
+                      windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
     const absl::Status status = self->lane_->Enroll(self->channel_);
-    if (status.ok() && peer) self->channel_->Open(*peer, /*initiator=*/false);
+    if (status.ok() && peer) {
+      self->channel_->Open(self->terms(), *peer, /*initiator=*/false, std::move(windows));
+    }
     self->use_.parts().control.Post([self, status = Detached(status)] {
       if (self->set_up_ != nullptr) self->set_up_->OnEnrolled(status);
     });
@@ -131,11 +88,15 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
   Check(state_ == State::kSettingUp, "a queue pair is opened once");
   state_ = State::kOpen;
   set_up_ = nullptr;
+  takes_shared_ = MayHoldShared();
   SetRnrTimer();
   info.device = use_.device().name();
   lane_->loop().Post([self = shared_from_this(), peer, options, info = std::move(info),
-                      deliver = std::move(deliver)]() mutable {
-    if (peer) self->channel_->Open(*peer, /*initiator=*/true);
+                      deliver = std::move(deliver),
+                      windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
+    if (peer) {
+      self->channel_->Open(self->terms(), *peer, /*initiator=*/true, std::move(windows));
+    }
     // The first message leaves now, whenever the connection is started.
     Buffer nothing;
     self->channel_->Send(nothing, /*fin=*/false);
@@ -175,8 +136,23 @@ void QueuePair::Retire(Ending ending, const absl::Status& why) {
       self->stopped_ = true;
       self->DestroyIfOver();
     });
-    self->lane_->WhenDrained(*self->channel_, [self, &control] {
-      control.Post([self] {
+  });
+  if (!takes_shared_) Drain();
+}
+
+void QueuePair::OnLastReceive() {
+  if (std::exchange(takes_shared_, false) && state_ == State::kStopping) Drain();
+}
+
+bool QueuePair::MayHoldShared() const {
+  return lane_->shared_receives() != nullptr && use_.device().info().tells_last_receive();
+}
+
+// What completes from here on was posted before.
+void QueuePair::Drain() {
+  lane_->loop().Post([self = shared_from_this()] {
+    self->lane_->WhenDrained(*self->channel_, [self] {
+      self->use_.parts().control.Post([self] {
         self->drained_ = true;
         self->DestroyIfOver();
       });
@@ -210,7 +186,11 @@ void QueuePair::Disconnect() {
 void QueuePair::DestroyIfOver() {
   if (!stopped_ || !drained_ || state_ != State::kStopping) return;
   state_ = State::kDestroyed;
+  if (channel_->windows_failed()) use_.GiveUpWindows();
   use_.parts().control.CancelTimer(drain_timer_);
+  // First, bound or not: in rxe a bound window holds its queue pair, whose end would wait for it
+  // for a minute.
+  windows_.clear();
   id_.reset();
   lane_->loop().Post([self = shared_from_this()] {
     self->lane_->Forget(*self->channel_);

@@ -7,9 +7,11 @@
 //        +--------------Retire--------------+
 //
 // Stopping: it is disconnected and put into error, the data loop posts nothing any more, and
-// waits (kDrainTime at most) until what was posted has completed. Destroyed: the device
-// reads and writes nothing more for it. Forgotten: the lane has seen its last completion, and
-// its buffers are free. It keeps itself alive until then, in its DeviceUse.
+// waits (kDrainTime at most) until the device has given up the receives that it took from a
+// shared queue (IBV_EVENT_QP_LAST_WQE_REACHED: without it they are lost to the queue) and what
+// was posted has completed. Destroyed: the device reads and writes nothing more for it.
+// Forgotten: the lane has seen its last completion, and its buffers are free. It keeps itself
+// alive until then, in its DeviceUse.
 
 #ifndef FARCALL_TRANSPORT_RDMA_QUEUE_PAIR_H_
 #define FARCALL_TRANSPORT_RDMA_QUEUE_PAIR_H_
@@ -17,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -81,29 +84,36 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
             Deliver deliver);
   // Ends it; its connection, if there is one, is told `why`. Once is enough.
   void Retire(Ending ending, const absl::Status& why);
+  // IBV_EVENT_QP_LAST_WQE_REACHED: it takes no more receives from a shared queue.
+  void OnLastReceive();
   // An error that only its data loop has to hear of.
   void Break(const absl::Status& why);
 
  private:
   enum class State : uint8_t { kSettingUp, kOpen, kStopping, kDestroyed };
-  static constexpr Duration kDrainTime = std::chrono::milliseconds(100);
+  static constexpr Duration kDrainTime = std::chrono::seconds(1);
 
   QueuePair(DeviceUse& use, std::shared_ptr<Lane> lane, CmId id, SetUp& set_up,
             const MessageChannel::Limits& limits, uint32_t own_slots);
 
+  std::vector<ibv_mw*> MakeWindows(const ReceiveTerms& peer);
   void OnCmNews(const CmNews& news) override;
   void SetRnrTimer();
   void Disconnect();
+  bool MayHoldShared() const;
+  void Drain();
   void DestroyIfOver();
 
   DeviceUse& use_;
   const std::shared_ptr<Lane> lane_;
   CmId id_;
+  std::vector<MemoryWindow> windows_;
   const std::shared_ptr<MessageChannel> channel_;
   SetUp* set_up_;
   State state_ = State::kSettingUp;
-  bool stopped_ = false;  // the data loop posts nothing any more
-  bool drained_ = false;  // nor waits for a completion
+  bool takes_shared_ = false;  // holds receives of a shared queue until it says it does not
+  bool stopped_ = false;       // the data loop posts nothing any more
+  bool drained_ = false;       // nor waits for a completion
   Timer drain_timer_;
 };
 

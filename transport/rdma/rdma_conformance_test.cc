@@ -48,6 +48,22 @@ void FewReceives(FakeFabricOptions&, RdmaRigOptions& rig) {
   rig.pool.max_bytes = size_t{96} << 20;
 }
 
+void References(FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.read_at_least = 4 << 10; }
+
+// Few of everything: the rest is sent.
+void FewReferences(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+  TinyWindows(fabric, rig);
+  rig.rdma.read_at_least = 4 << 10;
+  rig.rdma.read_window = 2;
+  for (FakeDeviceOptions& device : fabric.devices) device.max_qp_init_rd_atom = 1;
+}
+
+// One end would, the other cannot.
+void ReferencesAtOneEnd(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+  References(fabric, rig);
+  fabric.devices[1].max_mw = 0;
+}
+
 void InfiniBand(FakeFabricOptions& fabric, RdmaRigOptions&) {
   for (FakeDeviceOptions& device : fabric.devices) device.link = FakeLink::kInfiniBand;
 }
@@ -65,6 +81,16 @@ INSTANTIATE_TEST_SUITE_P(FewReceives, ConnectionConformance,
 INSTANTIATE_TEST_SUITE_P(InfiniBandIpv6, ConnectionConformance,
                          testing::ValuesIn(Cases<SteppedRdmaHarness>(FakeMode::kStepped, InfiniBand,
                                                                      /*ipv6=*/true)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(References, ConnectionConformance, testing::ValuesIn(Stepped(References)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(FewReferences, ConnectionConformance,
+                         testing::ValuesIn(Stepped(FewReferences)), ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(ReferencesAtOneEnd, ConnectionConformance,
+                         testing::ValuesIn(Stepped(ReferencesAtOneEnd)), ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(DrivenReferences, ConnectionConformance,
+                         testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kImmediate,
+                                                                    References)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(Driven, ConnectionConformance,
                          testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kImmediate)),

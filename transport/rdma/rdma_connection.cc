@@ -15,7 +15,16 @@ RdmaConnection::RdmaConnection(Parts parts)
       loop_(parts_.loop),
       channel_(*parts_.channel),
       soon_([this] { OnSoon(); }),
-      close_timer_([this] { Finish(std::move(why_)); }) {
+      close_timer_([this] { Finish(std::move(why_)); }),
+      fetch_timer_([this] {
+        // Where the loop itself stood still, the answer may be waiting to be polled.
+        if (!std::exchange(fetch_late_, true)) {
+          return loop_.SetTimer(fetch_timer_, loop_.now() + kFetchGrace);
+        }
+        Finish(absl::UnavailableError(
+            absl::StrCat("RDMA connection to ", parts_.info.peer.ToString(), " on ",
+                         parts_.info.device, " lost: an RDMA READ was not answered")));
+      }) {
   parts_.info.transport = TransportKind::kRdma;
   parts_.info.why_not_rdma = WhyNotRdma::kInUse;
   channel_.Attach(*this);
@@ -25,6 +34,7 @@ RdmaConnection::RdmaConnection(Parts parts)
 RdmaConnection::~RdmaConnection() {
   Check(loop_.held(), "a connection is destroyed while its loop is held");
   if (state_ != State::kClosed) LetGo();
+  channel_.WhenReadsEnd(nullptr);
 }
 
 void RdmaConnection::Start(Handler& handler) {
@@ -78,6 +88,15 @@ ConnectionInfo RdmaConnection::info() const {
   info.bytes_written = counters.bytes_written;
   info.reads = counters.receives;
   info.writes = counters.doorbells;
+  info.copied = counters.copied;
+  info.rdma.credits = channel_.credits();
+  info.rdma.fetches = channel_.fetches();
+  info.rdma.messages_in = counters.receives;
+  info.rdma.messages_out = counters.messages;
+  info.rdma.credit_waits = counters.credit_waits;
+  info.rdma.slot_waits = counters.slot_waits;
+  info.rdma.memory_waits = counters.memory_waits;
+  info.rdma.fetched = counters.fetched;
   return info;
 }
 
@@ -87,12 +106,17 @@ void RdmaConnection::OnChannel() {
     if (state_ == State::kFlushing) EndFlush();
   }
   if (state_ == State::kClosed) return;
+  WatchFetch();
   const bool end_due = state_ == State::kFlushing && !channel_.fin_sent();
   if (!out_.empty() || end_due || channel_.HasNews()) loop_.FlushLater(*this);
 }
 
 void RdmaConnection::OnStarved() {
   if (state_ != State::kOpen || paused_ || input_.empty()) return;
+  FinishWithoutMemory();
+}
+
+void RdmaConnection::FinishWithoutMemory() {
   Finish(absl::ResourceExhaustedError(
       absl::StrCat("no memory to receive the rest of a message from ", parts_.info.peer.ToString(),
                    ": the block pool is at its limit (BlockPoolOptions::max_bytes)")));
@@ -115,7 +139,30 @@ void RdmaConnection::ReadTurn() {
     // What it returns helps where bytes are read into blocks of one's own choice.
     handler_->OnRead(input_);
   }
+  if (state_ == State::kOpen && !paused_) Fetch();
   if (state_ == State::kOpen) EndRead();
+}
+
+// Of what the peer has referred to, what may come now.
+void RdmaConnection::Fetch() {
+  if (channel_.Read()) {
+    fetch_retry_ = kFirstRetry;
+    starving_since_.reset();
+    return;
+  }
+  if (!starving_since_) starving_since_ = loop_.now();
+  if (loop_.now() - *starving_since_ >= kStarved) return FinishWithoutMemory();
+  Soon(fetch_retry_);
+  fetch_retry_ = std::min(2 * fetch_retry_, kLastRetry);
+}
+
+void RdmaConnection::WatchFetch() {
+  if (!channel_.fetching()) return loop_.CancelTimer(fetch_timer_);
+  const uint64_t fetches = channel_.counters().reads;
+  if (fetch_timer_.pending() && fetches == fetches_) return;
+  fetches_ = fetches;
+  fetch_late_ = false;
+  loop_.SetTimer(fetch_timer_, loop_.now() + kFetchPatience);
 }
 
 // Whether it is over, once what came was delivered.
@@ -149,6 +196,7 @@ void RdmaConnection::Flush() {
 // Our end follows the last byte that was written; the peer's end is waited for, since the
 // device may have taken what the peer has not got yet.
 void RdmaConnection::EndFlush() {
+  channel_.DropUnread();
   channel_.TakeInput().Clear();
   const bool broken = !channel_.error().ok();
   if (broken || (channel_.fin_sent() && channel_.ended() && channel_.quiet())) {
@@ -172,6 +220,7 @@ absl::Status RdmaConnection::Lost() const {
 void RdmaConnection::LetGo() {
   loop_.CancelTimer(soon_);
   loop_.CancelTimer(close_timer_);
+  loop_.CancelTimer(fetch_timer_);
   loop_.ForgetFlush(*this);
   channel_.Detach();
   parts_.retire();
@@ -182,11 +231,13 @@ void RdmaConnection::Finish(absl::Status why) {
   why_ = std::move(why);
   LetGo();
   out_.Clear();
-  on_close_.Post(loop_, [this] {
-    // No OnRead looks at the input any more.
-    input_.Clear();
-    const absl::Status told = std::move(why_);
-    handler_->OnClose(told);
+  channel_.WhenReadsEnd([this] {
+    on_close_.Post(loop_, [this] {
+      // No OnRead looks at the input any more.
+      input_.Clear();
+      const absl::Status told = std::move(why_);
+      handler_->OnClose(told);
+    });
   });
 }
 

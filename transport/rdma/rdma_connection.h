@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
@@ -26,7 +27,8 @@ namespace farcall {
 // Its orderly end is the FIN of the last message, as with TCP: who hears it delivers what
 // came, ends and disconnects; who sent it waits for that, so that nothing is lost on the
 // way. What must wait for a later turn (OnDrained, what ResumeRead brings) is a timer that
-// is due at once. OnClose comes from the mailbox.
+// is due at once. OnClose comes from the mailbox, and not before nothing is written any more to
+// where Handler::Landing said.
 class RdmaConnection final : public Connection, private MessageChannel::User, private Flushable {
  public:
   struct Parts {
@@ -63,20 +65,31 @@ class RdmaConnection final : public Connection, private MessageChannel::User, pr
 
   void OnChannel() override;
   void OnStarved() override;
+  Buffer Landing(size_t ahead, size_t bytes) override { return handler_->Landing(ahead, bytes); }
+  std::shared_ptr<void> HoldLanding() override { return handler_->HoldLanding(); }
   void Flush() override;
   void OnSoon();
   void Soon(Duration delay = Duration::zero());
   void ReadTurn();
+  void Fetch();
+  void WatchFetch();
   void EndRead();
   void EndFlush();
   void CheckDrained();
   absl::Status Lost() const;
   void LetGo();
+  void FinishWithoutMemory();
   void Finish(absl::Status why);
 
   // Without memory: tried again after the first, doubling up to the last.
   static constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
   static constexpr Duration kLastRetry = std::chrono::milliseconds(64);
+  // Without memory for so long to fetch what the peer has referred to, it is given up.
+  static constexpr Duration kStarved = std::chrono::seconds(1);
+  // A READ that is not answered for so long, and then for the grace, ends the connection: memory
+  // that it may write to is nobody else's until then.
+  static constexpr Duration kFetchPatience = std::chrono::seconds(1);
+  static constexpr Duration kFetchGrace = std::chrono::milliseconds(100);
 
   Parts parts_;
   EventLoop& loop_;
@@ -92,8 +105,13 @@ class RdmaConnection final : public Connection, private MessageChannel::User, pr
   bool above_high_ = false;  // backlog() was above high_water, and not low since
   bool drained_ = false;     // OnDrained is due
   Duration retry_ = kFirstRetry;
+  Duration fetch_retry_ = kFirstRetry;
+  std::optional<TimePoint> starving_since_;
   Timer soon_;
   Timer close_timer_;
+  Timer fetch_timer_;  // pending while something is being fetched
+  bool fetch_late_ = false;
+  uint64_t fetches_ = 0;  // READs that had completed when it was set
   PostedCall on_close_;
 };
 

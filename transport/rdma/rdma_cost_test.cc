@@ -57,6 +57,32 @@ TEST_F(RdmaCostTest, TheSmallWritesOfATurnAreOneMessage) {
   EXPECT_EQ(Client().sends_posted - before.sends_posted, 1u);
 }
 
+TEST_F(RdmaCostTest, WhatIsCopiedIsCountedByItsCause) {
+  Start();
+  duo_->client.Send(20);
+  Arrives();
+  EXPECT_EQ(duo_->client.info().copied[CopyCause::kSentSmall], 20u);
+  EXPECT_EQ(duo_->server.info().copied[CopyCause::kReceivedSmall], 20u);
+  // In blocks of a region that has just been mapped, and then in such as the device knows.
+  duo_->client.Send(100'000);
+  Arrives();
+  const CopiedBytes before = duo_->client.info().copied;
+  duo_->client.Send(100'000);
+  Arrives();
+  const CopiedBytes after = duo_->client.info().copied;
+  EXPECT_EQ(after[CopyCause::kSentUnregistered], before[CopyCause::kSentUnregistered]);
+  EXPECT_LE(after.sent() - before.sent(), 8 * 512u);
+  const std::string other(40'000, 'x');
+  harness_->Run(*duo_->client.loop(), [&] { duo_->client.Write(Buffer(other)); });
+  EXPECT_TRUE(harness_->Until(
+      [&] { return duo_->client.info().copied.sent() - after.sent() >= other.size(); }));
+  EXPECT_GE(duo_->client.info().copied[CopyCause::kSentUnregistered],
+            after[CopyCause::kSentUnregistered] + other.size() - 512);
+  harness_->Settle();
+  duo_.reset();
+  run_.reset();  // those bytes were not of the pattern
+}
+
 TEST_F(RdmaCostTest, ASmallMessageIsInline) {
   Start();
   const FakeCounters before = Client();

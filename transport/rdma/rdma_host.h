@@ -4,7 +4,9 @@
 #define FARCALL_TRANSPORT_RDMA_RDMA_HOST_H_
 
 #include <atomic>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +19,7 @@
 #include "transport/rdma/cm_source.h"
 #include "transport/rdma/device_set.h"
 #include "transport/rdma/device_use.h"
+#include "transport/rdma/device_watch.h"
 #include "transport/rdma/host_view.h"
 #include "transport/rdma/rdma_parts.h"
 #include "transport/rdma/verbs/verbs_api.h"
@@ -36,13 +39,16 @@ class RdmaHost {
     RdmaRegistrar& registrar;
     RdmaOptions rdma;
     HostView view;
-    EpisodeLog::Sink log;  // may be empty
+    EpisodeLog::Sink log;         // may be empty
+    CopyTally* copied = nullptr;  // what connections copy is counted there, too
   };
   // A dial or an accept that is under way: keeps itself alive here.
   class Attempt {
    public:
     virtual ~Attempt() = default;
     virtual void Cancel() = 0;
+    // A dial's turn has come (TakeTurn).
+    virtual void OnTurn() {}
   };
 
   explicit RdmaHost(Options options);
@@ -66,9 +72,21 @@ class RdmaHost {
   const HostView& view() const { return options_.view; }
   // What is created with the device of an id (cm_id->verbs).
   absl::StatusOr<DeviceUse*> UseOf(ibv_context* context);
+  // Whether new connections may use it, as of the last look: a port is active.
+  bool MayUse(ibv_context* context) const { return devices_->MayUse(context); }
+  // rdma_cm said of an id of this device that the device goes away.
+  void OnRemoval(ibv_context* context);
   // Attempts that this end did not begin are limited; false: too many.
   bool Keep(const std::shared_ptr<Attempt>& attempt, bool incoming);
+  // So many dials are under way at once, in the order in which they came: what they ask of the
+  // kernel and of peers takes turns with what all others do on this loop. The attempt is
+  // kept. True: it may go on; else OnTurn follows, unless it is dropped before.
+  bool TakeTurn(Attempt& dial);
   void Drop(Attempt& attempt);
+
+  // --- What there is, for /status.
+
+  RdmaStatus Status() const;
 
   // --- The end.
 
@@ -80,26 +98,46 @@ class RdmaHost {
 
  private:
   static constexpr Duration kRefreshEvery = std::chrono::seconds(3);
+  // What failed to load is tried again after so many times as long as that took, which is
+  // milliseconds: then others have nearly all of the control loop's time.
+  static constexpr int kLoadPause = 20;
+  // The kernel's removal of a device waits until this process has noticed it: below a second.
+  static constexpr Duration kWatchEvery = std::chrono::milliseconds(250);
   static constexpr Duration kGrowEvery = std::chrono::milliseconds(100);
-  // The kernel says that a device goes away before it is gone, and waits for librdmacm to close
-  // its context, which does so when it is asked for devices and finds it gone: asked at each
-  // kGrowEvery, so often.
-  static constexpr int kLooksAfterRemoval = 10;
+  // The kernel says that a device goes away before librdmacm sees it gone, and shows one that has
+  // come before it has addresses: looked at each kGrowEvery, so often.
+  static constexpr int kLooksAfterChange = 10;
   static constexpr size_t kMostIncoming = 256;
+  static constexpr size_t kMostDialing = 64;
+  // Names of devices that are remembered: enough for hosts, a limit for tests that make more.
+  static constexpr size_t kMostPast = 64;
 
+  absl::Status LoadAtPace();
   absl::Status Load();
   absl::Status Look();
   void OnTime();
+  // Whether devices came or went; then they are looked at several times.
+  bool Watch();
   void StartTimer();
+  void NextTurns();
+  void Remember(const DeviceUse& use);
 
   const Options options_;
   std::optional<VerbsApi> api_;
   std::optional<RdmaParts> parts_;
+  absl::Status load_error_;  // why neither library nor rdma_cm are there, as of the last Load
+  TimePoint load_again_{};   // not before, if it failed
   std::unique_ptr<CmSource> cm_;
+  DeviceWatch watch_;
   std::unique_ptr<DeviceSet> devices_;
   absl::flat_hash_map<ibv_context*, std::unique_ptr<DeviceUse>> uses_;
   absl::flat_hash_map<Attempt*, std::shared_ptr<Attempt>> attempts_;
   absl::flat_hash_set<Attempt*> incoming_;
+  absl::flat_hash_set<Attempt*> dialing_;
+  std::deque<Attempt*> line_;  // dials that wait for their turn
+  bool turning_ = false;       // NextTurns is on the stack
+  // Of uses that ended, by the name of the device.
+  std::map<std::string, RdmaDeviceStatus> past_;
   std::optional<TimePoint> looked_;  // for devices
   std::atomic<bool> usable_{false};
   int looks_due_ = 0;

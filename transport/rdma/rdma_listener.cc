@@ -53,44 +53,88 @@ class RdmaListener::OpenDoor final : public Admission,
   AcceptGate gate_;
 };
 
+// With the control loop held.
+class RdmaListener::Ear final : public std::enable_shared_from_this<Ear> {
+ public:
+  // `door` outlives it.
+  Ear(RdmaHost& host, OpenDoor& door, PortListener::Where where)
+      : host_(host), door_(door), where_(std::move(where)), retry_([this] { Again(); }) {}
+
+  absl::Status Listen() {
+    auto opened = PortListener::Open(host_, where_, door_, [weak = weak_from_this()] {
+      if (const auto alive = weak.lock()) alive->OnRemoved();
+    });
+    if (!opened.ok()) return opened.status();
+    port_ = *std::move(opened);
+    where_.address = port_->address();
+    return absl::OkStatus();
+  }
+  const Address& address() const { return where_.address; }
+  void Close() {
+    closed_ = true;
+    control().CancelTimer(retry_);
+    port_.reset();
+  }
+
+ private:
+  // Of a device that is back: nothing tells of it but the attempt.
+  static constexpr Duration kRetryEvery = std::chrono::milliseconds(250);
+
+  EventLoop& control() { return host_.parts().control; }
+  void OnRemoved() {
+    if (closed_) return;
+    port_.reset();
+    control().SetTimer(retry_, control().now() + kRetryEvery);
+  }
+  void Again() {
+    if (!Listen().ok()) control().SetTimer(retry_, control().now() + kRetryEvery);
+  }
+
+  RdmaHost& host_;
+  OpenDoor& door_;
+  PortListener::Where where_;  // with its port, once it had one
+  std::unique_ptr<PortListener> port_;
+  bool closed_ = false;
+  Timer retry_;
+};
+
 absl::StatusOr<std::unique_ptr<Listener>> RdmaListener::Open(RdmaHost& host, EventLoop& control,
                                                              LoopGroup& loops,
                                                              const Address& address,
                                                              const ListenOptions& options,
                                                              Transport::OnAccept on_accept) {
   auto door = std::make_shared<OpenDoor>(loops, options.connection, std::move(on_accept));
-  std::unique_ptr<PortListener> port;
+  const auto ear = std::make_shared<Ear>(
+      host, *door, PortListener::Where{address, options.backlog, options.connection.traffic_class});
   absl::Status status = Validate(address, options);
   if (status.ok()) {
     RunOn(control, [&] {
       status = Detached(host.Ready());
-      if (!status.ok()) return;
-      auto opened = PortListener::Open(
-          host, {address, options.backlog, options.connection.traffic_class}, *door, nullptr);
-      status = Detached(opened.status());
-      if (opened.ok()) port = *std::move(opened);
+      if (status.ok()) status = Detached(ear->Listen());
     });
   }
   if (!status.ok()) {
     return Annotate(status, absl::StrCat("cannot listen on ", address.ToString(), " over RDMA"));
   }
-  const Address bound = port->address();
-  return std::unique_ptr<Listener>(
-      new RdmaListener(control, bound, std::move(door), std::move(port)));
+  const Address bound = ear->address();
+  return std::unique_ptr<Listener>(new RdmaListener(control, bound, std::move(door), ear));
 }
 
 RdmaListener::RdmaListener(EventLoop& control, Address address, std::shared_ptr<OpenDoor> door,
-                           std::unique_ptr<PortListener> port)
+                           std::shared_ptr<Ear> ear)
     : control_(control),
       address_(std::move(address)),
       door_(std::move(door)),
-      port_(std::move(port)) {}
+      ear_(std::move(ear)) {}
 
 void RdmaListener::Close() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (port_ == nullptr) return;
+  if (ear_ == nullptr) return;
   door_->Close();
-  RunOn(control_, [this] { port_.reset(); });
+  RunOn(control_, [this] {
+    ear_->Close();
+    ear_.reset();
+  });
 }
 
 }  // namespace farcall

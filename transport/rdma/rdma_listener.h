@@ -17,6 +17,7 @@
 namespace farcall {
 
 // A Listener that lets in everybody who shows a token of zeros: what Transport::Listen gives.
+// When the device of its address goes away it listens again as soon as that is back.
 // Any thread, no loop held; waits for the control loop, which is driven until it is closed.
 class RdmaListener final : public Listener {
  public:
@@ -33,14 +34,15 @@ class RdmaListener final : public Listener {
 
  private:
   class OpenDoor;
+  class Ear;
   RdmaListener(EventLoop& control, Address address, std::shared_ptr<OpenDoor> door,
-               std::unique_ptr<PortListener> port);
+               std::shared_ptr<Ear> ear);
 
   EventLoop& control_;
   const Address address_;
   const std::shared_ptr<OpenDoor> door_;
   std::mutex mutex_;
-  std::unique_ptr<PortListener> port_;  // guarded by mutex_; null after Close
+  std::shared_ptr<Ear> ear_;  // guarded by mutex_; null after Close
 };
 
 }  // namespace farcall

@@ -5,6 +5,7 @@
 
 #include "transport/base/episode_log.h"
 #include "transport/buffer/block_pool.h"
+#include "transport/copy_tally.h"
 #include "transport/loop/event_loop.h"
 #include "transport/rdma/registrar.h"
 #include "transport/rdma/verbs/verbs_api.h"
@@ -20,6 +21,7 @@ struct RdmaParts {
   RdmaRegistrar& registrar;
   const RdmaOptions& options;
   const EpisodeLog::Sink& log;  // may be empty
+  CopyTally* copied = nullptr;  // may be null
 
   void Log(absl::string_view line) const {
     if (log) log(line);

@@ -2,11 +2,16 @@
 
 #include "transport/rdma/rdma_transport.h"
 
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
+#include "transport/loop/blocking.h"
 #include "transport/rdma/dial.h"
 #include "transport/rdma/rdma_listener.h"
 
@@ -41,7 +46,10 @@ class AwaitTicket final : public UpgradeTicket {
 }  // namespace
 
 RdmaTransport::RdmaTransport(RdmaHost::Options options)
-    : control_(options.control), host_(std::move(options)), door_(host_) {}
+    : control_(options.control),
+      registrar_(options.registrar),
+      host_(std::move(options)),
+      door_(host_) {}
 
 RdmaTransport::~RdmaTransport() {
   // Letters that wait may still want something of it.
@@ -108,6 +116,35 @@ std::unique_ptr<UpgradeTicket> RdmaTransport::Await(EventLoop& loop, const Upgra
     });
   });
   return std::make_unique<AwaitTicket>(control_, door_, awaited);
+}
+
+RdmaStatus RdmaTransport::Status(Duration patience) {
+  struct Answer {
+    std::mutex mutex;
+    std::condition_variable come;
+    RdmaStatus status;  // guarded by mutex
+  };
+  // An answer that comes too late is nobody's.
+  const auto answer = std::make_shared<Answer>();
+  const bool may_wait = BeforeBlocking();
+  const auto asked = std::chrono::steady_clock::now();
+  control_.RunOrPost([this, answer, asked] {
+    RdmaStatus status = host_.Status();
+    status.answer_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
+    const std::lock_guard<std::mutex> lock(answer->mutex);
+    answer->status = std::move(status);
+    answer->come.notify_all();
+  });
+  std::unique_lock<std::mutex> lock(answer->mutex);
+  if (may_wait) answer->come.wait_for(lock, patience, [&] { return answer->status.answered; });
+  RdmaStatus status = std::move(answer->status);
+  const RegistrarStats memory = registrar_.stats();
+  status.memory = {memory.regions,          memory.region_bytes,
+                   memory.registered_bytes, memory.registrations,
+                   memory.failures,         static_cast<double>(memory.registration_ns) / 1e9,
+                   memory.relaxed_ordering};
+  return status;
 }
 
 }  // namespace farcall

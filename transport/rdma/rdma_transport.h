@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "transport/rdma/rdma_host.h"
 #include "transport/rdma/upgrade_listener.h"
+#include "transport/rdma_status.h"
 #include "transport/transport.h"
 #include "transport/upgrade.h"
 
@@ -48,8 +49,13 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
                                        const ConnectionOptions& options, OnOffer offered,
                                        OnAdmit admitted) override;
 
+  // Any thread, no loop held. Waits for the control loop for at most `patience`: it may be busy
+  // with registrations, or with a device whose driver hangs.
+  RdmaStatus Status(Duration patience);
+
  private:
   EventLoop& control_;
+  RdmaRegistrar& registrar_;
   RdmaHost host_;
   UpgradeListener door_;
 };

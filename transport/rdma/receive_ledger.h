@@ -17,6 +17,7 @@
 #ifndef FARCALL_TRANSPORT_RDMA_RECEIVE_LEDGER_H_
 #define FARCALL_TRANSPORT_RDMA_RECEIVE_LEDGER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -63,6 +64,14 @@ class ReceiveLedger {
   // A member below kMinimum for which there are receives now: ask until there is none after
   // OnPosted and Leave, each time followed by Grant. In turn, so that nobody starves.
   std::optional<Member> NextHungry();
+
+  // How many should be posted so that there are minimums for members to come, `ahead` at
+  // least, and something for members who use theirs. By their number alone: if what they use
+  // counted, more receives would make them use more.
+  uint32_t Wanted(uint32_t ahead) const {
+    const uint32_t minimums = kMinimum * static_cast<uint32_t>(members());
+    return minimums + std::max(minimums / 3, ahead);
+  }
 
   uint32_t posted() const { return posted_; }
   // Given to all members and not used.

@@ -48,6 +48,22 @@ TEST(ReceiveLedgerTest, EachWhoJoinsIsGivenTheMinimum) {
   EXPECT_EQ(ledger.Grant(a), 0u);
 }
 
+TEST(ReceiveLedgerTest, MoreAreWantedThanAreClaimed) {
+  ReceiveLedger ledger(128);
+  EXPECT_EQ(ledger.Wanted(256), 256u);
+  ledger.OnPosted(2000);
+  for (int i = 0; i < 150; ++i) ASSERT_TRUE(ledger.Join().ok());
+  EXPECT_EQ(ledger.Wanted(256), 600u + 256u);
+  for (int i = 0; i < 150; ++i) ASSERT_TRUE(ledger.Join().ok());
+  EXPECT_EQ(ledger.Wanted(256), 1200u + 400u);
+  // However many somebody uses.
+  const Member busy = ledger.Join().value();
+  EXPECT_GT(Load(ledger, busy), 64u);
+  EXPECT_EQ(ledger.Wanted(256), 1204u + 401u);
+  ledger.Leave(busy);
+  EXPECT_EQ(ledger.Wanted(256), 1200u + 400u);
+}
+
 TEST(ReceiveLedgerTest, WithoutTheMinimumNobodyJoins) {
   ReceiveLedger ledger(128);
   ledger.OnPosted(11);

@@ -21,28 +21,61 @@ ReceiveQueue::ReceiveQueue(BlockPool& pool, size_t device, Target target, uint32
       target_(target),
       ledger_(member_slots,
               target.shared != nullptr ? ReceiveLedger::Use::kShared : ReceiveLedger::Use::kSole),
-      blocks_(slots) {
+      blocks_(slots),
+      used_(slots) {
   Check((target.shared == nullptr) != (target.own == nullptr), "receives go to one queue");
+  idle_.reserve(slots);
   empty_.reserve(slots);
   ready_.reserve(slots);
   for (uint32_t slot = slots; slot > 0; --slot) empty_.push_back(slot - 1);
 }
 
+void ReceiveQueue::SetUsed(uint32_t used) {
+  Check(used <= slots(), "a queue has so many slots");
+  used_ = used;
+  while (!idle_.empty() && slots() - idle_.size() < used_) {
+    empty_.push_back(idle_.back());
+    idle_.pop_back();
+  }
+  while (!empty_.empty() && slots() - idle_.size() > used_) {
+    idle_.push_back(empty_.back());
+    empty_.pop_back();
+  }
+}
+
+// Whether the slot, which is not posted, is one too many.
+bool ReceiveQueue::Idle(uint32_t slot) {
+  if (slots() - idle_.size() <= used_) [[likely]] {
+    return false;
+  }
+  idle_.push_back(slot);
+  return true;
+}
+
 BlockRef ReceiveQueue::Take(uint32_t slot) {
-  empty_.push_back(slot);
+  if (!Idle(slot)) empty_.push_back(slot);
   return std::move(blocks_[slot]);
 }
 
 void ReceiveQueue::Reuse(uint32_t slot, bool bare) {
+  // One that was bare is given to its member again, so it must be there.
+  if (!bare && Idle(slot)) {
+    blocks_[slot] = BlockRef();
+    return;
+  }
   ready_.push_back(slot);
   if (bare) ++bare_;
 }
 
 void ReceiveQueue::Fill() {
   std::vector<BlockRef> unknown;  // given back at the end, so that the pool gives others
-  while (!empty_.empty() && unknown.size() < kMostUnknown) {
-    BlockRef block = pool_.Allocate(kReceiveBlock);
-    if (!block) return;
+  const size_t wanted = empty_.size();
+  while (!empty_.empty() && unknown.size() < look_past_) {
+    // New regions would not be registered either.
+    BlockRef block = unknown.size() < kFirstUnknown ? pool_.Allocate(kReceiveBlock)
+                                                    : pool_.AllocateMapped(kReceiveBlock);
+    // Nor a larger one: it would lie posted for good, for a message of 64 KiB.
+    if (!block || block->capacity > kReceiveBlock) return;
     if (block->keys == nullptr || !block->keys->lkey(device_)) {
       unknown.push_back(std::move(block));
       continue;
@@ -50,6 +83,11 @@ void ReceiveQueue::Fill() {
     blocks_[empty_.back()] = std::move(block);
     ready_.push_back(empty_.back());
     empty_.pop_back();
+  }
+  if (empty_.size() < wanted) {
+    look_past_ = kFirstUnknown;
+  } else if (!unknown.empty()) {
+    look_past_ = std::min(2 * look_past_, kMostUnknown);
   }
 }
 

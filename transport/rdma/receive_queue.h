@@ -7,8 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/rdma/receive_ledger.h"
 
@@ -16,7 +18,8 @@ namespace farcall {
 
 // The receives of a shared queue, or of one queue pair: a block in each slot, posted; and the
 // ledger of what was promised out of them. A slot whose block was taken stays empty until the
-// pool has another one: that is how a full pool slows down the senders. One thread at a time.
+// pool has another one: that is how a full pool slows down the senders. It holds more slots
+// than it keeps posted at first, since few devices resize a queue. One thread at a time.
 class ReceiveQueue {
  public:
   // One of the two.
@@ -25,8 +28,8 @@ class ReceiveQueue {
     ibv_qp* own = nullptr;
   };
 
-  // `device`: index in RegionKeys. `slots`: what the queue holds. `member_slots`: most that one
-  // connection is given.
+  // `device`: index in RegionKeys. `slots`: what the queue holds; all are in use until
+  // SetUsed. `member_slots`: most that one connection is given.
   ReceiveQueue(BlockPool& pool, size_t device, Target target, uint32_t slots,
                uint32_t member_slots);
   ReceiveQueue(const ReceiveQueue&) = delete;
@@ -38,6 +41,10 @@ class ReceiveQueue {
 
   const BlockRef& block(uint32_t slot) const { return blocks_[slot]; }
   uint32_t slots() const { return static_cast<uint32_t>(blocks_.size()); }
+  // How many slots are kept posted, of slots(). More of them are filled with the next Fill; of
+  // fewer, what is used is not posted again, until it is so few.
+  void SetUsed(uint32_t used);
+  uint32_t used() const { return used_; }
   // Takes the block out.
   BlockRef Take(uint32_t slot);
   // The block is posted again. `bare`: its message had no bytes, so the ledger was not told of
@@ -55,12 +62,19 @@ class ReceiveQueue {
 
   ReceiveLedger& ledger() { return ledger_; }
 
+  // The lane's: since when Post has not been true.
+  std::optional<TimePoint> starving_since;
+
  private:
   // Work requests of one doorbell.
   static constexpr uint32_t kBatch = 32;
-  // So many blocks that the device does not know are looked past in one Fill.
-  static constexpr size_t kMostUnknown = 64;
+  // So many blocks that the device does not know are looked past in one Fill. Twice as many the
+  // next time where all were such: the pool may have grown by regions that may not be
+  // registered, and known blocks may lie behind them.
+  static constexpr size_t kFirstUnknown = 64;
+  static constexpr size_t kMostUnknown = 16'384;
 
+  bool Idle(uint32_t slot);
   uint32_t PostSome(uint32_t from);
   int PostChain(ibv_recv_wr* first, ibv_recv_wr** bad);
 
@@ -69,6 +83,9 @@ class ReceiveQueue {
   const Target target_;
   ReceiveLedger ledger_;
   std::vector<BlockRef> blocks_;
+  size_t look_past_ = kFirstUnknown;
+  uint32_t used_;                // slots that are wanted posted
+  std::vector<uint32_t> idle_;   // slots that are not
   std::vector<uint32_t> empty_;  // slots without a block
   std::vector<uint32_t> ready_;  // slots with a block that is to be posted
   uint32_t bare_ = 0;            // of those, how many the ledger counts as posted

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,9 @@ class LateRegistrar final : public MemoryRegistrar {
     return regions_.back().get();
   }
   void OnUnmap(const RegionKeys*) override {}
+  const RegionKeys* OnMapUser(std::span<std::byte>) override { return nullptr; }
+  void OnUnmapUser(const RegionKeys*, absl::AnyInvocable<void()>) override {}
+  absl::Status UserStatus(const RegionKeys*) const override { return absl::OkStatus(); }
   void RegisterAll() {
     for (const auto& keys : regions_) keys->Set(kDevice, 7);
   }
@@ -62,7 +66,7 @@ struct FakeQueue {
 class ReceiveQueueTest : public testing::Test {
  protected:
   static std::unique_ptr<BlockPool> MakePool(LateRegistrar& registrar) {
-    auto pool = BlockPool::Create({.region_bytes = size_t{2} << 20, .max_bytes = size_t{8} << 20},
+    auto pool = BlockPool::Create({.region_bytes = size_t{2} << 20, .max_bytes = size_t{32} << 20},
                                   &registrar);
     Check(pool.ok(), "the options are valid");
     return *std::move(pool);
@@ -123,6 +127,74 @@ TEST_F(ReceiveQueueTest, WhatIsUsedAgainDoesNotWaitForBlocksThatAreNotKnown) {
   first = BlockRef();
   EXPECT_TRUE(Replenish());
   EXPECT_EQ(fake_.posted, (std::vector<uint32_t>{5, 6, 2}));
+  EXPECT_EQ(queue_.ledger().posted(), kSlots);
+}
+
+TEST_F(ReceiveQueueTest, OfItsSlotsSoManyArePostedAsAreInUse) {
+  ASSERT_TRUE(pool_->Reserve(kReceiveBlock, kSlots).ok());
+  registrar_.RegisterAll();
+  queue_.SetUsed(3);
+  EXPECT_TRUE(Replenish());
+  EXPECT_EQ(queue_.ledger().posted(), 3u);
+  queue_.SetUsed(5);
+  EXPECT_TRUE(Replenish());
+  EXPECT_EQ(queue_.ledger().posted(), 5u);
+  EXPECT_EQ(fake_.posted.size(), 5u);
+}
+
+TEST_F(ReceiveQueueTest, ASlotTooManyIsGivenUpWhenItIsUsed) {
+  ASSERT_TRUE(pool_->Reserve(kReceiveBlock, kSlots).ok());
+  registrar_.RegisterAll();
+  ASSERT_TRUE(Replenish());
+  const auto member = queue_.ledger().Join();
+  ASSERT_TRUE(member.ok());
+  const size_t before = pool_->stats().used_bytes;
+  queue_.SetUsed(kSlots - 2);
+  queue_.ledger().OnConsumed(*member);
+  queue_.Reuse(fake_.posted[0], /*bare=*/false);
+  // The receive of a message without bytes is given back to its member, and so is there.
+  queue_.Reuse(fake_.posted[1], /*bare=*/true);
+  queue_.ledger().OnConsumed(*member);
+  EXPECT_TRUE(queue_.Take(fake_.posted[2]));
+  EXPECT_EQ(pool_->stats().used_bytes, before - 2 * kReceiveBlock);
+  EXPECT_TRUE(Replenish());
+  EXPECT_EQ(queue_.ledger().posted(), kSlots - 2);
+  // From here on all are posted again.
+  queue_.ledger().OnConsumed(*member);
+  queue_.Reuse(fake_.posted[3], /*bare=*/false);
+  EXPECT_TRUE(Replenish());
+  EXPECT_EQ(queue_.ledger().posted(), kSlots - 2);
+  queue_.SetUsed(kSlots);
+  EXPECT_TRUE(Replenish());
+  EXPECT_EQ(queue_.ledger().posted(), kSlots);
+}
+
+TEST_F(ReceiveQueueTest, LookingForKnownBlocksDoesNotMapThePool) {
+  for (int i = 0; i < 30; ++i) EXPECT_FALSE(Replenish());
+  // 64 blocks are two regions.
+  EXPECT_LE(pool_->stats().region_bytes, size_t{6} << 20);
+}
+
+// As when the pool grows and the device may register nothing more.
+TEST_F(ReceiveQueueTest, ManyBlocksThatAreNotKnownDoNotHideOneThatIs) {
+  constexpr size_t kKnown = 32;  // a region of 2 MiB
+  ASSERT_TRUE(pool_->Reserve(kReceiveBlock, kKnown).ok());
+  registrar_.RegisterAll();
+  ASSERT_TRUE(Replenish());
+  const auto member = queue_.ledger().Join();
+  ASSERT_TRUE(member.ok());
+  std::vector<BlockRef> known;
+  while (known.size() < kKnown - kSlots) known.push_back(pool_->Allocate(kReceiveBlock));
+  // What is free now is known to nobody.
+  ASSERT_TRUE(pool_->Reserve(kReceiveBlock, 64).ok());
+  queue_.ledger().OnConsumed(*member);
+  const BlockRef kept = queue_.Take(fake_.posted[0]);
+  EXPECT_FALSE(Replenish());
+  // It goes to the list of another thread, from where it is not the next one to be taken.
+  std::thread([&] { known.pop_back(); }).join();
+  bool posted = false;
+  for (int i = 0; i < 3 && !posted; ++i) posted = Replenish();
+  EXPECT_TRUE(posted);
   EXPECT_EQ(queue_.ledger().posted(), kSlots);
 }
 

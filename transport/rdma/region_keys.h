@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <optional>
 
+struct ibv_mr;
+
 namespace farcall {
 
 // Devices that one process uses at once; each has an index below this.
@@ -24,13 +26,25 @@ struct RegionKeys {
     if (entry == 0) return std::nullopt;
     return static_cast<uint32_t>(entry);
   }
-  void Set(size_t device, uint32_t lkey) {
+  // What memory windows are bound to; null: not registered, or the device has none. Lives as
+  // long as a queue pair of that device and a block of the region.
+  ibv_mr* region(size_t device) const { return regions[device].load(std::memory_order_acquire); }
+  void Set(size_t device, uint32_t lkey, ibv_mr* windowed = nullptr) {
+    regions[device].store(windowed, std::memory_order_release);
     entries[device].store(kRegistered | lkey, std::memory_order_release);
   }
-  void Clear(size_t device) { entries[device].store(0, std::memory_order_release); }
+  void Clear(size_t device) {
+    entries[device].store(0, std::memory_order_release);
+    regions[device].store(nullptr, std::memory_order_release);
+  }
+
+  // Whose indices they are, set before anybody sees this: a process may have several registrars,
+  // and a block of one pool may be sent by what belongs to another.
+  const void* registrar = nullptr;
 
   static constexpr uint64_t kRegistered = uint64_t{1} << 32;
   std::array<std::atomic<uint64_t>, kMaxRdmaDevices> entries{};
+  std::array<std::atomic<ibv_mr*>, kMaxRdmaDevices> regions{};
 };
 
 }  // namespace farcall

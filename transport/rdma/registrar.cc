@@ -9,21 +9,16 @@
 
 #include "transport/base/check.h"
 #include "transport/rdma/memlock.h"
+#include "transport/rdma/registrar_region.h"
 
 namespace farcall {
-
-struct RdmaRegistrar::Region {
-  explicit Region(std::span<std::byte> bytes) : memory(bytes) {}
-
-  const std::span<std::byte> memory;
-  RegionKeys keys;
-  std::array<MemoryRegion, kMaxRdmaDevices> registered;  // guarded by work_mutex_
-};
 
 RdmaRegistrar::RdmaRegistrar() = default;
 
 RdmaRegistrar::~RdmaRegistrar() {
-  Check(regions_.empty(), "every region is unmapped before its registrar dies");
+  Check(regions_.empty(),
+        "every region is unmapped, and all registered memory let go of, before "
+        "its registrar dies");
   for (const auto& device : devices_) Check(!device, "every device is removed from its registrar");
 }
 
@@ -33,20 +28,35 @@ void RdmaRegistrar::Attach(EventLoop& control) {
 }
 
 void RdmaRegistrar::Detach() {
-  const std::lock_guard work(work_mutex_);
-  for (const auto& device : devices_) Check(!device, "devices are removed before Detach");
-  const std::lock_guard lock(mutex_);
-  control_ = nullptr;
-  posted_ = false;
+  {
+    const std::lock_guard work(work_mutex_);
+    for (const auto& device : devices_) Check(!device, "devices are removed before Detach");
+    const std::lock_guard lock(mutex_);
+    control_ = nullptr;
+    posted_ = false;
+  }
+  // What waited for a letter.
+  ServeUsers();
 }
 
 // With work_mutex_ held, which keeps them.
-std::vector<RdmaRegistrar::Region*> RdmaRegistrar::Regions() const {
+std::vector<RdmaRegistrar::Region*> RdmaRegistrar::Regions(Whose whose) const {
   const std::lock_guard lock(mutex_);
   std::vector<Region*> all;
   all.reserve(regions_.size());
-  for (const auto& region : regions_) all.push_back(region.get());
+  for (const auto& region : regions_) {
+    if (region->whose == whose) all.push_back(region.get());
+  }
   return all;
+}
+
+// With mutex_ held.
+RdmaRegistrar::Region* RdmaRegistrar::Find(const RegionKeys* keys) const {
+  for (const auto& region : regions_) {
+    if (&region->keys == keys) return region.get();
+  }
+  Check(false, "only what was mapped is asked for and unmapped");
+  return nullptr;
 }
 
 absl::Status RdmaRegistrar::AddDevice(const Device& device) {
@@ -58,7 +68,7 @@ absl::Status RdmaRegistrar::AddDevice(const Device& device) {
     const std::lock_guard lock(mutex_);
     ++devices_in_use_;
   }
-  const std::vector<Region*> all = Regions();
+  const std::vector<Region*> all = Regions(Whose::kPool);
   for (Region* const region : all) {
     absl::Status status = RegisterWith(device, *region);
     if (status.ok()) continue;
@@ -66,13 +76,18 @@ absl::Status RdmaRegistrar::AddDevice(const Device& device) {
     Forget(device.index);
     return status;
   }
+  for (Region* const region : Regions(Whose::kProgram)) region->refused[device.index] = false;
+  const std::lock_guard lock(mutex_);
+  if (stats_.user_regions > 0) PostUsers();
   return absl::OkStatus();
 }
 
 void RdmaRegistrar::RemoveDevice(size_t index) {
   const std::lock_guard work(work_mutex_);
   if (!devices_[index]) return;
-  for (Region* const region : Regions()) Deregister(index, *region);
+  for (const Whose whose : {Whose::kPool, Whose::kProgram}) {
+    for (Region* const region : Regions(whose)) Deregister(index, *region);
+  }
   Forget(index);
 }
 
@@ -90,7 +105,7 @@ absl::Status RdmaRegistrar::RegisterPending() {
     posted_ = false;
   }
   absl::Status first;
-  const std::vector<Region*> all = Regions();
+  const std::vector<Region*> all = Regions(Whose::kPool);
   for (const auto& device : devices_) {
     if (!device) continue;
     for (Region* const region : all) first.Update(RegisterWith(*device, *region));
@@ -104,14 +119,21 @@ absl::Status RdmaRegistrar::RegisterWith(const Device& device, Region& region) {
   if (registered != nullptr) return absl::OkStatus();
   const auto start = std::chrono::steady_clock::now();
   bool relaxed = device.relaxed_ordering;
-  const auto attempt = [&](unsigned int access) {
+  const auto attempt = [&](unsigned int flags) {
     registered = Own(*device.api, device.api->ibv.reg_mr(device.pd, region.memory.data(),
-                                                         region.memory.size(), access));
+                                                         region.memory.size(), flags));
     return registered != nullptr;
   };
-  bool done = relaxed && attempt(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING);
+  bool windows = device.windows;
+  const unsigned int access = IBV_ACCESS_LOCAL_WRITE | (windows ? IBV_ACCESS_MW_BIND : 0);
+  bool done = relaxed && attempt(access | IBV_ACCESS_RELAXED_ORDERING);
   if (!done) {
     relaxed = false;
+    done = attempt(access);
+  }
+  // Not where memory alone was missing: tried again later, it has its windows.
+  if (!done && windows && errno != ENOMEM) {
+    windows = false;
     done = attempt(IBV_ACCESS_LOCAL_WRITE);
   }
   const int error = errno;
@@ -122,12 +144,13 @@ absl::Status RdmaRegistrar::RegisterWith(const Device& device, Region& region) {
   if (!done) {
     ++stats_.failures;
     return RegistrationError(device.name, region.memory.size(),
-                             stats_.region_bytes * devices_in_use_, error);
+                             (stats_.region_bytes + stats_.user_bytes) * devices_in_use_, error);
   }
   ++stats_.registrations;
   stats_.relaxed_ordering += relaxed;
   stats_.registered_bytes += region.memory.size();
-  region.keys.Set(device.index, registered->lkey);
+  ++region.devices;
+  region.keys.Set(device.index, registered->lkey, windows ? registered.get() : nullptr);
   return absl::OkStatus();
 }
 
@@ -138,11 +161,13 @@ void RdmaRegistrar::Deregister(size_t index, Region& region) {
   region.registered[index].reset();
   const std::lock_guard lock(mutex_);
   stats_.registered_bytes -= region.memory.size();
+  --region.devices;
 }
 
 const RegionKeys* RdmaRegistrar::OnMap(std::span<std::byte> region) {
   const std::lock_guard lock(mutex_);
-  regions_.push_back(std::make_unique<Region>(region));
+  regions_.push_back(std::make_unique<Region>(region, Whose::kPool));
+  regions_.back()->keys.registrar = this;
   ++stats_.regions;
   stats_.region_bytes += region.size();
   if (devices_in_use_ > 0 && !posted_) {
@@ -157,10 +182,10 @@ const RegionKeys* RdmaRegistrar::OnMap(std::span<std::byte> region) {
 void RdmaRegistrar::OnUnmap(const RegionKeys* keys) {
   const std::lock_guard work(work_mutex_);
   Region* found = nullptr;
-  for (Region* const region : Regions()) {
-    if (&region->keys == keys) found = region;
+  {
+    const std::lock_guard lock(mutex_);
+    found = Find(keys);
   }
-  Check(found != nullptr, "only what was mapped is unmapped");
   for (size_t i = 0; i < kMaxRdmaDevices; ++i) Deregister(i, *found);
   const std::lock_guard lock(mutex_);
   --stats_.regions;

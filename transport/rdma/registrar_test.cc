@@ -126,6 +126,30 @@ TEST_F(RegistrarTest, WhereADeviceRefusesRelaxedOrderingItIsStrict) {
   registrar_.RemoveDevice(0);
 }
 
+// What failed for want of memory alone is tried again later, with windows.
+TEST_F(RegistrarTest, RegionsGoWithoutWindowsWhereADeviceRefusesThemOnly) {
+  constexpr unsigned int kWithWindows = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
+  static std::vector<unsigned int> asked;
+  static int refusal = 0;
+  VerbsApi api = verbs_.api();
+  api.ibv.reg_mr = [](ibv_pd*, void*, size_t, unsigned int access) -> ibv_mr* {
+    asked.push_back(access);
+    errno = refusal;
+    return nullptr;
+  };
+  RdmaRegistrar::Device device = Device(0, /*relaxed_ordering=*/false);
+  device.api = &api;
+  device.windows = true;
+  const BlockRef block = pool_->Allocate(1);
+  refusal = ENOMEM;
+  EXPECT_FALSE(registrar_.AddDevice(device).ok());
+  EXPECT_EQ(asked, (std::vector<unsigned int>{kWithWindows}));
+  asked.clear();
+  refusal = EOPNOTSUPP;
+  EXPECT_FALSE(registrar_.AddDevice(device).ok());
+  EXPECT_EQ(asked, (std::vector<unsigned int>{kWithWindows, IBV_ACCESS_LOCAL_WRITE}));
+}
+
 TEST_F(RegistrarTest, ADeviceGetsAllRegionsOrNone) {
   rlimit former{};
   ASSERT_EQ(getrlimit(RLIMIT_MEMLOCK, &former), 0);

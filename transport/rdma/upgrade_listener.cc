@@ -37,17 +37,23 @@ absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
   const absl::Status ready = host_.Ready();
   if (!ready.ok()) return ready;
   const TimePoint now = host_.parts().control.now();
-  if (!refreshed_ || now - *refreshed_ >= kRefreshEvery) {
+  std::vector<Address> wanted = Wanted();
+  if (wanted != wanted_ || !refreshed_ || now - *refreshed_ >= kRefreshEvery) {
     refreshed_ = now;
+    wanted_ = std::move(wanted);
     Refresh();
   }
   std::vector<UpgradeAddress> offer;
+  std::vector<UpgradeAddress> preferred;
   for (const auto& [name, port] : ports_) {
+    if (!host_.MayUse(port->device())) continue;
     const auto use = host_.UseOf(port->device());
     if (!use.ok()) continue;
     const RdmaDevice& device = (*use)->device();
-    offer.push_back({port->address(), device.name(), device.link_layer()});
+    auto& list = preferred_.contains(name) ? preferred : offer;
+    list.push_back({port->address(), device.name(), device.link_layer()});
   }
+  if (!preferred.empty()) offer = std::move(preferred);
   if (offer.empty()) {
     if (!why_not_.ok()) return why_not_;
     return NotRdma(WhyNotRdma::kNoAddress, "");
@@ -68,14 +74,27 @@ void UpgradeListener::Close() {
 
 // Addresses come and go with devices and interfaces.
 void UpgradeListener::Refresh() {
-  const std::vector<Address> wanted = Wanted();
   why_not_ = absl::OkStatus();
   std::erase_if(ports_, [&](const auto& entry) {
-    return std::none_of(wanted.begin(), wanted.end(),
+    return std::none_of(wanted_.begin(), wanted_.end(),
                         [&](const Address& address) { return address.ToString() == entry.first; });
   });
-  for (const Address& address : wanted) {
+  for (const Address& address : wanted_) {
     if (!ports_.contains(address.ToString())) ListenOn(address);
+  }
+  ReadNetworkStatus();
+}
+
+// Which addresses lead to Services is known to whoever attached the pod to its networks, and
+// RDMA between those need not reach, or is not meant to be used.
+void UpgradeListener::ReadNetworkStatus() {
+  const RdmaParts& parts = host_.parts();
+  if (!network_status_) network_status_.emplace(parts.options.network_status, parts.log);
+  network_status_->Read();
+  preferred_.clear();
+  for (const LocalIp& local : host_.view().addresses()) {
+    if (!network_status_->IsOfSecondNetwork(local)) continue;
+    preferred_.insert(WithPort(local.address, 0).ToString());
   }
 }
 

@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "transport/rdma/admission.h"
+#include "transport/rdma/network_status_file.h"
 #include "transport/rdma/port_listener.h"
 #include "transport/rdma/rdma_host.h"
 #include "transport/upgrade.h"
@@ -48,12 +50,18 @@ class UpgradeListener final : private Admission {
   void Refresh();
   void ListenOn(const Address& address);
   std::vector<Address> Wanted() const;
+  void ReadNetworkStatus();
   absl::StatusOr<Admitted> Admit(const ConnectData& data) override;
 
   RdmaHost& host_;
   std::map<UpgradeToken, std::shared_ptr<Awaited>> awaited_;
   std::map<std::string, std::unique_ptr<PortListener>> ports_;  // by address without port
+  std::vector<Address> wanted_;                                 // as of the last Refresh
   std::optional<TimePoint> refreshed_;
+  std::optional<NetworkStatusFile> network_status_;  // from the first Refresh on
+  // Of ports_, those of networks beside the default one: nothing else is offered if one of them
+  // can be.
+  std::set<std::string> preferred_;
   absl::Status why_not_;  // the last address that could not be listened on
 };
 

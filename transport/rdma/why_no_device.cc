@@ -22,27 +22,60 @@
 namespace farcall {
 namespace {
 
-std::vector<std::string> NamesIn(const std::string& directory) {
-  std::vector<std::string> names;
+// What keeps a device from being looked at, and the errno of that.
+struct Trouble {
+  std::string text;
+  int error = 0;
+};
+
+// Whether it is a matter of rights. A file that is not there is one that a container was not
+// given.
+bool OfRights(int error) {
+  return error == EACCES || error == EPERM || error == ENOENT || error == ENXIO || error == ENODEV;
+}
+
+std::string Told(absl::string_view what, int error) {
+  std::string text = absl::StrCat(what, ": ", ErrnoStatus(error).message());
+  if (error == EMFILE) absl::StrAppend(&text, " (raise RLIMIT_NOFILE, ulimit -n)");
+  if (error == ENFILE) absl::StrAppend(&text, " (raise the sysctl fs.file-max)");
+  return text;
+}
+
+absl::Status StatusOf(const std::vector<Trouble>& troubles) {
+  const bool rights = std::any_of(troubles.begin(), troubles.end(),
+                                  [](const Trouble& one) { return OfRights(one.error); });
+  const auto add = [](std::string* out, const Trouble& one) { out->append(one.text); };
+  return NotRdma(rights ? WhyNotRdma::kDeviceNotPermitted : WhyNotRdma::kDeviceRefused,
+                 absl::StrJoin(troubles, "; ", add));
+}
+
+struct Names {
+  std::vector<std::string> found;  // in their order
+  int error = 0;                   // but that there is no such directory
+};
+
+Names NamesIn(const std::string& directory) {
+  Names names;
   std::error_code error;
-  for (const auto& each : std::filesystem::directory_iterator(directory, error)) {
-    names.push_back(each.path().filename().string());
+  std::filesystem::directory_iterator each(directory, error);
+  for (; !error && each != std::filesystem::directory_iterator(); each.increment(error)) {
+    names.found.push_back(each->path().filename().string());
   }
-  std::sort(names.begin(), names.end());
+  if (error != std::errc::no_such_file_or_directory) names.error = error.value();
+  std::sort(names.found.begin(), names.found.end());
   return names;
 }
 
-// Empty: it can be opened as librdmacm and libibverbs do it.
-std::string WhyNotOpened(const std::string& path) {
+// 0: it can be opened as librdmacm and libibverbs do it.
+int WhyNotOpened(const std::string& path) {
   const UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (fd.valid()) return "";
-  return absl::StrCat(path, ": ", ErrnoStatus(errno).message());
+  return fd.valid() ? 0 : errno;
 }
 
 // "uverbs0" of the device, which /sys/class/infiniband_verbs/uverbs0/ibdev names.
 std::string UverbsOf(const HostView& host, const std::string& device) {
   const std::string root = absl::StrCat(host.sys_class, "/infiniband_verbs/");
-  for (const std::string& uverbs : NamesIn(root)) {
+  for (const std::string& uverbs : NamesIn(root).found) {
     std::ifstream file(absl::StrCat(root, uverbs, "/ibdev"));
     std::string name;
     if (file >> name && name == device) return uverbs;
@@ -52,58 +85,81 @@ std::string UverbsOf(const HostView& host, const std::string& device) {
 
 // What libibverbs says of those that it knows; a device without its uverbs file is not
 // among them.
-std::vector<std::string> TroublesOfOpening(const VerbsApi& api, const HostView& host) {
-  std::vector<std::string> troubles;
-  int count = 0;
-  ibv_device** const list = api.ibv.get_device_list(&count);
-  if (list == nullptr) return troubles;
-  for (int i = 0; i < count; ++i) {
+struct Opening {
+  int error = 0;    // of ibv_get_device_list(3)
+  int devices = 0;  // that it gave
+  std::vector<Trouble> troubles;
+};
+
+Opening TryOpening(const VerbsApi& api, const HostView& host) {
+  Opening opening;
+  errno = 0;
+  ibv_device** const list = api.ibv.get_device_list(&opening.devices);
+  if (list == nullptr) {
+    opening.error = errno;
+    opening.devices = 0;
+    return opening;
+  }
+  for (int i = 0; i < opening.devices; ++i) {
     if (ibv_context* const context = api.ibv.open_device(list[i]); context != nullptr) {
       static_cast<void>(api.ibv.close_device(context));
       continue;
     }
-    const int error = errno;
+    int error = errno;
     // The file's own trouble first: libibverbs goes on to search for it, and then has ENOENT.
     const std::string path = absl::StrCat(host.dev_directory, "/", list[i]->dev_name);
-    std::string trouble = WhyNotOpened(path);
-    if (trouble.empty()) trouble = absl::StrCat(path, ": ", ErrnoStatus(error).message());
-    troubles.push_back(absl::StrCat(api.ibv.get_device_name(list[i]), ": ", trouble));
+    if (const int of_file = WhyNotOpened(path); of_file != 0) error = of_file;
+    const std::string name = api.ibv.get_device_name(list[i]);
+    opening.troubles.push_back({Told(absl::StrCat(name, ": ", path), error), error});
   }
   api.ibv.free_device_list(list);
+  return opening;
+}
+
+std::vector<Trouble> TroublesOfFiles(const HostView& host,
+                                     const std::vector<std::string>& devices) {
+  std::vector<Trouble> troubles;
+  const auto check = [&](const std::string& device, const std::string& file) {
+    const std::string path = absl::StrCat(host.dev_directory, "/", file);
+    if (const int error = WhyNotOpened(path); error != 0) {
+      troubles.push_back({Told(absl::StrCat(device, path), error), error});
+    }
+  };
+  for (const std::string& device : devices) check(device + ": ", UverbsOf(host, device));
+  // Without it librdmacm shows no device at all.
+  check("", "rdma_cm");
   return troubles;
 }
 
-std::vector<std::string> TroublesOfFiles(const HostView& host,
-                                         const std::vector<std::string>& devices) {
-  std::vector<std::string> troubles;
-  for (const std::string& device : devices) {
-    const std::string trouble =
-        WhyNotOpened(absl::StrCat(host.dev_directory, "/", UverbsOf(host, device)));
-    if (!trouble.empty()) troubles.push_back(absl::StrCat(device, ": ", trouble));
-  }
-  // Without it librdmacm shows no device at all.
-  if (const std::string trouble = WhyNotOpened(host.dev_directory + "/rdma_cm"); !trouble.empty()) {
-    troubles.push_back(trouble);
-  }
-  return troubles;
+// ENOSYS is what ibv_get_device_list(3) says of a kernel without RDMA, and libibverbs also where
+// it could not read the directory, which is then told of that.
+bool IsTrouble(int list_error, const Names& devices) {
+  return list_error != 0 && (list_error != ENOSYS || !devices.found.empty());
 }
 
 }  // namespace
 
-absl::Status WhyNoDevice(const VerbsApi& api, const HostView& host) {
-  const std::vector<std::string> devices = NamesIn(host.sys_class + "/infiniband");
-  std::vector<std::string> troubles = TroublesOfOpening(api, host);
-  if (troubles.empty() && !devices.empty()) troubles = TroublesOfFiles(host, devices);
-  if (!troubles.empty()) {
-    return NotRdma(WhyNotRdma::kDeviceNotPermitted, absl::StrJoin(troubles, "; "));
+absl::Status WhyNoDevice(const VerbsApi& api, const HostView& host, int error) {
+  const std::string directory = host.sys_class + "/infiniband";
+  const Names devices = NamesIn(directory);
+  const Opening opening = TryOpening(api, host);
+  std::vector<Trouble> troubles = opening.troubles;
+  if (devices.error != 0) troubles.push_back({Told(directory, devices.error), devices.error});
+  if (troubles.empty() && !devices.found.empty()) troubles = TroublesOfFiles(host, devices.found);
+  if (!troubles.empty()) return StatusOf(troubles);
+  // Nothing else is the matter with what is there.
+  if (IsTrouble(opening.error, devices)) {
+    return StatusOf({{Told("ibv_get_device_list", opening.error), opening.error}});
   }
-  if (devices.empty()) {
-    return NotRdma(WhyNotRdma::kNoDevice,
-                   absl::StrCat("nothing in ", host.sys_class, "/infiniband"));
+  if (opening.devices > 0 && error != 0) {
+    return NotRdma(WhyNotRdma::kDeviceRefused, Told("rdma_get_devices", error));
+  }
+  if (devices.found.empty()) {
+    return NotRdma(WhyNotRdma::kNoDevice, absl::StrCat("nothing in ", directory));
   }
   return NotRdma(WhyNotRdma::kNoDevice,
-                 absl::StrCat("no provider of libibverbs knows ", absl::StrJoin(devices, ", "),
-                              ": install ibverbs-providers"));
+                 absl::StrCat("no provider of libibverbs knows ",
+                              absl::StrJoin(devices.found, ", "), ": install ibverbs-providers"));
 }
 
 }  // namespace farcall

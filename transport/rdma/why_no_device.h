@@ -9,9 +9,11 @@
 
 namespace farcall {
 
-// Why rdma_get_devices(3) gave nothing: kNoDevice, or kDeviceNotPermitted with the file that
-// this process cannot open. System calls; with the control loop held.
-absl::Status WhyNoDevice(const VerbsApi& api, const HostView& host);
+// Why rdma_get_devices(3) gave nothing, with `error` in errno (0: it left none): kNoDevice;
+// kDeviceNotPermitted with the file that this process cannot open; or kDeviceRefused with the
+// errno and the call, where descriptors or memory ran out or something else is the matter.
+// System calls; with the control loop held.
+absl::Status WhyNoDevice(const VerbsApi& api, const HostView& host, int error);
 
 }  // namespace farcall
 

@@ -3,7 +3,9 @@
 #include "transport/rdma/why_no_device.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -39,7 +41,7 @@ class WhyNoDeviceTest : public testing::Test {
     Write(host_.sys_class + "/infiniband_verbs/" + uverbs + "/ibdev", device + "\n");
   }
   void Expect(WhyNotRdma why, const std::string& detail) {
-    const absl::Status status = WhyNoDevice(verbs_.api(), host_);
+    const absl::Status status = WhyNoDevice(verbs_.api(), host_, /*error=*/ENODEV);
     EXPECT_EQ(Name(ReasonOf(status)), Name(why));
     EXPECT_NE(status.message().find(detail), absl::string_view::npos) << status;
   }
@@ -83,6 +85,71 @@ TEST_F(WhyNoDeviceTest, ADeviceWithoutProviderIsNamed) {
   Write(host_.dev_directory + "/rdma_cm", "");
   Write(host_.dev_directory + "/uverbs0", "");
   Expect(WhyNotRdma::kNoDevice, "no provider of libibverbs knows new_0");
+}
+
+// libibverbs says ENOSYS of a kernel without RDMA.
+TEST_F(WhyNoDeviceTest, AKernelWithoutRdmaIsNoDevice) {
+  verbs_.Fail("ibv_get_device_list", ENOSYS);
+  Expect(WhyNotRdma::kNoDevice, "nothing in " + root_ + "/class/infiniband");
+}
+
+TEST_F(WhyNoDeviceTest, AListThatFailsIsToldWithItsErrno) {
+  AddToSys("mlx5_0", "uverbs0");
+  Write(host_.dev_directory + "/rdma_cm", "");
+  Write(host_.dev_directory + "/uverbs0", "");
+  verbs_.Fail("ibv_get_device_list", ENOMEM);
+  Expect(WhyNotRdma::kDeviceRefused, "ibv_get_device_list: Cannot allocate memory");
+  verbs_.Fail("ibv_get_device_list", EMFILE);
+  Expect(WhyNotRdma::kDeviceRefused,
+         "ibv_get_device_list: Too many open files (raise RLIMIT_NOFILE, ulimit -n)");
+  verbs_.Fail("ibv_get_device_list", EPERM);
+  Expect(WhyNotRdma::kDeviceNotPermitted, "ibv_get_device_list: Operation not permitted");
+  // There are devices, so it is not the kernel that has no RDMA.
+  verbs_.Fail("ibv_get_device_list", ENOSYS);
+  Expect(WhyNotRdma::kDeviceRefused, "ibv_get_device_list: Function not ");
+}
+
+TEST_F(WhyNoDeviceTest, ADirectoryThatCannotBeReadIsNotEmpty) {
+  // A link to itself, since for root there is no directory that may not be read.
+  std::filesystem::create_directories(host_.sys_class);
+  std::filesystem::create_symlink(host_.sys_class + "/infiniband", host_.sys_class + "/infiniband");
+  verbs_.Fail("ibv_get_device_list", ENOSYS);
+  Expect(WhyNotRdma::kDeviceRefused, "/infiniband: Too many levels of symbolic links");
+}
+
+// All is well with what libibverbs sees, so it is librdmacm that has something against it.
+TEST_F(WhyNoDeviceTest, WhatOnlyLibrdmacmRefusesIsToldWithItsErrno) {
+  AddToSys("mlx5_0", "uverbs0");
+  verbs_.AddDevice("mlx5_0");
+  Write(host_.dev_directory + "/rdma_cm", "");
+  Write(host_.dev_directory + "/uverbs0", "");
+  Expect(WhyNotRdma::kDeviceRefused, "rdma_get_devices: No such device");
+}
+
+// As it is in a process that has used up its descriptors, when each of these fails.
+TEST_F(WhyNoDeviceTest, TooManyOpenFilesAreNoMatterOfPermission) {
+  AddToSys("mlx5_0", "uverbs0");
+  ScriptedDevice& device = verbs_.AddDevice("mlx5_0");
+  absl::string_view("uverbs0").copy(device.device.dev_name, 7);
+  Write(host_.dev_directory + "/uverbs0", "");
+  Write(host_.dev_directory + "/rdma_cm", "");
+  rlimit former{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &former), 0);
+  rlimit none = former;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  verbs_.Fail("ibv_get_device_list", ENOSYS);
+  const absl::Status no_list = WhyNoDevice(verbs_.api(), host_, ENODEV);
+  verbs_.Fail("ibv_get_device_list", 0);
+  device.closed_to_us = true;
+  const absl::Status no_device = WhyNoDevice(verbs_.api(), host_, ENODEV);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &former), 0);
+  for (const absl::Status& status : {no_list, no_device}) {
+    EXPECT_EQ(Name(ReasonOf(status)), Name(WhyNotRdma::kDeviceRefused)) << status;
+    EXPECT_NE(status.message().find("Too many open files (raise RLIMIT_NOFILE"),
+              absl::string_view::npos)
+        << status;
+  }
 }
 
 }  // namespace

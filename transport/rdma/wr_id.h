@@ -14,10 +14,13 @@ namespace farcall {
 // generation and dropped.
 struct WrId {
   enum class Kind : uint8_t {
-    kNone = 0,     // no work request of ours: a completion with it is an error
-    kSend = 1,     // slot: SendPlan::seq
-    kReceive = 2,  // slot: index of the block in its receive queue
-    kDrain = 3,    // the last of a queue that is being taken down; slot unused
+    kNone = 0,        // no work request of ours: a completion with it is an error
+    kSend = 1,        // slot: SendPlan::seq
+    kReceive = 2,     // slot: index of the block in its receive queue
+    kDrain = 3,       // the last of a queue that is being taken down; slot unused
+    kBind = 4,        // slot: of the WindowRing; completes by itself only in error
+    kInvalidate = 5,  // slot: of the WindowRing
+    kRead = 6,        // slot unused: they complete in order
   };
   static constexpr uint32_t kGenerations = 1 << 24;
 
@@ -40,7 +43,7 @@ inline uint64_t PackWrId(const WrId& id) {
 // kNone for what PackWrId did not make.
 constexpr WrId UnpackWrId(uint64_t packed) {
   const uint64_t kind = packed >> 56;
-  if (kind > static_cast<uint64_t>(WrId::Kind::kDrain)) return {};
+  if (kind > static_cast<uint64_t>(WrId::Kind::kRead)) return {};
   return {.kind = static_cast<WrId::Kind>(kind),
           .generation = static_cast<uint32_t>(packed >> 32) % WrId::kGenerations,
           .slot = static_cast<uint32_t>(packed)};

@@ -35,11 +35,36 @@ void Acceptor::Open() {
 }
 
 void Acceptor::Close() {
+  TakeLast();
   gate_.Close();
+  loop_.RunOrPost([self = shared_from_this()] { self->Unwatch(); });
+}
+
+auto Acceptor::Letter(EventLoop& target, UniqueFd fd, Address peer) {
+  letters_.Begin();
+  return
+      [self = shared_from_this(), &target, fd = std::move(fd), peer = std::move(peer)]() mutable {
+        if (const AcceptGate::Pass pass = self->gate_.Enter(); pass.owns_lock()) {
+          self->Hand(target, std::move(fd), std::move(peer));
+        }
+        self->letters_.End();
+      };
+}
+
+// Who has connected may have sent a request, and only a server that has the connection can
+// tell it that this was not run: from a socket that is closed unseen it learns nothing.
+void Acceptor::TakeLast() {
+  for (int i = 0; i < kLast; ++i) {
+    SocketAddress peer;
+    UniqueFd fd = AcceptOne(peer);
+    if (!fd.valid()) break;
+    EventLoop& target = parts_.loops.Next();
+    target.RunOrPost(Letter(target, std::move(fd), FromSocketAddress(peer)));
+  }
   // accept4 fails from now on, and connecting is refused, whoever holds the loop now. The
   // number of the descriptor stays taken until the loop lets go of it.
   ::shutdown(parts_.fd.get(), SHUT_RDWR);
-  loop_.RunOrPost([self = shared_from_this()] { self->Unwatch(); });
+  static_cast<void>(letters_.WaitForNone(kLastWait));
 }
 
 void Acceptor::Watch() {
@@ -60,12 +85,13 @@ void Acceptor::Unwatch() {
 }
 
 void Acceptor::AcceptSome() {
+  // Counted before the first accept4, so that Close waits for what this loop is taking, too.
+  const InFlightOne dealing(&letters_);
   const AcceptGate::Pass pass = gate_.Enter();
   if (!pass.owns_lock()) return;
   for (int i = 0; i < kPerTurn; ++i) {
     SocketAddress peer;
-    peer.length = sizeof(peer.storage);
-    UniqueFd fd(::accept4(parts_.fd.get(), peer.get(), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd fd = AcceptOne(peer);
     if (fd.valid()) {
       Deal(std::move(fd), FromSocketAddress(peer));
     } else if (!OnAcceptError(errno)) {
@@ -75,12 +101,20 @@ void Acceptor::AcceptSome() {
   loop_.SetTimer(timer_, loop_.now());
 }
 
+UniqueFd Acceptor::AcceptOne(SocketAddress& peer) {
+  peer.length = sizeof(peer.storage);
+  return UniqueFd(
+      ::accept4(parts_.fd.get(), peer.get(), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
 // True: there may be another connection.
 bool Acceptor::OnAcceptError(int error) {
   switch (error) {
     case EAGAIN:
       retry_ = kFirstRetry;
       wait_log_.Well();
+      return false;
+    case EINVAL:  // it listens no more: Close
       return false;
     // That connection came to nothing; accept(2) hands on what its network said.
     case EINTR:
@@ -116,11 +150,7 @@ void Acceptor::RetryLater() {
 void Acceptor::Deal(UniqueFd fd, Address peer) {
   EventLoop& target = parts_.loops.Next();
   if (&target == &loop_) return Hand(loop_, std::move(fd), std::move(peer));
-  target.Post(
-      [self = shared_from_this(), &target, fd = std::move(fd), peer = std::move(peer)]() mutable {
-        const AcceptGate::Pass pass = self->gate_.Enter();
-        if (pass.owns_lock()) self->Hand(target, std::move(fd), std::move(peer));
-      });
+  target.Post(Letter(target, std::move(fd), std::move(peer)));
 }
 
 void Acceptor::Hand(EventLoop& loop, UniqueFd fd, Address peer) {

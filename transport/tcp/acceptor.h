@@ -12,11 +12,13 @@
 #include "transport/accept_gate.h"
 #include "transport/address.h"
 #include "transport/base/episode_log.h"
+#include "transport/base/in_flight.h"
 #include "transport/base/time.h"
 #include "transport/base/unique_fd.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"
+#include "transport/sockaddr.h"
 #include "transport/transport.h"
 
 namespace farcall {
@@ -44,8 +46,9 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Fd
 
   // Any thread, no loop held; each once, in this order.
   void Open();
-  // No OnAccept begins or runs afterwards, and the kernel takes no more connections. The
-  // loop lets go of the socket when it turns next, if it is held now.
+  // Hands over who has connected by now, as far as the loops find time for it; then no OnAccept
+  // begins or runs any more, and the kernel takes no more connections. The loop lets go of the
+  // socket when it turns next, if it is held now.
   void Close();
 
  private:
@@ -55,7 +58,11 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Fd
   void AcceptSome();
   bool OnAcceptError(int error);
   void RetryLater();
+  UniqueFd AcceptOne(SocketAddress& peer);
+  void TakeLast();
   void Deal(UniqueFd fd, Address peer);
+  // What `target` does with its next connection.
+  auto Letter(EventLoop& target, UniqueFd fd, Address peer);
   // With `loop` held, inside the gate.
   void Hand(EventLoop& loop, UniqueFd fd, Address peer);
   absl::StatusOr<std::unique_ptr<Connection>> MakeConnection(EventLoop& loop, UniqueFd fd,
@@ -63,12 +70,16 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Fd
 
   // Connections taken in one turn, so that the loop's own are not held up.
   static constexpr int kPerTurn = 64;
+  // How many Close still takes, and how long it waits until loops that are busy have them.
+  static constexpr int kLast = 1024;
+  static constexpr Duration kLastWait = std::chrono::milliseconds(100);
   static constexpr Duration kFirstRetry = std::chrono::milliseconds(10);
   static constexpr Duration kLastRetry = std::chrono::seconds(1);
 
   Parts parts_;
   EventLoop& loop_;
   AcceptGate gate_;
+  InFlight letters_;     // not read yet, or about to be sent
   EpisodeLog wait_log_;  // until nobody waits any more
   EpisodeLog drop_log_;  // until one is not dropped
   // With loop_ held.

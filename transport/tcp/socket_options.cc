@@ -15,10 +15,25 @@
 namespace farcall {
 namespace {
 
+// Seconds and milliseconds, tcp(7). With TCP_USER_TIMEOUT the number of probes does not count.
+constexpr int kIdleBeforeProbe = 30;
+constexpr int kBetweenProbes = 10;
+constexpr int kSilenceMs = 120'000;
+
 absl::Status SetOption(int fd, int level, int option, int value, const char* name) {
   if (::setsockopt(fd, level, option, &value, sizeof(value)) == 0) return absl::OkStatus();
   return Annotate(ErrnoStatus(errno),
                   absl::StrCat("the socket does not take ", name, " = ", value));
+}
+
+absl::Status EndSilence(int fd) {
+  absl::Status set = SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1, "SO_KEEPALIVE");
+  if (!set.ok()) return set;
+  set = SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, kIdleBeforeProbe, "TCP_KEEPIDLE");
+  if (!set.ok()) return set;
+  set = SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, kBetweenProbes, "TCP_KEEPINTVL");
+  if (!set.ok()) return set;
+  return SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kSilenceMs, "TCP_USER_TIMEOUT");
 }
 
 absl::Status SetTrafficClass(int fd, int family, int traffic_class) {
@@ -42,6 +57,8 @@ absl::StatusOr<UniqueFd> OpenStreamSocket(int family) {
 absl::Status ConfigureConnection(int fd, int family, int traffic_class) {
   if (family == AF_UNIX) return absl::OkStatus();
   absl::Status set = SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
+  if (!set.ok()) return set;
+  set = EndSilence(fd);
   if (!set.ok()) return set;
   return SetTrafficClass(fd, family, traffic_class);
 }

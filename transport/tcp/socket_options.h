@@ -15,6 +15,9 @@ absl::StatusOr<UniqueFd> OpenStreamSocket(int family);
 
 // For a connection, before connect(2) or after accept4(2). TCP_NODELAY: a turn's output
 // leaves in one piece already, so waiting for more (RFC 896) would only cost time.
+// A host that answers nothing for 2 minutes (power lost, a route gone) ends the connection, bytes
+// under way or not; the kernel's own limits are a quarter of an hour and none. Not sooner, since a
+// peer that reads nothing for so long while bytes wait for it counts as silent, too.
 // `traffic_class` as in ConnectionOptions; the kernel keeps the two ECN bits of a TCP
 // socket to itself, ip(7).
 absl::Status ConfigureConnection(int fd, int family, int traffic_class);

@@ -20,19 +20,20 @@ class SocketReader::Plan {
   struct Slot {
     Filling filling;
     uint32_t length = 0;
-    Filling* home = nullptr;  // where the rest of the block goes afterwards
+    Filling* home = nullptr;  // where the rest of the block goes afterwards; null: nowhere
     bool fresh = false;       // allocated for this call
   };
 
   bool full() const { return count_ == slots_.size() || bytes_ == limit_; }
   size_t bytes() const { return bytes_; }
   size_t rest() const { return limit_ - bytes_; }
+  size_t slots_left() const { return slots_.size() - count_; }
 
   // Offers up to `most` bytes of `filling`; returns how many.
-  size_t Offer(Filling filling, size_t most, Filling& home, bool fresh) {
+  size_t Offer(Filling filling, size_t most, Filling* home, bool fresh) {
     const auto length = static_cast<uint32_t>(std::min({size_t{filling.room()}, most, rest()}));
     vectors_[count_] = {filling.block->bytes() + filling.used, length};
-    slots_[count_++] = {std::move(filling), length, &home, fresh};
+    slots_[count_++] = {std::move(filling), length, home, fresh};
     bytes_ += length;
     return length;
   }
@@ -40,7 +41,7 @@ class SocketReader::Plan {
   size_t OfferRest(Filling& home, size_t most) {
     if (home.block.unique()) home.used = 0;
     if (home.room() == 0) return 0;
-    return Offer(std::exchange(home, Filling()), most, home, /*fresh=*/false);
+    return Offer(std::exchange(home, Filling()), most, &home, /*fresh=*/false);
   }
 
   ssize_t ReadFrom(int fd) { return ::readv(fd, vectors_.data(), static_cast<int>(count_)); }
@@ -57,9 +58,10 @@ class SocketReader::Plan {
   std::array<iovec, kMaxSlots> vectors_;
 };
 
-SocketResult SocketReader::Read(int fd, size_t limit) {
+SocketResult SocketReader::Read(int fd, size_t limit, const Buffer& landing) {
   Plan plan(limit);
-  if (missing_ >= kWorthLarge) PlanLarge(plan);
+  PlanLanding(plan, landing);
+  if (missing_ >= plan.bytes() + kWorthLarge && !plan.full()) PlanLarge(plan);
   if (!plan.full()) PlanSmall(plan);
   if (plan.bytes() == 0) return {SocketProgress::kNoMemory};
 
@@ -103,14 +105,22 @@ SocketResult SocketReader::Discard(int fd, size_t limit) {
   return {SocketProgress::kFailed, 0, errno};
 }
 
+// The last slot is for a block: what follows the landing is read along with it.
+void SocketReader::PlanLanding(Plan& plan, const Buffer& landing) {
+  for (const Buffer::Slice& slice : landing.slices()) {
+    if (plan.slots_left() <= 1 || plan.full()) return;
+    plan.Offer({slice.block, slice.offset}, slice.length, nullptr, /*fresh=*/true);
+  }
+}
+
 void SocketReader::PlanLarge(Plan& plan) {
-  size_t wanted = std::min(missing_, plan.rest());
+  size_t wanted = std::min(missing_ - plan.bytes(), plan.rest());
   wanted -= plan.OfferRest(large_, wanted);
   // What is left below kWorthLarge shares a small block with what follows.
   while (wanted >= kWorthLarge && !plan.full()) {
     BlockRef block = NewLargeBlock(missing_ - plan.bytes());
     if (!block) return;
-    wanted -= plan.Offer({std::move(block), 0}, wanted, large_, /*fresh=*/true);
+    wanted -= plan.Offer({std::move(block), 0}, wanted, &large_, /*fresh=*/true);
   }
 }
 
@@ -121,7 +131,7 @@ void SocketReader::PlanSmall(Plan& plan) {
   while (plan.bytes() < wanted && !plan.full()) {
     BlockRef block = pool_.Allocate(BlockPool::kSmall);
     if (!block) return;
-    plan.Offer({std::move(block), 0}, plan.rest(), small_, /*fresh=*/true);
+    plan.Offer({std::move(block), 0}, plan.rest(), &small_, /*fresh=*/true);
   }
 }
 
@@ -142,6 +152,7 @@ void SocketReader::Take(Plan& plan, size_t bytes) {
     if (part == 0 && slot.fresh) continue;
     bytes -= part;
     input_.Append(slot.filling.block, slot.filling.used, part);
+    if (slot.home == nullptr) continue;
     slot.filling.used += part;
     *slot.home = std::move(slot.filling);
     if (slot.home->room() == 0) *slot.home = Filling();

@@ -23,11 +23,14 @@ class SocketReader {
  public:
   explicit SocketReader(BlockPool& pool) : pool_(pool) {}
 
-  // One readv(2) of at most `limit` (> 0) bytes, to the end of input().
-  SocketResult Read(int fd, size_t limit);
+  // One readv(2) of at most `limit` (> 0) bytes, to the end of input(). The first of them go to
+  // `landing` (empty: none), which is at most missing() bytes and is not kept.
+  SocketResult Read(int fd, size_t limit, const Buffer& landing = {});
   Buffer& input() { return input_; }
   // `needed`: what Handler::OnRead returned.
   void Expect(size_t needed);
+  // Bytes that the message at the front of input() still lacks, as far as that is known.
+  size_t missing() const { return missing_; }
   // Drops input() and every block.
   void Clear();
 
@@ -42,6 +45,7 @@ class SocketReader {
     uint32_t room() const { return block ? block->capacity - used : 0; }
   };
 
+  static void PlanLanding(Plan& plan, const Buffer& landing);
   void PlanLarge(Plan& plan);
   void PlanSmall(Plan& plan);
   BlockRef NewLargeBlock(size_t bytes);
@@ -57,7 +61,7 @@ class SocketReader {
 
   BlockPool& pool_;
   Buffer input_;
-  size_t missing_ = 0;  // bytes that the message at the front of input_ still lacks
+  size_t missing_ = 0;
   size_t room_ = kMinRoom;
   Filling small_;
   Filling large_;

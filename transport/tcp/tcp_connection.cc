@@ -102,7 +102,9 @@ void TcpConnection::ReadTurn() {
   size_t left = kReadPerTurn;
   while (state_ == State::kOpen && readable_ && !paused_) {
     if (left == 0) return Soon();
-    const SocketResult result = reader_.Read(socket_->fd(), left);
+    const size_t missing = std::min(reader_.missing(), left);
+    const SocketResult result =
+        reader_.Read(socket_->fd(), left, missing > 0 ? handler_->Landing(0, missing) : Buffer());
     ++info_.reads;
     info_.bytes_read += result.bytes;
     left -= result.bytes;

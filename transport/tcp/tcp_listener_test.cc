@@ -207,6 +207,18 @@ TEST_F(TcpListenerTest, MoreThanATurnTakesAreAllAccepted) {
   EXPECT_TRUE(harness_.Until([&] { return accepted_ == 150; }));
 }
 
+TEST_F(TcpListenerTest, WhoHasConnectedBeforeCloseIsAccepted) {
+  const auto listener = Listen(kAnywhere);
+  ASSERT_TRUE(listener.ok());
+  std::vector<UniqueFd> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(NewSocket((*listener)->address()));
+    Dial(clients.back().get(), (*listener)->address());
+  }
+  (*listener)->Close();
+  EXPECT_EQ(accepted_, 5);
+}
+
 TEST_F(TcpListenerTest, CloseNeedsNoTurnOfTheLoop) {
   std::vector<UniqueFd> clients;
   const auto listener = Listen(kAnywhere);
@@ -221,6 +233,33 @@ TEST_F(TcpListenerTest, CloseNeedsNoTurnOfTheLoop) {
   EXPECT_EQ(Listen((*listener)->address()).status(), absl::OkStatus());
   harness_.Settle();
   EXPECT_EQ(accepted_, 0);
+}
+
+// Whichever loop is just taking them, for itself or for another.
+TEST(TcpListenerThreadsTest, WhoHasConnectedBeforeCloseIsAccepted) {
+  TcpHarness<DrivenHarness> harness(Address::Ipv4({127, 0, 0, 1}, 0));
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> accepted{0};
+    auto listener =
+        harness.transport().Listen(harness.loops(), harness.FreeAddress(), ListenOptions(),
+                                   [&](EventLoop&, std::unique_ptr<Connection>) { ++accepted; });
+    ASSERT_TRUE(listener.ok());
+    std::vector<UniqueFd> clients;
+    for (int i = 0; i < 3; ++i) {
+      clients.push_back(NewSocket((*listener)->address()));
+      Dial(clients.back().get(), (*listener)->address());
+    }
+    // At each stage of the loops' work.
+    const TimePoint connected = SteadyClock().Now();
+    while (SteadyClock().Now() - connected < std::chrono::microseconds(round % 100)) {
+    }
+    const TimePoint begin = SteadyClock().Now();
+    (*listener)->Close();
+    // Loops that have no time for it are not waited for longer.
+    const bool in_time = SteadyClock().Now() - begin < std::chrono::milliseconds(100);
+    EXPECT_TRUE(accepted == 3 || !in_time) << "round " << round << ": " << accepted;
+    harness.Settle();
+  }
 }
 
 // Connections come in on loops with threads of their own while the listener is closed.

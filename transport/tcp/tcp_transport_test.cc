@@ -72,6 +72,14 @@ TEST_F(TcpTransportTest, SmallWritesAreNotHeldBack) {
   ExpectBoth(IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
+TEST_F(TcpTransportTest, ASilentHostEndsAConnection) {
+  Connect(*Address::Parse("[::1]:0"), 0);
+  ExpectBoth(SOL_SOCKET, SO_KEEPALIVE, 1);
+  ExpectBoth(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  ExpectBoth(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  ExpectBoth(IPPROTO_TCP, TCP_USER_TIMEOUT, 120'000);
+}
+
 TEST_F(TcpTransportTest, SocketsNeverBlockAndAreNotInherited) {
   Connect(Address::Ipv4({127, 0, 0, 1}, 0), 0);
   for (const int fd : {client_, server_}) {

@@ -76,6 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mutant{PlantedFault::kCallsBackAtOnce, "FlushDeliversAll"},
                     Mutant{PlantedFault::kForgetsTheFlush, "FlushDeliversAll"},
                     Mutant{PlantedFault::kKeepsABlock, "OneMessageAtATime"},
+                    Mutant{PlantedFault::kLandsElsewhere, "BytesMayLandInTheHandlersMemory"},
+                    Mutant{PlantedFault::kWritesLate, "MemoryIsTheHandlersAgainOnceItIsDropped"},
                     Mutant{PlantedFault::kConnectsInside, "ConnectIsRefused"},
                     Mutant{PlantedFault::kAcceptsAfterClose, "ClosedListenerRefuses"}),
     MutantName);

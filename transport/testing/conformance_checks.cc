@@ -9,8 +9,8 @@ namespace farcall {
 
 std::vector<ConformanceCheck> ConformanceChecks() {
   std::vector<ConformanceCheck> all;
-  for (const auto& some : {ByteChecks(), FlowChecks(), CloseChecks(), EndingChecks(),
-                           ConnectChecks(), ListenChecks()}) {
+  for (const auto& some : {ByteChecks(), FlowChecks(), LandingChecks(), CloseChecks(),
+                           EndingChecks(), ConnectChecks(), ListenChecks()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

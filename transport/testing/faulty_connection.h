@@ -32,6 +32,7 @@ class FaultyConnection final : public Connection, private Connection::Handler {
 
  private:
   size_t OnRead(Buffer& input) override;
+  Buffer Landing(size_t ahead, size_t bytes) override;
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;
 
@@ -39,9 +40,11 @@ class FaultyConnection final : public Connection, private Connection::Handler {
   const PlantedFault fault_;
   Buffer& kept_;
   Handler* handler_ = nullptr;
-  bool told_ = false;  // of the end
-  Buffer given_;       // what the handler sees, where that is not the input itself
-  Buffer held_;        // a read that waits for the next one to overtake it
+  bool told_ = false;       // of the end
+  Buffer given_;            // what the handler sees, where that is not the input itself
+  char* landed_ = nullptr;  // where the last landing began, since the last OnRead
+  char* late_ = nullptr;    // the one before
+  Buffer held_;             // a read that waits for the next one to overtake it
 };
 
 }  // namespace farcall

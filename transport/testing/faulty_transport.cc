@@ -46,6 +46,8 @@ void FaultyConnection::Close(absl::Status why, CloseMode mode) {
 }
 
 size_t FaultyConnection::OnRead(Buffer& input) {
+  if (fault_ == PlantedFault::kWritesLate && late_ != nullptr) *late_ = 'w';
+  late_ = std::exchange(landed_, nullptr);
   if (fault_ == PlantedFault::kDropsAByte && input.size() > 100) input.RemoveFront(1);
   if (fault_ == PlantedFault::kKeepsABlock && kept_.empty()) kept_ = input.Share();
   if (fault_ != PlantedFault::kSwapsReads) return handler_->OnRead(input);
@@ -56,6 +58,16 @@ size_t FaultyConnection::OnRead(Buffer& input) {
   given_.Append(input.CutFront(input.size()));
   given_.Append(std::exchange(held_, Buffer()));
   return handler_->OnRead(given_);
+}
+
+Buffer FaultyConnection::Landing(size_t ahead, size_t bytes) {
+  if (fault_ == PlantedFault::kLandsElsewhere) return handler_->Landing(ahead + 1, bytes);
+  Buffer landing = handler_->Landing(ahead, bytes);
+  if (!landing.empty()) {
+    const Buffer::Slice& first = landing.slices()[0];
+    landed_ = first.block->bytes() + first.offset;
+  }
+  return landing;
 }
 
 void FaultyConnection::OnDrained() {

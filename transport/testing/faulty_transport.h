@@ -23,6 +23,8 @@ enum class PlantedFault : uint8_t {
   kCallsBackAtOnce,    // OnClose comes from inside Close
   kForgetsTheFlush,    // Close(kFlush) aborts
   kKeepsABlock,        // one block never comes home while the transport lives
+  kLandsElsewhere,     // bytes lie a place further than where they were wanted
+  kWritesLate,         // writes where a landing was that nobody refers to any more
   kConnectsInside,     // OnConnect comes from inside Connect
   kAcceptsAfterClose,  // closing a Listener does nothing
 };

@@ -40,8 +40,9 @@ void BacklogOfAPausedReaderDrainsOnce(ConformanceRun& run) {
 void BelowHighWaterNothingIsDrained(ConformanceRun& run) {
   const auto duo = run.Connect(LowMarks());
   if (duo == nullptr) return;
+  // Nor would all of it be above, if it had to be sent again.
   for (int i = 0; i < 20; ++i) {
-    duo->client.Send(kHigh / 2);
+    duo->client.Send(kHigh / 32);
     if (!run.Until("the bytes leave", [&] { return duo->client.backlog() == 0; })) return;
   }
   run.Until("all bytes arrive", [&] { return UpstreamArrived(*duo); });
@@ -60,6 +61,35 @@ void OnDrainedMayWrite(ConformanceRun& run) {
   duo->client.Send(kHigh + 1);
   run.Until("each write is drained", [&] { return duo->client.seen().drained == 10; });
   run.Until("all bytes arrive", [&] { return UpstreamArrived(*duo); });
+}
+
+// As a server does: who reads nothing while backlog() is above the mark hears of its fall,
+// whatever made it rise. It writes up to the mark itself, so that a byte more of any
+// transport's own goes over it.
+void WhoPausesWhileBackloggedGoesOn(ConformanceRun& run) {
+  constexpr uint64_t kTotal = 8 * kHigh;
+  ConformanceRun::Setup setup;
+  setup.server.high_water = kHigh;
+  setup.server.low_water = kLow;
+  setup.prepare = [](Duo& duo) {
+    duo.client.on_read = [](TestPeer& client) {
+      if (client.sent() < kTotal) client.Send(1000);
+    };
+    duo.server.on_read = [](TestPeer& server) {
+      const size_t backlog = server.backlog();
+      if (backlog < kHigh && server.sent() < kTotal) server.Send(kHigh - backlog);
+      if (backlog > kHigh) server.Pause();
+    };
+    duo.server.on_drained = [](TestPeer& server) { server.Resume(); };
+  };
+  const auto duo = run.Connect(setup);
+  if (duo == nullptr) return;
+  while (duo->server.sent() < kTotal) {
+    duo->client.Send(10000);
+    if (!run.Until("it goes on", [&] { return UpstreamArrived(*duo); })) return;
+  }
+  run.Until("its own bytes arrive",
+            [&] { return duo->client.seen().received == duo->server.sent(); });
 }
 
 // OnDrained is due, or has just come: neither it nor the end is in the other's way.
@@ -182,6 +212,7 @@ std::vector<ConformanceCheck> FlowChecks() {
       {"BacklogOfAPausedReaderDrainsOnce", BacklogOfAPausedReaderDrainsOnce},
       {"BelowHighWaterNothingIsDrained", BelowHighWaterNothingIsDrained},
       {"OnDrainedMayWrite", OnDrainedMayWrite},
+      {"WhoPausesWhileBackloggedGoesOn", WhoPausesWhileBackloggedGoesOn},
       {"CloseWhenOnDrainedIsDue", CloseWhenOnDrainedIsDue},
       {"CloseAfterResume", CloseAfterResume},
       {"PauseStopsTheWriter", PauseStopsTheWriter},

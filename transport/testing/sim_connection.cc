@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
+#include "transport/testing/fill_landing.h"
 
 namespace farcall {
 namespace {
@@ -125,9 +126,17 @@ void SimConnection::ArmTimer() {
 // False: the pool has no block, and the packet waits.
 bool SimConnection::TakeIn(const SimPacket& packet) {
   if (packet.kind != SimPacket::Kind::kData || state_ != State::kOpen) return true;
-  if (writer_->Append(packet.bytes, input_)) return true;
-  retry_ = loop_.now() + kPoolRetry;
-  return false;
+  // Written to once the rest has found a block: what waits is asked for again.
+  Buffer landed = packet.bytes.empty() ? Buffer() : handler_->Landing(0, packet.bytes.size());
+  Buffer rest;
+  if (!writer_->Append(absl::string_view(packet.bytes).substr(landed.size()), rest)) {
+    retry_ = loop_.now() + kPoolRetry;
+    return false;
+  }
+  FillLanding(landed, packet.bytes);
+  input_.Append(std::move(landed));
+  input_.Append(std::move(rest));
+  return true;
 }
 
 void SimConnection::Handle(const SimPacket& packet) {

@@ -45,6 +45,8 @@ TEST(SimWorldTest, UntilEndsAtItsLimit) {
 }
 
 TEST(SimWorldDeathTest, ATimeThatStandsStillIsAFault) {
+  // In a process that is no child of this one: a loop works in its own only.
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
   SimWorld world(1, 1);
   Timer busy([] {});
   EventLoop& loop = world.loop(0);

@@ -131,6 +131,18 @@ size_t TestPeer::OnRead(Buffer& input) {
   return needed;
 }
 
+Buffer TestPeer::Landing(size_t ahead, size_t bytes) {
+  CheckCallback("Landing");
+  if (closed_) Violation("Landing after Close");
+  if (paused_) Violation("Landing after PauseRead");
+  if (bytes == 0) Violation("Landing of no bytes");
+  if (!landing) return {};
+  ++callbacks_;
+  Buffer place = landing(*this, seen().received + left_ + ahead, bytes);
+  --callbacks_;
+  return place;
+}
+
 void TestPeer::OnDrained() {
   CheckCallback("OnDrained");
   if (closed_) Violation("OnDrained after Close");

@@ -44,6 +44,9 @@ class TestPeer final : private Connection::Handler {
   // Set before Adopt; called with the loop held. `take` takes bytes (by Take) and
   // returns what OnRead does; without it everything is taken.
   std::function<size_t(TestPeer&, Buffer&)> take;
+  // Handler::Landing, with the place of the first of the bytes in the stream; without it there is
+  // none.
+  std::function<Buffer(TestPeer&, uint64_t at, size_t bytes)> landing;
   std::function<void(TestPeer&)> on_start;
   std::function<void(TestPeer&)> on_read;
   std::function<void(TestPeer&)> on_drained;
@@ -75,6 +78,7 @@ class TestPeer final : private Connection::Handler {
 
  private:
   size_t OnRead(Buffer& input) override;
+  Buffer Landing(size_t ahead, size_t bytes) override;
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;
   void CheckCallback(absl::string_view name);

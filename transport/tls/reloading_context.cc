@@ -2,6 +2,7 @@
 
 #include "transport/tls/reloading_context.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,9 @@
 
 namespace farcall {
 namespace {
+
+// While files do not load that may be half replaced.
+constexpr Duration kLookAgain = std::chrono::seconds(1);
 
 std::vector<std::string> Named(const TlsFiles& files) {
   std::vector<std::string> named;
@@ -44,29 +48,43 @@ ReloadingContext::Loaded ReloadingContext::Current(TimePoint now) {
     if (now < next_look_ || files_.empty()) return current_;
     next_look_ = now + interval_;
   }
-  Look();
+  const bool unfinished = Look(now);
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (unfinished) next_look_ = now + std::min(interval_, kLookAgain);
   return current_;
 }
 
-void ReloadingContext::Look() {
+// Whether what was found does not load, and is not told yet.
+bool ReloadingContext::Look(TimePoint now) {
   const std::unique_lock<std::mutex> looking(look_mutex_, std::try_to_lock);
-  if (!looking.owns_lock()) return;
+  if (!looking.owns_lock()) return false;
   FileStamps stamps = FileStamps::Of(files_);
-  if (stamps == seen_) return;
-  seen_ = std::move(stamps);
-  auto loaded = load_();
-  const std::string names = absl::StrJoin(files_, ", ");
-  if (!loaded.ok()) {
-    if (log_) {
-      log_(absl::StrCat("tls: ", names, " changed and do not load, so the old ones stay: ",
-                        loaded.status().message()));
+  const bool changed = stamps != seen_;
+  if (changed || (!failure_.empty() && now >= retry_)) {
+    seen_ = std::move(stamps);
+    auto loaded = load_();
+    if (loaded.ok()) {
+      failure_.clear();
+      told_ = false;
+      Say("changed; new connections use them");
+      const std::lock_guard<std::mutex> lock(mutex_);
+      current_ = *std::move(loaded);
+      return false;
     }
-    return;
+    if (failure_.empty() || (changed && told_)) failing_since_ = now;
+    if (changed) told_ = false;
+    failure_ = std::string(loaded.status().message());
+    retry_ = now + kRetry;
   }
-  if (log_) log_(absl::StrCat("tls: ", names, " changed; new connections use them"));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  current_ = *std::move(loaded);
+  if (failure_.empty() || told_) return false;
+  if (now - failing_since_ < kPatience) return true;
+  Say(absl::StrCat("changed and do not load, so the old ones stay: ", failure_));
+  told_ = true;
+  return false;
+}
+
+void ReloadingContext::Say(absl::string_view what) const {
+  if (log_) log_(absl::StrCat("tls: ", absl::StrJoin(files_, ", "), " ", what));
 }
 
 }  // namespace farcall

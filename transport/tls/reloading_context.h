@@ -25,10 +25,17 @@ using TlsLog = std::function<void(absl::string_view)>;
 //
 // Who asks looks at the files, at most once an interval: a stat(2) for each. Only when they have
 // changed are they read, milliseconds, by the one who looked; others get the old one meanwhile.
+//
+// A pair is replaced file by file, so between the two it does not load. Then the files are looked
+// at more often, and only when they do not load for kPatience is that told. What fails may also
+// have nothing to do with them, like a lack of descriptors, so it is tried again without a change.
 class ReloadingContext {
  public:
   using Loaded = std::shared_ptr<const LoadedContext>;
   using Load = std::function<absl::StatusOr<Loaded>()>;
+
+  static constexpr Duration kPatience = std::chrono::seconds(5);
+  static constexpr Duration kRetry = std::chrono::minutes(1);
 
   // Loads for the first time. `log`, which may be empty, is told of each change, good or bad, once.
   static absl::StatusOr<std::unique_ptr<ReloadingContext>> Create(const TlsFiles& files, Load load,
@@ -38,7 +45,8 @@ class ReloadingContext {
 
  private:
   ReloadingContext(const TlsFiles& files, Load load, TlsLog log);
-  void Look();
+  bool Look(TimePoint now);
+  void Say(absl::string_view what) const;
 
   const std::vector<std::string> files_;
   const Duration interval_;
@@ -46,7 +54,13 @@ class ReloadingContext {
   const TlsLog log_;
 
   std::mutex look_mutex_;  // held by the one who looks
-  FileStamps seen_;        // guarded by look_mutex_; of the last attempt to load
+  // Guarded by look_mutex_.
+  FileStamps seen_;      // of the last attempt to load
+  std::string failure_;  // what that failed with; "": it did not
+  // Where there is one:
+  bool told_ = false;          // and it has not changed since
+  TimePoint failing_since_{};  // the first attempt that failed, and was not told
+  TimePoint retry_{};
 
   std::mutex mutex_;
   // Guarded by mutex_.

@@ -72,10 +72,7 @@ void TlsConnection::Write(Buffer data) {
   Check(loop_.held() && handler_ != nullptr, "a connection is started before it is written to");
   if (closing_ || phase_ > Phase::kOpen || data.empty()) return;
   queue_.Append(std::move(data));
-  if (backlog() > options_.high_water) {
-    above_high_ = true;
-    drained_ = false;
-  }
+  NoteBacklog();
   if (phase_ == Phase::kOpen) loop_.FlushLater(*this);
 }
 
@@ -96,8 +93,10 @@ void TlsConnection::Close(absl::Status why, CloseMode mode) {
   if (phase_ == Phase::kClosed) return;
   if (mode == CloseMode::kAbort) return End(std::move(why), CloseMode::kAbort);
   if (closing_ || phase_ == Phase::kEnding) return;
-  // Nothing waits for a handshake that may never end.
-  if (phase_ == Phase::kHandshake && queue_.empty()) return End(std::move(why), CloseMode::kFlush);
+  // Nothing waits for a handshake that may never end, or that the peer has not begun.
+  if (phase_ == Phase::kHandshake && (queue_.empty() || !engine_->heard())) {
+    return End(std::move(why), CloseMode::kFlush);
+  }
   closing_ = true;
   why_ = std::move(why);
   const TimePoint latest = loop_.now() + options_.close_timeout;
@@ -154,6 +153,7 @@ void TlsConnection::ReadTurn(Buffer& input) {
   }
   SendOutput();
   if (phase_ != Phase::kOpen) return;
+  if (!queue_.empty()) loop_.FlushLater(*this);
   // Before it is delivered: then nothing more is read.
   if (outcome == TlsEngine::Outcome::kEnded) peer_ended_ = true;
   if (fresh > 0) Deliver();
@@ -185,6 +185,7 @@ void TlsConnection::Encrypt() {
       SendOutput();
       return End(closing_ ? why_ : Failed(), CloseMode::kFlush);
     }
+    if (queue_.size() == before) break;  // until ReadTurn
     bytes_written_ += before - queue_.size();
   }
   SendOutput();
@@ -193,6 +194,7 @@ void TlsConnection::Encrypt() {
     SendOutput();
     return End(why_, CloseMode::kFlush);
   }
+  NoteBacklog();
   CheckDrained();
 }
 
@@ -203,6 +205,13 @@ void TlsConnection::SendOutput() {
   End(absl::ResourceExhaustedError(absl::StrCat(
           PeerName(), " makes this end of TLS answer again and again, and reads nothing")),
       CloseMode::kAbort);
+}
+
+// It rises without a Write too: records are longer than what is in them.
+void TlsConnection::NoteBacklog() {
+  if (backlog() <= options_.high_water) return;
+  above_high_ = true;
+  drained_ = false;
 }
 
 void TlsConnection::CheckDrained() {

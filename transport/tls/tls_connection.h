@@ -87,6 +87,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   void EndByPeer();
   void Encrypt();
   void SendOutput();
+  void NoteBacklog();
   void CheckDrained();
   bool MayRead() const;
   void Govern();

@@ -6,25 +6,16 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "transport/testing/sim_harness.h"
-#include "transport/tls/testing/engine_pair.h"
+#include "transport/tls/testing/expect_error.h"
 #include "transport/tls/testing/tls_harness.h"
 #include "transport/tls/testing/tls_peers.h"
 
 namespace farcall {
 namespace {
-
-void ExpectError(const absl::Status& status, absl::StatusCode code,
-                 std::initializer_list<std::string> parts) {
-  EXPECT_EQ(status.code(), code) << status;
-  for (const std::string& part : parts) {
-    EXPECT_TRUE(absl::StrContains(status.message(), part)) << part << " is not in: " << status;
-  }
-}
 
 class TlsConnectionTest : public testing::Test {
  protected:
@@ -172,136 +163,41 @@ TEST_F(TlsConnectionTest, WhatAServerWritesBeforeTheHandshakeLeavesAfterIt) {
   pair.Begin();
   ASSERT_TRUE(Until([&] { return pair.server.started(); }));
   pair.Write(pair.server, "welcome");
+  ASSERT_TRUE(Until([&] { return pair.client.read() == "welcome"; }));
   pair.Close(pair.server, CloseMode::kFlush);
   ASSERT_TRUE(Until([&] { return pair.client.closed() && pair.server.closed(); }));
-  EXPECT_EQ(pair.client.read(), "welcome");
   EXPECT_TRUE(absl::IsCancelled(*pair.server.closed()));
+}
+
+// The end of the client's stream comes as soon as the network allows.
+TEST_F(TlsConnectionTest, ACloseWaitsForNoHandshakeThatThePeerHasNotBegun) {
+  TlsTestPair pair(harness_, plain(), tls());
+  ASSERT_TRUE(pair.Connect());
+  ASSERT_TRUE(Until([&] { return pair.server.started(); }));
+  EventLoop& loop = pair.server.loop();
+  TimePoint begin;
+  pair.Write(pair.server, "nobody will read this");
+  harness_.Run(loop, [&] { begin = loop.now(); });
+  pair.Close(pair.server, CloseMode::kFlush);
+  ASSERT_TRUE(Until([&] { return pair.server.closed() && pair.client.closed(); }));
+  TimePoint end;
+  harness_.Run(loop, [&] { end = loop.now(); });
+  EXPECT_LT(end - begin, ConnectionOptions().close_timeout);
+  EXPECT_TRUE(absl::IsCancelled(*pair.server.closed())) << *pair.server.closed();
+  EXPECT_EQ(pair.client.read(), "");
 }
 
 TEST_F(TlsConnectionTest, ACloseDuringAHandshakeThatNeverEndsEnds) {
   TlsTestPair pair(harness_, plain(), tls());
   ASSERT_TRUE(pair.Connect());
   ASSERT_TRUE(Until([&] { return pair.server.started(); }));
+  pair.Write(pair.client, absl::string_view("\x16\x03\x01\x02\x00\x01\x00", 7));
+  harness_.Settle();
   pair.Write(pair.server, "nobody will read this");
   pair.Close(pair.server, CloseMode::kFlush);
   ASSERT_TRUE(Until([&] { return pair.server.closed().has_value(); }));
   EXPECT_TRUE(absl::IsCancelled(*pair.server.closed())) << *pair.server.closed();
   EXPECT_EQ(pair.client.read(), "");
-}
-
-// A client whose TLS the test does by hand.
-class ByHand : public testing::Test {
- protected:
-  ByHand() : engine_(*TlsEngine::Client(context_, "server.test", *pool_)) {}
-
-  // Takes what came, and sends what the engine says.
-  void Exchange() {
-    if (engine_outcome_ == TlsEngine::Outcome::kMore) {
-      Buffer input(pair_.client.TakeRead());
-      engine_outcome_ = engine_->Handshake(input);
-    }
-    const std::string out = engine_->TakeOutput().ToString();
-    if (!out.empty()) pair_.Write(pair_.client, out);
-  }
-  bool Shake() {
-    if (!pair_.Connect()) return false;
-    return harness_.Until([&] {
-      Exchange();
-      return engine_outcome_ == TlsEngine::Outcome::kDone;
-    });
-  }
-  TlsTestEnd& server() { return pair_.server; }
-
-  TestCa ca_;
-  const std::unique_ptr<BlockPool> pool_ = *BlockPool::Create(BlockPoolOptions());
-  const std::shared_ptr<const LoadedContext> context_ = *LoadClientContext(ca_.Client());
-  SSL** const ssl_ = EnginePair::Catch(*context_);
-  const std::unique_ptr<TlsEngine> engine_;
-  TlsEngine::Outcome engine_outcome_ = TlsEngine::Outcome::kMore;
-  TlsHarness harness_{std::make_unique<SimHarness>(9), TestTls::Of(ca_.Client(), ca_.Server())};
-  TlsTestPair pair_{harness_, harness_.plain(), harness_.transport()};
-};
-
-TEST_F(ByHand, GarbageAfterTheHandshakeIsAnErrorThatNamesThePeer) {
-  ASSERT_TRUE(Shake()) << engine_->error();
-  std::string good = EnginePair::Encrypted(*engine_, "good").ToString();
-  pair_.Write(pair_.client, good + "\x17\x03\x03\x01\x01" + std::string(300, 'g'));
-  ASSERT_TRUE(harness_.Until([&] { return server().closed().has_value(); }));
-  EXPECT_EQ(server().read(), "good");
-  ExpectError(*server().closed(), absl::StatusCode::kDataLoss, {"TLS failed", "10.1."});
-}
-
-// Each asks for an answer, and none is read: RFC 8446 section 4.6.3.
-TEST_F(ByHand, KeyUpdatesWithoutEndTakeNoMemory) {
-  ASSERT_TRUE(Shake()) << engine_->error();
-  harness_.Run(pair_.client.loop(), [&] { pair_.client.connection().PauseRead(); });
-  for (int i = 0; i < 2000 && !server().closed(); ++i) {
-    ASSERT_EQ(SSL_key_update(*ssl_, SSL_KEY_UPDATE_REQUESTED), 1);
-    pair_.Write(pair_.client, EnginePair::Encrypted(*engine_, "x").ToString());
-    harness_.Settle();
-  }
-  EXPECT_LT(harness_.pool().stats().used_bytes, size_t{2} << 20);
-}
-
-TEST_F(ByHand, ManySmallRecordsArriveAsOneStream) {
-  ASSERT_TRUE(Shake()) << engine_->error();
-  std::string all;
-  std::string text;
-  for (int i = 0; i < 1000; ++i) {
-    text += std::to_string(i);
-    all += EnginePair::Encrypted(*engine_, std::to_string(i)).ToString();
-  }
-  pair_.Write(pair_.client, all);
-  ASSERT_TRUE(harness_.Until([&] { return server().read().size() == text.size(); }));
-  EXPECT_EQ(server().read(), text);
-}
-
-TEST_F(ByHand, WritesOfATurnShareARecord) {
-  ASSERT_TRUE(Shake()) << engine_->error();
-  ASSERT_TRUE(harness_.Until([&] { return server().started(); }));
-  // The server is done when it has heard the client's last flight.
-  pair_.Write(pair_.client, EnginePair::Encrypted(*engine_, "go").ToString());
-  ASSERT_TRUE(harness_.Until([&] { return server().read() == "go"; }));
-  pair_.client.TakeRead();
-  harness_.Run(server().loop(), [&] {
-    for (int i = 0; i < 1000; ++i) {
-      server().connection().Write(Buffer(absl::string_view("0123456789")));
-    }
-  });
-  harness_.Settle();
-  // One record, with its header and what TLS 1.3 adds, RFC 8446 section 5.2.
-  EXPECT_EQ(pair_.client.read().size(), 10'000u + 5 + 1 + 16);
-}
-
-// All blocks of the harness's pool; the test's engine has a pool of its own.
-std::vector<BlockRef> TakeAll(BlockPool& pool) {
-  std::vector<BlockRef> all;
-  while (BlockRef block = pool.Allocate(BlockPool::kSmall)) all.push_back(std::move(block));
-  return all;
-}
-
-TEST_F(ByHand, WithoutMemoryReadingWaits) {
-  ASSERT_TRUE(Shake()) << engine_->error();
-  std::vector<BlockRef> all = TakeAll(harness_.pool());
-  pair_.Write(pair_.client, EnginePair::Encrypted(*engine_, "patience").ToString());
-  for (int i = 0; i < 1000; ++i) harness_.Settle();
-  EXPECT_EQ(server().read(), "");
-  EXPECT_FALSE(server().closed().has_value());
-  all.clear();
-  ASSERT_TRUE(harness_.Until([&] { return server().read() == "patience"; }));
-}
-
-// Its blocks may be just what others wait for.
-TEST_F(ByHand, WithoutMemoryForTheRestOfAMessageItEnds) {
-  ASSERT_TRUE(Shake()) << engine_->error();
-  server().TakeNothing();
-  pair_.Write(pair_.client,
-              EnginePair::Encrypted(*engine_, std::string(BlockPool::kSmall, 'x')).ToString());
-  harness_.Settle();
-  const std::vector<BlockRef> all = TakeAll(harness_.pool());
-  pair_.Write(pair_.client, EnginePair::Encrypted(*engine_, "the rest").ToString());
-  ASSERT_TRUE(harness_.Until([&] { return server().closed().has_value(); }));
-  ExpectError(*server().closed(), absl::StatusCode::kResourceExhausted, {"no memory to decrypt"});
 }
 
 TEST_F(TlsConnectionTest, DrainingIsToldWhateverTheMarksAre) {

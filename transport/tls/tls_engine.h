@@ -4,6 +4,7 @@
 #define FARCALL_TRANSPORT_TLS_TLS_ENGINE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -42,9 +43,12 @@ class TlsEngine {
 
   // kDone, kMore, or kFailed. Takes from `input` what belongs to the handshake.
   Outcome Handshake(Buffer& input);
+  // Whether bytes of the peer have come.
+  bool heard() const { return !first_bytes_.empty(); }
   // After the handshake: decrypts all of `input` to the end of `plain`. Never kDone.
   Outcome Read(Buffer& input, PlainInput& plain);
-  // Encrypts one record of at most kMostPlain bytes from the front of `plain`, which is not empty.
+  // Encrypts one record of at most kMostPlain bytes from the front of `plain`, which is not empty;
+  // nothing while OpenSSL waits for the rest of a message of the peer, until a Read has got it.
   // False: error().
   bool Write(Buffer& plain);
   // The end of this end's stream: close_notify. Nothing is written afterwards.
@@ -67,8 +71,20 @@ class TlsEngine {
       std::shared_ptr<const LoadedContext> context, bool server, BlockPool& pool);
   absl::Status ExpectName(absl::string_view name);
   static int OnVerify(int ok, X509_STORE_CTX* store);
+  static void OnMessage(int written, int version, int type, const void* bytes, size_t size,
+                        SSL* ssl, void* engine);
   void RememberFirstBytes(const Buffer& input);
+  bool AsksTooMuch() const { return messages_ > kFreeMessages + plain_read_ / kBytesForMessage; }
+  void TakeNewKeys();
   Outcome Fail(bool handshake);
+
+  // What a peer may ask for after the handshake (new keys, renegotiation, which is refused), and
+  // what it may give (tickets): so many messages, and one more for each so many bytes of plaintext.
+  static constexpr uint64_t kFreeMessages = 256;
+  static constexpr uint64_t kBytesForMessage = uint64_t{1} << 20;
+  // This end takes new keys after so many records, and kBytesForMessage: well below what RFC 8446
+  // section 5.5 allows, and never too often for a peer like this one.
+  static constexpr uint64_t kRecordsForKey = uint64_t{1} << 16;
 
   const std::shared_ptr<const LoadedContext> context_;
   const bool server_;
@@ -77,6 +93,12 @@ class TlsEngine {
   std::string name_;
   std::string certificate_error_;
   std::string first_bytes_;
+  bool established_ = false;  // the handshake is over
+  uint64_t messages_ = 0;     // since then, beside plaintext
+  uint64_t plain_read_ = 0;   // bytes
+  // Written with the present keys.
+  uint64_t records_ = 0;
+  uint64_t plain_written_ = 0;  // bytes
   absl::Status error_;
 };
 

@@ -7,19 +7,12 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "transport/tls/testing/engine_pair.h"
+#include "transport/tls/testing/expect_error.h"
 
 namespace farcall {
 namespace {
 
 using Outcome = TlsEngine::Outcome;
-
-void ExpectError(const absl::Status& status, absl::StatusCode code,
-                 std::initializer_list<std::string> parts) {
-  EXPECT_EQ(status.code(), code) << status;
-  for (const std::string& part : parts) {
-    EXPECT_TRUE(absl::StrContains(status.message(), part)) << part << " is not in: " << status;
-  }
-}
 
 // What the client finds wrong with the server's certificate.
 absl::Status Verify(const TestCa& trusted, const TlsFiles& shown,

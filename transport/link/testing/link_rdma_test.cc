@@ -4,7 +4,10 @@
 // queue pairs that break under load.
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
@@ -41,6 +44,8 @@ void Iwarp(FakeFabricOptions& fabric, RdmaRigOptions&) {
   }
 }
 
+void References(FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.read_at_least = 4 << 10; }
+
 template <typename Harness>
 std::vector<ConformanceCase> Cases(FakeMode mode, bool require,
                                    const FakeRdma::Change& change = nullptr) {
@@ -55,6 +60,9 @@ INSTANTIATE_TEST_SUITE_P(Required, ConnectionConformance,
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(Iwarp, ConnectionConformance,
                          testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, Iwarp)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(References, ConnectionConformance,
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, References)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(DrivenUpgrading, ConnectionConformance,
                          testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, false)),
@@ -82,8 +90,8 @@ void BreakOne(FakeFabric& fabric, TestRandom& random) {
 }
 
 template <typename Harness>
-void BreakUnderLoad(FakeMode mode) {
-  Harness harness(mode, nullptr, Options(/*require=*/false));
+void BreakUnderLoad(FakeMode mode, const FakeRdma::Change& change = nullptr) {
+  Harness harness(mode, change, Options(/*require=*/false));
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -118,6 +126,70 @@ void BreakUnderLoad(FakeMode mode) {
 TEST(LinkRdmaTest, QueuePairsBreakUnderLoad) { BreakUnderLoad<Stepped>(FakeMode::kStepped); }
 TEST(LinkRdmaTest, QueuePairsBreakUnderLoadOnThreads) {
   BreakUnderLoad<Driven>(FakeMode::kImmediate);
+}
+
+TEST(LinkRdmaTest, QueuePairsBreakUnderLoadWithReferences) {
+  BreakUnderLoad<Stepped>(FakeMode::kStepped, References);
+}
+TEST(LinkRdmaTest, QueuePairsBreakUnderLoadWithReferencesOnThreads) {
+  BreakUnderLoad<Driven>(FakeMode::kImmediate, References);
+}
+
+// Bytes of a large block, whatever they are.
+Buffer Large(ConformanceHarness& harness, uint32_t bytes, char fill) {
+  BlockRef block = harness.pool().Allocate(bytes);
+  std::fill_n(block->bytes(), bytes, fill);
+  Buffer out;
+  out.Append({std::move(block), 0, bytes});
+  harness.Settle();  // the devices know it
+  return out;
+}
+
+TEST(LinkRdmaTest, BytesLandWhereTheHandlerOfTheStreamSays) {
+  Stepped harness(FakeMode::kStepped, References, Options(/*require=*/true));
+  ConformanceRun run(harness);
+  auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  ASSERT_TRUE(harness.Until([&] { return OnRdma(duo->client) && OnRdma(duo->server); }));
+  // More than a frame of the link, behind a header.
+  constexpr uint32_t kBytes = 700'000;
+  constexpr size_t kHeader = 10;
+  Buffer place = Large(harness, kBytes, '?');
+  const std::byte* const begin = place.slices().front().block->data;
+  Buffer came;
+  size_t landed = 0;
+  duo->server.take = [&](TestPeer&, Buffer& input) {
+    came.Append(input.CutFront(input.size()));
+    return size_t{0};
+  };
+  duo->server.landing = [&](TestPeer&, size_t ahead, size_t bytes) {
+    if (came.size() < kHeader) return Buffer();
+    const size_t at = came.size() + ahead - kHeader;
+    EXPECT_LE(at + bytes, kBytes) << "of nothing but what was sent";
+    Buffer rest = place.Share();
+    rest.RemoveFront(at);
+    landed += bytes;
+    return rest.CutFront(bytes);
+  };
+  Buffer message(absl::string_view("0123456789"));
+  Buffer body = Large(harness, kBytes, 'b');
+  std::byte* const bytes = body.slices().front().block->data;
+  for (uint32_t i = 0; i < kBytes; ++i) bytes[i] = static_cast<std::byte>(i * 7 + i / 256);
+  message.Append(std::move(body));
+  const std::string expected = message.ToString();
+  duo->client.Write(std::move(message));
+  ASSERT_TRUE(harness.Until([&] { return came.size() == expected.size(); }));
+  EXPECT_TRUE(came.ToString() == expected);
+  EXPECT_GE(landed, kBytes - (size_t{4} << 10));
+  uint32_t there = 0;
+  for (const Buffer::Slice& slice : came.slices()) {
+    if (slice.block->data == begin) there += slice.length;
+  }
+  EXPECT_EQ(there, landed) << "they are handed over where they are";
+  came.Clear();
+  place.Clear();
+  duo.reset();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
 }
 
 TEST(LinkRdmaTest, CallsGoOnWhenTheDevicesAreRemoved) {

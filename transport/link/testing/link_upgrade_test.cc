@@ -146,6 +146,47 @@ TEST(LinkUpgradeTest, NoByteIsLostWhenGenerationsFallSilentUnderLoad) {
   EXPECT_GT(totals.timed_out, SeedsHere(2000) / 15);
 }
 
+// What a broken generation has not delivered is a backlog again. A server that reads nothing
+// meanwhile, as sessions do, hears of its fall.
+TEST(LinkUpgradeTest, ABacklogOfBytesToBeSentAgainDrains) {
+  uint64_t pauses = 0;
+  for (uint64_t seed = 1; seed <= SeedsHere(1000); ++seed) {
+    LinkVariant variant = LinkVariant::Of(seed);
+    Flap(variant);
+    variant.fabric.network.reset = 0.02;
+    const auto harness = Make(seed, variant);
+    ConformanceRun run(*harness);
+    ConformanceRun::Setup setup;
+    setup.server.high_water = size_t{8} << 10;
+    setup.server.low_water = size_t{2} << 10;
+    setup.prepare = [&](Duo& duo) {
+      duo.server.on_read = [&](TestPeer& server) {
+        if (server.backlog() <= setup.server.high_water) return;
+        ++pauses;
+        server.Pause();
+      };
+      duo.server.on_drained = [](TestPeer& server) { server.Resume(); };
+    };
+    auto duo = run.Connect(setup);
+    ASSERT_NE(duo, nullptr);
+    for (int i = 0; i < 60; ++i) {
+      duo->client.Send(run.random.Size(5000));
+      // No Write goes over the mark: only what is to be sent again does. What a reader that
+      // has paused does not acknowledge is that.
+      const size_t backlog = duo->server.backlog();
+      if (backlog < setup.server.high_water) duo->server.Send(setup.server.high_water - backlog);
+      if (i % 8 == 0) duo->client.Pause();
+      harness->Settle();
+      if (i % 8 == 6) duo->client.Resume();
+    }
+    duo->client.Resume();
+    ASSERT_TRUE(harness->Until([&] { return AllArrived(*duo); })) << "seed " << seed;
+    ExpectClean(*harness, run, std::move(duo));
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(pauses, SeedsHere(1000) / 10) << "what was to be tried was tried";
+}
+
 // The way back up: what breaks is replaced once the fabric works.
 TEST(LinkUpgradeTest, ComesBackWhenTheFabricHeals) {
   for (uint64_t seed = 1; seed <= SeedsHere(300); ++seed) {

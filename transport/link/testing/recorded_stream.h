@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "transport/base/check.h"
 #include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
@@ -55,6 +56,18 @@ class RecordedStream final : public SwitchingStream::Output {
                 .offset = offset,
                 .acknowledged = acknowledged,
                 .payload = Buffer(text)});
+  }
+  void Ack(LinkId link, uint64_t acknowledged) {
+    Read(link, {.type = LinkFrameType::kAck, .acknowledged = acknowledged});
+  }
+  void Bye(uint64_t offset, uint64_t acknowledged) {
+    Read(kLifeline, {.type = LinkFrameType::kBye, .offset = offset, .acknowledged = acknowledged});
+  }
+  // The first generation is in use.
+  void UseG1() {
+    Check(stream_.MayStart() && stream_.Start() == 1, "the stream has not started any");
+    stream_.OnGenerationReady(1);
+    Take();
   }
   // Time goes on to now() + `by`, with each timer at its time.
   void Pass(Duration by) {

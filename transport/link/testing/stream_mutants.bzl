@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutants of the switching stream: each has one rule changed, and the simulation must see it."""
 
-load("@rules_cc//cc:defs.bzl", "cc_test")
+load("//tools/mutants:mutants.bzl", "mutants")
 
 # Name, source, and what is replaced in it by what. Each text must be there exactly once.
 _MUTANTS = [
@@ -112,40 +112,13 @@ _MUTANTS = [
     }),
 ]
 
-def _quoted(text):
-    return "'" + text.replace("$", "$$").replace("'", "'\\''") + "'"
-
-def _mutant(name, src, changes):
-    copy = "%s_%s" % (name, src)
-    native.genrule(
-        name = "copy_" + copy,
-        testonly = True,
-        srcs = [src],
-        outs = [copy],
-        cmd = " ".join(
-            ["python3 $(location //transport/link/testing:mutate.py) $(location %s) $@" % src] +
-            [_quoted(old) + " " + _quoted(new) for old, new in changes.items()],
-        ),
-        tools = ["//transport/link/testing:mutate.py"],
-    )
-    cc_test(
-        name = name,
-        size = "small",
-        srcs = [copy],
-        # The linker takes from an archive only what is not there yet, and the copy has all
-        # that the original has.
-        linkstatic = True,
+def stream_mutants():
+    """A test for each mutant. It passes if the simulation finds a violation in it."""
+    mutants(
+        name = "stream_mutants",
+        mutants = _MUTANTS,
         deps = [
             ":switching_stream",
             "//transport/link/testing:stream_mutant_main",
         ],
-    )
-
-def stream_mutants():
-    """A test for each mutant. It passes if the simulation finds a violation in it."""
-    for name, src, changes in _MUTANTS:
-        _mutant("stream_mutant_" + name, src, changes)
-    native.test_suite(
-        name = "stream_mutants",
-        tests = [":stream_mutant_" + name for name, _, _ in _MUTANTS],
     )

@@ -3,31 +3,13 @@
 #include "transport/link/testing/stream_side.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "transport/link/testing/stream_text.h"
 
 namespace farcall {
-namespace {
-
-// The byte at `offset` of what `side` says: shifted bytes do not pass for one another.
-char ByteAt(int side, uint64_t offset) {
-  uint64_t z = (offset + 1) * 0x9e3779b97f4a7c15ULL + static_cast<uint64_t>(side);
-  z ^= z >> 29;
-  return static_cast<char>(z * 0xbf58476d1ce4e5b9ULL >> 56);
-}
-
-std::string Text(const LinkFrame& frame) {
-  std::string text(Name(frame.type));
-  if (frame.number != 0) absl::StrAppend(&text, " #", frame.number);
-  absl::StrAppend(&text, " at ", frame.offset);
-  if (!frame.payload.empty()) absl::StrAppend(&text, "+", frame.payload.size());
-  return absl::StrCat(text, " ack ", frame.acknowledged);
-}
-
-std::string Where(LinkId link) { return link == kLifeline ? "TCP" : absl::StrCat("G", link); }
-
-}  // namespace
 
 StreamSide::StreamSide(int side, const StreamLimits& limits, World& world, Network& network)
     : side_(side),
@@ -55,8 +37,6 @@ void StreamSide::Violation(absl::string_view what) {
   if (world_.failure.empty()) world_.failure = absl::StrCat(side_ == 0 ? "A: " : "B: ", what);
 }
 
-// --- Calls of the stream.
-
 void StreamSide::Begin() {
   given_up_ = 0;
   resumed_ = 0;
@@ -83,7 +63,7 @@ void StreamSide::Done() {
 void StreamSide::Write(size_t bytes) {
   if (closed_ || end_ || frozen_) return;
   std::string text(bytes, '\0');
-  for (size_t i = 0; i < bytes; ++i) text[i] = ByteAt(side_, written_ + i);
+  for (size_t i = 0; i < bytes; ++i) text[i] = StreamByte(side_, written_ + i);
   Buffer data;
   if (!writer_.Append(text, data)) data.Append(text);
   Note(absl::StrCat("writes ", written_, "+", bytes));
@@ -186,171 +166,6 @@ void StreamSide::Flush() {
   dirty_ = false;
   const auto next = stream_.NextTimer();
   if (next && (!timer_ || *next < *timer_)) timer_ = std::max(*next, world_.now);
-}
-
-// --- Frames that come.
-
-void StreamSide::Arrive(LinkId link) {
-  Link& from = links_.at(link);
-  std::optional<Buffer> bytes = from.in->Arrive();
-  if (frozen_ || end_ || from.gone) return;
-  if (!bytes) {
-    if (!shut_ && !from.inbox.empty()) Violation("the lifeline ended inside a frame");
-    return LifelineEnd(absl::OkStatus());
-  }
-  from.inbox.Append(std::move(*bytes));
-  ReadOne(link);
-  ReadAll();
-}
-
-void StreamSide::ReadAll() {
-  do {
-    resumed_reading_ = false;
-    for (auto& [link, state] : links_) {
-      if (!state.inbox.empty()) ReadOne(link);
-    }
-  } while (resumed_reading_);
-}
-
-void StreamSide::ReadOne(LinkId link) {
-  Link& from = links_.at(link);
-  while (stream_.Reads(link) && world_.failure.empty()) {
-    if (from.paused) Violation("reads what it has paused");
-    LinkFrame frame;
-    const size_t before = from.inbox.size();
-    const auto needed = CutLinkFrame(from.inbox, frame);
-    if (!needed.ok()) return Violation(needed.status().message());
-    if (*needed > 0) return;
-    from.in->Read(before - from.inbox.size(), world_.now);
-    if (world_.log != nullptr) Note(absl::StrCat("reads ", Where(link), " ", Text(frame)));
-    // From inside GiveUp this is a part of another call.
-    const bool nested = from.gone;
-    if (!nested) Begin();
-    Take(link, frame);
-    if (!nested) Done();
-    if (!IsUpgrade(frame.type) || end_) continue;
-    const std::string text = frame.payload.ToString();
-    network_.Upgrade(side_, frame.type, static_cast<uint32_t>(std::stoul(text)));
-  }
-}
-
-void StreamSide::Take(LinkId link, LinkFrame& frame) {
-  acknowledged_ = std::max(acknowledged_, frame.acknowledged);
-  if (frame.type == LinkFrameType::kBye) final_ = frame.offset;
-  const bool comes_to_lifeline =
-      frame.type == LinkFrameType::kResume && stream_.sending_on() <= frame.number;
-  const uint64_t offset = frame.offset;
-  stream_.OnFrame(link, frame, world_.now);
-  if (comes_to_lifeline) resume_floor_ = offset;
-}
-
-// --- Output.
-
-void StreamSide::Send(LinkId link, Buffer bytes) {
-  Buffer copy = bytes.Share();
-  LinkFrame frame;
-  const auto needed = CutLinkFrame(copy, frame);
-  if (!needed.ok() || *needed > 0) return Violation("sends what is no frame");
-  if (world_.log != nullptr) Note(absl::StrCat("sends on ", Where(link), " ", Text(frame)));
-  CheckSent(link, frame);
-  const auto found = links_.find(link);
-  if (found == links_.end()) return Violation(absl::StrCat("sends on unknown G", link));
-  found->second.out->Send(std::move(bytes), world_.now);
-}
-
-void StreamSide::CheckSent(LinkId link, const LinkFrame& frame) {
-  if (end_) Violation("sends after the end");
-  if (shut_) Violation("sends behind the end of file");
-  const auto found = links_.find(link);
-  if (found != links_.end() && found->second.gone) {
-    Violation(absl::StrCat("sends on G", link, ", which it has given up"));
-  }
-  const bool data = frame.type == LinkFrameType::kData;
-  if (link != kLifeline && !data && frame.type != LinkFrameType::kAck) {
-    Violation(absl::StrCat("sends ", Name(frame.type), " on G", link));
-  }
-  if (data) CheckData(frame);
-  if (frame.type == LinkFrameType::kResume) CheckResume(frame);
-  if (paused_ && !closed_ && final_ != delivered_ && frame.acknowledged > paused_at_) {
-    Violation("acknowledges what a handler that has paused did not take");
-  }
-}
-
-void StreamSide::CheckData(const LinkFrame& frame) {
-  if (frame.offset + frame.payload.size() > acknowledged_ + limits_.send_window) {
-    Violation("sends more than the window");
-  }
-  if (frame.payload.size() > limits_.max_data) Violation("sends too large a frame");
-  if (frame.offset < resume_floor_) Violation("sends what a RESUME has told not to send");
-}
-
-void StreamSide::CheckResume(const LinkFrame& frame) {
-  if (resumed_ != 0) Violation("sends RESUME twice at once");
-  if (frame.number <= last_resume_) Violation("sends RESUME again");
-  last_resume_ = frame.number;
-  resumed_ = static_cast<uint32_t>(frame.number);
-}
-
-size_t StreamSide::Unsent(LinkId link) const { return links_.at(link).out->unsent(); }
-
-void StreamSide::Deliver(Buffer bytes) {
-  if (closed_) Violation("delivers after the close");
-  if (end_) Violation("delivers after the end");
-  for (const Buffer::Slice& slice : bytes.slices()) {
-    for (const char byte : slice.view()) {
-      if (byte != ByteAt(1 - side_, delivered_)) {
-        return Violation(absl::StrCat("byte ", delivered_, " is wrong"));
-      }
-      ++delivered_;
-    }
-  }
-}
-
-void StreamSide::PauseReading(LinkId generation) { links_.at(generation).paused = true; }
-
-void StreamSide::ResumeReading(LinkId generation) {
-  Link& link = links_.at(generation);
-  if (!link.paused) Violation("resumes what was not paused");
-  link.paused = false;
-  resumed_reading_ = true;
-}
-
-void StreamSide::GiveUp(LinkId generation, const absl::Status& why) {
-  Note(absl::StrCat("gives up G", generation, ": ", why.message()));
-  const auto found = links_.find(generation);
-  if (found != links_.end() && found->second.gone) Violation("gives a generation up twice");
-  given_up_ = std::max(given_up_, generation);
-  // What was sent on it goes again from what was acknowledged.
-  resume_floor_ = 0;
-  if (found != links_.end()) {
-    found->second.gone = true;
-    if (world_.random.Chance(0.7)) ReadOne(generation);
-    found->second.inbox.Clear();
-    found->second.paused = false;
-  }
-  network_.Gone(side_, generation, absl::IsDeadlineExceeded(why));
-}
-
-void StreamSide::ShutDownWriting() {
-  Note("shuts down writing");
-  shut_ = true;
-  links_.at(kLifeline).out->SendEnd(world_.now);
-}
-
-void StreamSide::Ended(const absl::Status& why) {
-  Note(absl::StrCat("ends: ", why.ToString()));
-  if (end_) Violation("ends twice");
-  end_ = why;
-  timer_.reset();
-  for (auto& [link, state] : links_) {
-    const bool was_gone = std::exchange(state.gone, true);
-    state.inbox.Clear();
-    if (link == kLifeline) {
-      if (!shut_) state.out->SendEnd(world_.now);
-    } else if (!was_gone) {
-      network_.Gone(side_, link, /*stuck=*/false);
-    }
-  }
 }
 
 }  // namespace farcall

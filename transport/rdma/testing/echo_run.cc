@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace farcall {
 namespace {
 
@@ -121,6 +123,13 @@ std::vector<std::string> EchoRun::Violations() const {
   add(*client_);
   for (const auto& server : servers_) add(*server);
   return all;
+}
+
+std::string EchoRun::Told() const {
+  std::string told = connected_->has_value() ? absl::StrCat((*connected_)->message(), "\n") : "";
+  absl::StrAppend(&told, client_->seen().why.message(), "\n");
+  for (const auto& server : servers_) absl::StrAppend(&told, server->seen().why.message(), "\n");
+  return told;
 }
 
 }  // namespace farcall

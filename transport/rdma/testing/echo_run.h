@@ -32,6 +32,8 @@ class EchoRun {
   absl::Status Go(absl::FunctionRef<void(int step)> on_step);
   // What must never happen.
   std::vector<std::string> Violations() const;
+  // Why the connections ended, at both ends.
+  std::string Told() const;
   int steps() const { return steps_; }
 
  private:

@@ -78,6 +78,7 @@ bool FabricEnd::Connect(const std::string& data) {
   rdma_conn_param param{};
   param.private_data = data.data();
   param.private_data_len = static_cast<uint8_t>(data.size());
+  param.responder_resources = param.initiator_depth = options.reads;
   param.retry_count = options.retry_count;
   param.rnr_retry_count = options.rnr_retry;
   return api.rdma.connect(id, &param) == 0;

@@ -25,6 +25,7 @@ struct FabricEndOptions {
   uint32_t shared_receives = 0;  // 0: a receive queue of its own
   uint8_t retry_count = 6;
   uint8_t rnr_retry = 7;
+  uint8_t reads = 0;  // RDMA READs at once, that it begins and that it answers
 };
 
 // What a small program holds at one end of a connection, by the table alone: the user

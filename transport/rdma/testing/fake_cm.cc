@@ -70,7 +70,7 @@ int FakeCm::CreateQp(FakeId& id, ibv_pd* pd, ibv_qp_init_attr& init) {
   if (init.send_cq->context != id.verbs || init.recv_cq->context != id.verbs) return EINVAL;
   const FakeDeviceOptions& device = id.device->options;
   const ibv_qp_cap& cap = init.cap;
-  const uint32_t most = static_cast<uint32_t>(device.max_qp_wr);
+  const auto most = static_cast<uint32_t>(std::min(device.max_qp_wr, device.real_max_qp_wr));
   const uint32_t most_ranges = static_cast<uint32_t>(device.max_sge);
   if (cap.max_send_wr > most || cap.max_send_sge > most_ranges ||
       cap.max_inline_data > static_cast<uint32_t>(device.max_inline_data)) {

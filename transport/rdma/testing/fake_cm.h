@@ -67,6 +67,8 @@ class FakeCm {
   bool Acknowledge(const rdma_cm_event* event);
 
   void OnDeviceRemoved(FakeDevice& device);
+  // An event of this type for each id of the device.
+  void Inject(const FakeDevice& device, rdma_cm_event_type type, int status);
   // iWARP: the stream under these two ended.
   void OnStreamBroken(FakeQp& qp, FakeQp* peer);
   // kImmediate: all that may happen now.
@@ -108,7 +110,7 @@ class FakeCm {
   void OnAddress(FakeId& id);
   void TakeAddress(FakeId& id);
   void OnRequest(FakeId& active, const rdma_conn_param& param, const std::string& data);
-  void OnReply(FakeId& active, const std::string& data);
+  void OnReply(FakeId& active, const rdma_conn_param& param, const std::string& data);
   void OnRejected(FakeId& active, int reason, const std::string& data);
   void OnDisconnect(FakeId& id);
   void EndDisconnect(FakeId& id, int status);

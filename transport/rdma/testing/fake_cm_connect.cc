@@ -69,6 +69,12 @@ int FakeCm::Connect(FakeId& id, const rdma_conn_param& param) {
   if (id.device->iwarp() && Refused(id)) return ECONNREFUSED;
   id.retry_count = param.retry_count;
   id.rnr_retry_count = param.rnr_retry_count;
+  const ibv_device_attr caps = id.device->Attributes();
+  if (param.responder_resources > caps.max_qp_rd_atom ||
+      param.initiator_depth > caps.max_qp_init_rd_atom) {
+    return EINVAL;
+  }
+  id.queue_pair()->SetReads(param.initiator_depth, param.responder_resources);
   id.joined = id.queue_pair();
   id.state = FakeId::State::kConnecting;
   schedule.Add(id, 0,
@@ -127,19 +133,33 @@ int FakeCm::Accept(FakeId& id, const rdma_conn_param& param) {
   FakeQp& qp = *id.queue_pair();
   if (qp.state != IBV_QPS_INIT) return EINVAL;
   id.rnr_retry_count = param.rnr_retry_count;
+  const ibv_device_attr caps = id.device->Attributes();
+  if (param.responder_resources > caps.max_qp_rd_atom ||
+      param.initiator_depth > caps.max_qp_init_rd_atom) {
+    return EINVAL;
+  }
+  // One is what ends ask for that do not read.
+  if (param.responder_resources > std::max<uint8_t>(1, active.joined->begins()) ||
+      param.initiator_depth > std::max<uint8_t>(1, active.joined->answers())) {
+    world_.Violation("rdma_accept asks for more RDMA READs than rdma_connect offered");
+  }
+  qp.SetReads(param.initiator_depth, param.responder_resources);
   id.joined = &qp;
   // Each side retries as the other asked, and as often as the request said.
   qp.Connect(*active.joined, /*passive=*/true, active.retry_count, active.rnr_retry_count,
              AckTimeout(id));
   id.state = FakeId::State::kAccepted;
   Carry(
-      id, active, [this, &active, data = PrivateData(param)] { OnReply(active, data); },
+      id, active,
+      [this, &active, param, data = PrivateData(param)] { OnReply(active, param, data); },
       Unreachable(id));
   return 0;
 }
 
-void FakeCm::OnReply(FakeId& active, const std::string& data) {
+void FakeCm::OnReply(FakeId& active, const rdma_conn_param& param, const std::string& data) {
   if (active.destroyed || active.removed || active.state != FakeId::State::kConnecting) return;
+  // rdma_cm takes what the answer says, told from the other side.
+  active.joined->SetReads(param.responder_resources, param.initiator_depth);
   active.state = FakeId::State::kAnswered;
   const bool iwarp = active.device->iwarp();
   FakeCmEvent& event = Report(active, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);

@@ -33,6 +33,7 @@ FakeCmEvent* FakeCm::Take(FakeCmChannel& channel) {
   FakeCmEvent& event = *taken_.emplace_back(channel.events.Pop());
   FakeId& id = *static_cast<FakeId*>(event.id);
   ++event.counted->unacknowledged;
+  if (event.injected && event.event != RDMA_CM_EVENT_REJECTED) return &event;
   switch (event.event) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
       TakeAddress(id);
@@ -69,6 +70,14 @@ bool FakeCm::Acknowledge(const rdma_cm_event* event) {
     return true;
   }
   return false;
+}
+
+void FakeCm::Inject(const FakeDevice& device, rdma_cm_event_type type, int status) {
+  // Reporting makes no ids.
+  for (const auto& id : ids_) {
+    if (id->device != &device || id->destroyed || id->removed || !id->handed_out) continue;
+    Report(*id, type, status).injected = true;
+  }
 }
 
 void FakeCm::OnDeviceRemoved(FakeDevice& device) {

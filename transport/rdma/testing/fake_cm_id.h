@@ -22,6 +22,7 @@ struct FakeCmEvent : rdma_cm_event {
   FakeId* counted = nullptr;
   // For as long as the event is: private data.
   std::array<uint8_t, 256> data{};
+  bool injected = false;  // it is as it is, and means nothing for its id
 };
 
 struct FakeCmChannel : rdma_event_channel {

@@ -1,38 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Connecting by the fake connection manager: addresses, private data, rejects.
 
 #include <errno.h>
 #include <poll.h>
 
 #include <string>
-#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "transport/rdma/testing/fabric_end.h"
+#include "transport/rdma/testing/fake_cm_testing.h"
 #include "transport/rdma/testing/fake_fabric.h"
 #include "transport/sockaddr.h"
 
 namespace farcall {
 namespace {
 
-using testing::IsEmpty;
 using testing::SizeIs;
-using testing::StartsWith;
-
-class FakeCmTest : public testing::TestWithParam<FakeMode> {
- protected:
-  FakeCmTest() : fabric({.mode = GetParam()}) {}
-  FakeFabric fabric;
-};
 
 INSTANTIATE_TEST_SUITE_P(Modes, FakeCmTest,
                          testing::Values(FakeMode::kImmediate, FakeMode::kStepped));
-
-FakeFabricOptions Iwarp(FakeMode mode) {
-  FakeFabricOptions options{.mode = mode};
-  for (FakeDeviceOptions& device : options.devices) device.link = FakeLink::kIwarp;
-  return options;
-}
 
 TEST_P(FakeCmTest, CarriesPrivateDataPaddedBothWays) {
   FabricPair pair(fabric);
@@ -146,95 +134,6 @@ TEST_P(FakeCmTest, PortsBelongToOneListener) {
   EXPECT_NE(listener.id->verbs, nullptr);
 }
 
-TEST_P(FakeCmTest, DisconnectingEndsWhenThePeerDisconnectsToo) {
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Join());
-  ASSERT_EQ(pair.client.Receive(0, 8, 1), 0);
-  ASSERT_EQ(fabric.api().rdma.disconnect(pair.client.id), 0);
-  EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-  EXPECT_EQ(pair.listener.NextType(), -1);
-  EXPECT_EQ(pair.client.NextType(), -1) << "the peer has not answered";
-  EXPECT_THAT(pair.client.Poll(), SizeIs(1)) << "its own queue pair is in error at once";
-  EXPECT_EQ(fabric.queue_pair(pair.server.id->qp->qp_num).qp_state, IBV_QPS_RTS)
-      << "the other's is its own business";
-  EXPECT_EQ(fabric.api().rdma.disconnect(pair.server.id), 0);
-  EXPECT_EQ(fabric.queue_pair(pair.server.id->qp->qp_num).qp_state, IBV_QPS_ERR);
-  EXPECT_EQ(pair.client.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-  EXPECT_EQ(pair.client.NextType(), RDMA_CM_EVENT_TIMEWAIT_EXIT);
-  EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_TIMEWAIT_EXIT);
-  EXPECT_EQ(fabric.api().rdma.disconnect(pair.server.id), 0) << "again does nothing";
-}
-
-TEST_P(FakeCmTest, BothMayDisconnectAtOnce) {
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Join());
-  ASSERT_EQ(fabric.api().rdma.disconnect(pair.client.id), 0);
-  ASSERT_EQ(fabric.api().rdma.disconnect(pair.server.id), 0);
-  EXPECT_EQ(pair.client.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-  EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-}
-
-TEST_P(FakeCmTest, DestroyingTheIdAnswersADisconnect) {
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Join());
-  ASSERT_EQ(fabric.api().rdma.disconnect(pair.client.id), 0);
-  EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-  pair.server.Release();
-  EXPECT_EQ(pair.client.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-}
-
-TEST_P(FakeCmTest, DestroyingAnIdDisconnectsThePeer) {
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Join());
-  pair.client.Release();
-  EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-}
-
-TEST_P(FakeCmTest, ARequestThatIsTakenBackCannotBeAccepted) {
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Ask());
-  pair.client.Release();
-  EXPECT_EQ(pair.listener.NextType(), -1) << "the kernel does not tell";
-  EXPECT_FALSE(pair.server.Accept());
-  EXPECT_EQ(errno, EINVAL);
-}
-
-TEST_P(FakeCmTest, WhoeverLeavesBetweenReplyAndConfirmationIsARejectToTheOther) {
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Ask());
-  ASSERT_TRUE(pair.server.Accept());
-  fabric.Settle();
-  pair.client.Release();
-  EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_REJECTED);
-  EXPECT_EQ(fabric.queue_pair(pair.server.id->qp->qp_num).qp_state, IBV_QPS_ERR);
-}
-
-TEST_P(FakeCmTest, AReplyFromOneThatIsGoneIsAConnectError) {
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Ask());
-  ASSERT_TRUE(pair.server.Accept());
-  fabric.Settle();
-  pair.server.Release();
-  const auto event = pair.client.Next();
-  ASSERT_TRUE(event.has_value());
-  EXPECT_EQ(event->type, RDMA_CM_EVENT_CONNECT_ERROR);
-  EXPECT_EQ(event->status, -1);
-}
-
-TEST_P(FakeCmTest, ThePassiveSideIsEstablishedOnlyWhenTheActiveHasReadTheReply) {
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Ask());
-  ASSERT_TRUE(pair.server.Accept());
-  EXPECT_EQ(pair.listener.NextType(), -1);
-  // It may send already; that arrives once the other is ready.
-  ASSERT_EQ(pair.client.Receive(0, 64, 1), 0);
-  ASSERT_EQ(pair.server.Send(0, 4, 2), 0);
-  EXPECT_THAT(pair.client.Poll(), IsEmpty());
-  EXPECT_EQ(pair.client.NextType(), RDMA_CM_EVENT_ESTABLISHED);
-  EXPECT_THAT(pair.client.Poll(), SizeIs(1));
-  EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_ESTABLISHED);
-}
-
 TEST_P(FakeCmTest, EachSideRetriesAsTheOtherAsked) {
   FabricPair pair(fabric, {.retry_count = 3, .rnr_retry = 5});
   ASSERT_TRUE(pair.client.MakeId());
@@ -293,89 +192,6 @@ TEST_P(FakeCmTest, AChannelIsReadableWhileItHasEvents) {
   EXPECT_EQ(::poll(&readable, 1, 0), 1);
   EXPECT_EQ(client.NextType(), RDMA_CM_EVENT_ADDR_RESOLVED);
   EXPECT_EQ(::poll(&readable, 1, 0), 0);
-}
-
-using FakeIwarpTest = testing::TestWithParam<FakeMode>;
-INSTANTIATE_TEST_SUITE_P(Modes, FakeIwarpTest,
-                         testing::Values(FakeMode::kImmediate, FakeMode::kStepped));
-
-TEST_P(FakeIwarpTest, PrivateDataIsExactAndMayBeLonger) {
-  FakeFabric fabric(Iwarp(GetParam()));
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Ask(std::string(200, 'x')));
-  EXPECT_THAT(pair.request->data, SizeIs(200));
-  ASSERT_TRUE(pair.Answer("y"));
-  EXPECT_EQ(pair.reply->data, "y");
-}
-
-TEST_P(FakeIwarpTest, ConnectFailsAtOnceWhereNobodyListens) {
-  FakeFabric fabric(Iwarp(GetParam()));
-  FabricEnd client(fabric);
-  ASSERT_TRUE(client.MakeId() && client.Resolve("10.9.0.2", 9) && client.Prepare());
-  EXPECT_FALSE(client.Connect());
-  EXPECT_EQ(errno, ECONNREFUSED);
-}
-
-TEST_P(FakeIwarpTest, AcceptingWhatWasTakenBackFails) {
-  FakeFabric fabric(Iwarp(GetParam()));
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Ask());
-  pair.client.Release();
-  EXPECT_EQ(pair.listener.NextType(), -1);
-  EXPECT_FALSE(pair.server.Accept());
-  EXPECT_EQ(errno, ECONNRESET);
-}
-
-TEST_P(FakeIwarpTest, DisconnectingEndsBothAtOnce) {
-  FakeFabric fabric(Iwarp(GetParam()));
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Join());
-  ASSERT_EQ(fabric.api().rdma.disconnect(pair.client.id), 0);
-  EXPECT_EQ(pair.client.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-  EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-  EXPECT_EQ(pair.listener.NextType(), -1);
-}
-
-TEST_P(FakeIwarpTest, PostingGivesNegativeErrors) {
-  FakeFabric fabric(Iwarp(GetParam()));
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Join());
-  EXPECT_EQ(pair.client.Send(0, 65, 1, IBV_SEND_INLINE), -EINVAL);
-}
-
-TEST_P(FakeIwarpTest, OneBrokenSideEndsTheStreamForBoth) {
-  FakeFabric fabric(Iwarp(GetParam()));
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Join());
-  ASSERT_EQ(pair.server.Receive(0, 8, 1), 0);
-  fabric.faults().BreakQueuePair(pair.client.id->qp->qp_num);
-  EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-  EXPECT_EQ(pair.client.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-  EXPECT_EQ(pair.client.NextType(), -1) << "there is no time-wait";
-  ASSERT_THAT(pair.server.Poll(), SizeIs(1));
-}
-
-TEST_P(FakeIwarpTest, AMessageWithoutAReceiveEndsIt) {
-  FakeFabric fabric(Iwarp(GetParam()));
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Join());
-  ASSERT_EQ(pair.client.Send(0, 8, 1), 0);
-  const auto failed = pair.client.Poll();
-  ASSERT_THAT(failed, SizeIs(1));
-  EXPECT_NE(failed[0].status, IBV_WC_SUCCESS);
-  EXPECT_EQ(fabric.counters("fakeB").rnrs, 1u);
-  EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-}
-
-TEST_P(FakeIwarpTest, ThePassiveSideMayNotSendFirst) {
-  FakeFabric fabric(Iwarp(GetParam()));
-  FabricPair pair(fabric);
-  ASSERT_TRUE(pair.Join());
-  ASSERT_EQ(pair.client.Receive(0, 8, 1), 0);
-  ASSERT_EQ(pair.server.Send(0, 8, 1), 0);
-  ASSERT_THAT(fabric.violations(), SizeIs(1));
-  EXPECT_THAT(fabric.violations()[0], StartsWith("the passive side of an iWARP"));
-  fabric.ExpectViolations();
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "transport/rdma/testing/fake_queue_pair.h"
 #include "transport/rdma/testing/fake_receive_queue.h"
@@ -67,10 +69,8 @@ void FakeCq::Push(const FakeCompletion& completion) {
     first_ = 0;
     ring_.resize(std::min(ring_.size() * 2, static_cast<size_t>(cqe)));
   }
-  size_t at = first_ + count_;
-  if (at >= ring_.size()) at -= ring_.size();
-  ring_[at] = completion;
   ++count_;
+  At(count_ - 1) = completion;
   if (!armed_ || (solicited_only_ && !completion.solicited && !error)) return;
   armed_ = false;
   if (events_to == nullptr) return;
@@ -78,7 +78,29 @@ void FakeCq::Push(const FakeCompletion& completion) {
   events_to->events.Push(this);
 }
 
+FakeCompletion& FakeCq::At(size_t place) {
+  const size_t at = first_ + place;
+  return ring_[at < ring_.size() ? at : at - ring_.size()];
+}
+
+void FakeCq::Shuffle() {
+  const auto of_one_queue = [](const FakeCompletion& a, const FakeCompletion& b) {
+    return a.qp_num == b.qp_num && (a.sender == nullptr) == (b.sender == nullptr);
+  };
+  // Those that no other of their queue is before.
+  std::vector<size_t> heads;
+  for (size_t place = 0; place < count_; ++place) {
+    const bool behind = std::any_of(heads.begin(), heads.end(),
+                                    [&](size_t head) { return of_one_queue(At(head), At(place)); });
+    if (!behind) heads.push_back(place);
+  }
+  for (size_t place = heads[owner.world.random.Below(heads.size())]; place > 0; --place) {
+    std::swap(At(place), At(place - 1));
+  }
+}
+
 FakeCompletion FakeCq::Take() {
+  if (owner.world.options.shuffle_completions) Shuffle();
   const FakeCompletion completion = ring_[first_];
   if (++first_ == ring_.size()) first_ = 0;
   --count_;

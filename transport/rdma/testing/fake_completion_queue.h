@@ -60,6 +60,9 @@ struct FakeCq : ibv_cq {
   bool destroyed = false;
 
  private:
+  // Moves one that may come next to the front.
+  void Shuffle();
+  FakeCompletion& At(size_t place);
   FakeCompletion Take();
 
   // Grows up to cqe.

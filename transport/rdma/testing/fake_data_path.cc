@@ -120,10 +120,47 @@ int ReqNotifyCq(ibv_cq* cq, int solicited_only) {
   return 0;
 }
 
+ibv_mw* AllocMw(ibv_pd* pd, ibv_mw_type type) {
+  FakePd& domain = *static_cast<FakePd*>(pd);
+  FakeWorld& world = domain.owner.world;
+  std::lock_guard lock(world.mutex);
+  FakeDevice& device = domain.owner.owner;
+  int error = world.plan.Enter("ibv_alloc_mw");
+  if (error == 0 && domain.owner.dead) error = EIO;
+  if (error == 0 && device.options.max_mw == 0) error = EOPNOTSUPP;
+  if (error == 0 && type != IBV_MW_TYPE_2) error = EINVAL;
+  if (error == 0 && device.counters.windows >= static_cast<uint64_t>(device.options.max_mw)) {
+    error = ENOMEM;
+  }
+  if (error != 0) {
+    errno = error;
+    return nullptr;
+  }
+  ++device.counters.windows;
+  return &world.memory.AddWindow(domain);
+}
+
+int DeallocMw(ibv_mw* mw) {
+  FakeMw& window = *static_cast<FakeMw*>(mw);
+  FakeWorld& world = window.domain.owner.world;
+  std::lock_guard lock(world.mutex);
+  if (const int error = world.plan.EnterUncounted("ibv_dealloc_mw"); error != 0) return error;
+  if (window.destroyed) {
+    world.Violation("ibv_dealloc_mw twice");
+    return EINVAL;
+  }
+  window.destroyed = true;
+  --window.domain.users;
+  --window.domain.owner.owner.counters.windows;
+  return 0;
+}
+
 }  // namespace
 
 ibv_context_ops FakeDataPath() {
   ibv_context_ops ops{};
+  ops.alloc_mw = AllocMw;
+  ops.dealloc_mw = DeallocMw;
   ops.post_send = PostSend;
   ops.post_recv = PostRecv;
   ops.post_srq_recv = PostSrqRecv;

@@ -72,13 +72,15 @@ ibv_device_attr FakeDevice::Attributes() const {
   attr.max_qp = options.max_qp;
   attr.max_qp_wr = options.max_qp_wr;
   attr.max_sge = options.max_sge;
-  attr.max_sge_rd = 1;
+  attr.max_sge_rd = options.max_sge_rd;
+  attr.max_mw = options.max_mw;
+  if (options.max_mw > 0) attr.device_cap_flags |= IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   attr.max_cq = 100'000;
   attr.max_cqe = options.max_cqe;
   attr.max_mr = 100'000;
   attr.max_pd = 10'000;
-  attr.max_qp_rd_atom = 16;
-  attr.max_qp_init_rd_atom = 16;
+  attr.max_qp_rd_atom = options.max_qp_rd_atom;
+  attr.max_qp_init_rd_atom = options.max_qp_init_rd_atom;
   attr.max_res_rd_atom = 1024;
   attr.max_srq = options.max_srq;
   attr.max_srq_wr = options.max_srq == 0 ? 0 : options.max_srq_wr;

@@ -44,9 +44,13 @@ struct FakeDevice {
     uint32_t vendor_error;
     bool delivered;
   };
+  struct ReceiveFault {
+    int left;
+    ibv_wc_status status;
+  };
 
   const size_t index;
-  const FakeDeviceOptions options;
+  FakeDeviceOptions options;  // `permitted` and `memlock` may change
   FakeIbvDevice handle{};
   std::vector<Address> addresses;
   bool port_active;
@@ -54,6 +58,7 @@ struct FakeDevice {
   bool flush_when_removed = false;
   FakeCounters counters;
   std::vector<SendFault> send_faults;
+  std::vector<ReceiveFault> receive_faults;
 };
 
 // An open device. Of librdmacm's, ids on a device share one.
@@ -64,8 +69,9 @@ struct FakeContext : ibv_context {
   FakeDevice& owner;
   const bool librdmacm;
   bool closed = false;
-  bool dead = false;  // the device was removed: all but destroying fails with EIO
-  int objects = 0;    // domains, completion queues and channels made with it
+  bool dead = false;      // the device was removed: all but destroying fails with EIO
+  bool released = false;  // by release_context: nothing of it is the kernel's
+  int objects = 0;        // domains, completion queues and channels made with it
   FakeFdQueue<ibv_async_event> async;
 };
 

@@ -114,11 +114,15 @@ ibv_mr* RegMr(ibv_pd* pd, void* address, size_t length, unsigned int access) {
     return call.Null(EINVAL);
   }
   FakeDevice& device = domain.owner.owner;
+  if (device.options.refuses_mw_bind && (access & IBV_ACCESS_MW_BIND) != 0) {
+    return call.Null(EOPNOTSUPP);
+  }
   if (length > device.options.memlock ||
       device.counters.registered_bytes > device.options.memlock - length) {
     return call.Null(ENOMEM);
   }
   ++device.counters.registrations;
+  if ((access & (kRemoteChanges | IBV_ACCESS_REMOTE_READ)) != 0) ++device.counters.remote_regions;
   device.counters.registered_bytes += length;
   const uint32_t tag = static_cast<uint32_t>(call.world.random.Next());
   return &call.world.memory.Register(domain, address, length, access, tag);
@@ -131,6 +135,10 @@ int DeregMr(ibv_mr* mr) {
   if (region.destroyed) {
     call.world.Violation("ibv_dereg_mr twice");
     return EINVAL;
+  }
+  if (call.world.memory.HasWindowOn(region)) {
+    call.world.Violation("ibv_dereg_mr of a region on which a window is bound");
+    return EBUSY;
   }
   const bool posted =
       std::any_of(call.world.live_queue_pairs.begin(), call.world.live_queue_pairs.end(),

@@ -68,6 +68,20 @@ FakeCounters FakeFabric::counters(absl::string_view device) const {
   return world_->Device(device).counters;
 }
 
+bool FakeFabric::IsOpen(const void* byte) const {
+  std::lock_guard lock(world_->mutex);
+  return world_->memory.HasWindowAt(reinterpret_cast<uint64_t>(byte));
+}
+
+std::vector<int> FakeFabric::completion_descriptors() const {
+  std::lock_guard lock(world_->mutex);
+  std::vector<int> descriptors;
+  for (const auto& channel : world_->channels) {
+    if (!channel->destroyed) descriptors.push_back(channel->fd);
+  }
+  return descriptors;
+}
+
 FakeFabric::IdOptions FakeFabric::id_options(const rdma_cm_id* id) const {
   std::lock_guard lock(world_->mutex);
   const FakeId& fake = *static_cast<const FakeId*>(id);

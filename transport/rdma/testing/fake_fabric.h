@@ -43,6 +43,7 @@ struct FakeWorld;
 //    receive before it was delivered;
 //  - deregistering what is posted, destroying what is in use or has events that are not
 //    acknowledged (the real call would wait for ever), using what is destroyed;
+//  - destroying a queue pair that still holds receives of a shared queue, which are lost;
 //  - overflowing a completion queue;
 //  - with iWARP, sending first from the passive side.
 class FakeFabric {
@@ -73,6 +74,10 @@ class FakeFabric {
   void ExpectViolations();
 
   FakeCounters counters(absl::string_view device) const;
+  // Whether a memory window is bound to the byte: a peer may read it.
+  bool IsOpen(const void* byte) const;
+  // Of the completion channels that there are, oldest first.
+  std::vector<int> completion_descriptors() const;
 
   // What was set with rdma_set_option; -1: nothing.
   struct IdOptions {

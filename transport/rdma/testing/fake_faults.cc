@@ -5,13 +5,28 @@
 #include <algorithm>
 #include <mutex>
 
+#include "transport/rdma/testing/fake_subject.h"
 #include "transport/rdma/testing/fake_world.h"
 
 namespace farcall {
+namespace {
+
+void Tell(FakeWorld& world, const FakeDevice& device, const ibv_async_event& event) {
+  for (const auto& context : world.contexts) {
+    if (&context->owner == &device && !context->closed) context->async.Push(event);
+  }
+}
+
+}  // namespace
 
 void FakeFaults::FailCall(absl::string_view name, int nth, int error) {
   std::lock_guard lock(world_.mutex);
   world_.plan.FailCall(name, nth, error);
+}
+
+void FakeFaults::FailEvery(absl::string_view name, int error) {
+  std::lock_guard lock(world_.mutex);
+  world_.plan.FailEvery(name, error);
 }
 
 void FakeFaults::FailCallNumber(uint64_t number, int error) {
@@ -33,6 +48,21 @@ void FakeFaults::FailSend(absl::string_view device, int nth, ibv_wc_status statu
                           uint32_t vendor_error, bool delivered) {
   std::lock_guard lock(world_.mutex);
   world_.Device(device).send_faults.push_back({nth, status, vendor_error, delivered});
+}
+
+void FakeFaults::RecordCalls() {
+  std::lock_guard lock(world_.mutex);
+  world_.plan.Record();
+}
+
+std::vector<std::string> FakeFaults::recorded_calls() const {
+  std::lock_guard lock(world_.mutex);
+  return world_.plan.recorded();
+}
+
+void FakeFaults::FailReceive(absl::string_view device, int nth, ibv_wc_status status) {
+  std::lock_guard lock(world_.mutex);
+  world_.Device(device).receive_faults.push_back({nth, status});
 }
 
 std::vector<uint32_t> FakeFaults::QueuePairs(absl::string_view device) const {
@@ -66,6 +96,16 @@ void FakeFaults::HealPath(absl::string_view a, absl::string_view b) {
   world_.OnPathsChanged();
 }
 
+void FakeFaults::SetPermitted(absl::string_view device, bool permitted) {
+  std::lock_guard lock(world_.mutex);
+  world_.Device(device).options.permitted = permitted;
+}
+
+void FakeFaults::SetMemlock(absl::string_view device, uint64_t bytes) {
+  std::lock_guard lock(world_.mutex);
+  world_.Device(device).options.memlock = bytes;
+}
+
 void FakeFaults::SetPort(absl::string_view device, bool active) {
   std::lock_guard lock(world_.mutex);
   FakeDevice& fake = world_.Device(device);
@@ -74,10 +114,46 @@ void FakeFaults::SetPort(absl::string_view device, bool active) {
   ibv_async_event event{};
   event.element.port_num = 1;
   event.event_type = active ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR;
-  for (const auto& context : world_.contexts) {
-    if (&context->owner == &fake && !context->closed) context->async.Push(event);
-  }
+  Tell(world_, fake, event);
   world_.OnPathsChanged();
+}
+
+void FakeFaults::RaiseEvent(absl::string_view device, ibv_event_type type) {
+  std::lock_guard lock(world_.mutex);
+  const FakeDevice& fake = world_.Device(device);
+  ibv_async_event event{};
+  event.event_type = type;
+  switch (SubjectOf(type)) {
+    case FakeSubject::kQueuePair:
+      for (FakeQp* const qp : world_.live_queue_pairs) {
+        event.element.qp = qp;
+        if (&qp->device() == &fake) qp->owner().async.Push(event);
+      }
+      return;
+    case FakeSubject::kCompletionQueue:
+      for (const auto& queue : world_.completion_queues) {
+        event.element.cq = queue.get();
+        if (&queue->owner.owner == &fake && !queue->destroyed) queue->owner.async.Push(event);
+      }
+      return;
+    case FakeSubject::kReceiveQueue:
+      for (const auto& queue : world_.receive_queues) {
+        event.element.srq = queue.get();
+        FakeContext& owner = queue->domain.owner;
+        if (&owner.owner == &fake && !queue->destroyed) owner.async.Push(event);
+      }
+      return;
+    case FakeSubject::kPort:
+      event.element.port_num = 1;
+      return Tell(world_, fake, event);
+    case FakeSubject::kDevice:
+      return Tell(world_, fake, event);
+  }
+}
+
+void FakeFaults::InjectEvent(absl::string_view device, rdma_cm_event_type type, int status) {
+  std::lock_guard lock(world_.mutex);
+  world_.cm.Inject(world_.Device(device), type, status);
 }
 
 void FakeFaults::RemoveDevice(absl::string_view device, bool flush) {

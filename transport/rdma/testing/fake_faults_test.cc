@@ -67,6 +67,48 @@ TEST_P(FakeFaultsTest, EstablishingFailsOnTheActiveSide) {
   EXPECT_EQ(pair.listener.NextType(), RDMA_CM_EVENT_REJECTED);
 }
 
+TEST_P(FakeFaultsTest, CallsAreRecordedByName) {
+  FabricPair pair(fabric);
+  const uint64_t before = fabric.faults().calls();
+  fabric.faults().RecordCalls();
+  ASSERT_TRUE(pair.Join());
+  const std::vector<std::string> calls = fabric.faults().recorded_calls();
+  EXPECT_EQ(calls.size(), fabric.faults().calls() - before);
+  EXPECT_THAT(calls, testing::Contains("rdma_accept"));
+}
+
+TEST_P(FakeFaultsTest, AReceiveFailsWithTheStatusWanted) {
+  FabricPair pair(fabric);
+  ASSERT_TRUE(pair.Join());
+  for (uint64_t i = 0; i < 3; ++i) ASSERT_EQ(pair.server.Receive(i, 64, i), 0);
+  fabric.faults().FailReceive("fakeB", 2, IBV_WC_LOC_PROT_ERR);
+  for (uint64_t i = 0; i < 2; ++i) ASSERT_EQ(pair.client.Send(0, 8, i), 0);
+  EXPECT_THAT(pair.client.Poll(), ElementsAre(Status(IBV_WC_SUCCESS), Status(IBV_WC_REM_OP_ERR)));
+  EXPECT_THAT(pair.server.Poll(), ElementsAre(Status(IBV_WC_SUCCESS), Status(IBV_WC_LOC_PROT_ERR),
+                                              Status(IBV_WC_WR_FLUSH_ERR)));
+}
+
+TEST_P(FakeFaultsTest, AnInjectedEventChangesNothing) {
+  FabricPair pair(fabric);
+  ASSERT_TRUE(pair.Join());
+  fabric.faults().InjectEvent("fakeA", RDMA_CM_EVENT_ADDR_CHANGE, 0);
+  EXPECT_EQ(pair.client.NextType(), RDMA_CM_EVENT_ADDR_CHANGE);
+  ASSERT_EQ(pair.server.Receive(0, 64, 0), 0);
+  ASSERT_EQ(pair.client.Send(0, 8, 0), 0);
+  EXPECT_THAT(pair.server.Poll(), ElementsAre(Status(IBV_WC_SUCCESS)));
+}
+
+TEST_P(FakeFaultsTest, AnEventOfQueuePairsNamesEach) {
+  FabricPair pair(fabric);
+  ASSERT_TRUE(pair.Join());
+  fabric.faults().RaiseEvent("fakeA", IBV_EVENT_QP_ACCESS_ERR);
+  ibv_async_event event{};
+  ASSERT_EQ(fabric.api().ibv.get_async_event(pair.client.id->verbs, &event), 0);
+  EXPECT_EQ(event.event_type, IBV_EVENT_QP_ACCESS_ERR);
+  EXPECT_EQ(event.element.qp, pair.client.id->qp);
+  fabric.api().ibv.ack_async_event(&event);
+}
+
 TEST_P(FakeFaultsTest, ASendFailsWithTheStatusWanted) {
   FabricPair pair(fabric);
   ASSERT_TRUE(pair.Join());

@@ -58,6 +58,11 @@ const char* FakeMemory::WhyNot(const FakePd& domain, const ibv_sge* ranges, int 
 }
 
 void FakeMemory::AddLeaks(std::vector<std::string>& leaks) const {
+  for (const auto& window : windows_) {
+    if (!window->destroyed) {
+      leaks.push_back(absl::StrCat("memory window on ", window->domain.owner.owner.options.name));
+    }
+  }
   for (const auto& region : regions_) {
     if (!region->destroyed) {
       leaks.push_back(absl::StrCat("region of ", region->length, " bytes on ",

@@ -32,13 +32,22 @@ struct FakeDeviceOptions {
   // What it offers; asking for more is EINVAL or ENOMEM as with real drivers.
   int max_qp = 100'000;
   int max_qp_wr = 16'384;
+  int real_max_qp_wr = 1 << 30;  // what rdma_create_qp takes, if less
   int max_sge = 16;
+  int max_sge_rd = 16;  // of RDMA READs
   int max_cqe = 1 << 22;
   int max_srq = 1'000;  // 0: has no shared receive queues (EOPNOTSUPP)
   int max_srq_wr = 32'767;
   int max_srq_sge = 16;
   int max_inline_data = 256;
   int num_comp_vectors = 4;
+  // Memory windows of type 2B; 0: it has none.
+  int max_mw = 100'000;
+  bool binds_fail = false;       // IBV_WC_MW_BIND_ERR
+  bool refuses_mw_bind = false;  // EOPNOTSUPP of ibv_reg_mr with IBV_ACCESS_MW_BIND
+  // RDMA READs that a queue pair answers, and begins, at once.
+  int max_qp_rd_atom = 16;
+  int max_qp_init_rd_atom = 16;
   // Bytes that may be registered, in sum; more is ENOMEM, as with RLIMIT_MEMLOCK.
   uint64_t memlock = UINT64_MAX;
 
@@ -46,6 +55,9 @@ struct FakeDeviceOptions {
   bool flushes = true;
   // IBV_EVENT_QP_LAST_WQE_REACHED when a queue pair with a shared receive queue errs.
   bool last_wqe_events = true;
+  // Receives that a connected queue pair takes from its shared queue ahead of need: when it
+  // errs they are flushed, before that event.
+  uint32_t receives_ahead = 2;
 };
 
 enum class FakeMode {
@@ -66,6 +78,9 @@ struct FakeFabricOptions {
   // Watches the bytes of posted sends and receives. Reads each message twice more:
   // switch it off to count instructions.
   bool check_memory = true;
+  // A completion queue gives, of what is in it, what the seed says: in order for the sends of a
+  // queue pair and for its receives, in any order else: none is promised between work queues.
+  bool shuffle_completions = false;
 
   // Time is the number of calls of Step().
   // After so many steps a sender gives up on a peer that does not answer (RETRY_EXC_ERR),
@@ -93,8 +108,12 @@ struct FakeCounters {
   uint64_t error_completions = 0;  // of both kinds
   uint64_t rnrs = 0;               // messages that found no receive, at the receiver
   uint64_t completion_events = 0;
+  uint64_t reads = 0;    // RDMA READs begun
+  uint64_t binds = 0;    // windows bound
+  uint64_t windows = 0;  // now
   uint64_t registrations = 0;
   uint64_t registered_bytes = 0;  // now
+  uint64_t remote_regions = 0;    // registered with access for the peer
 };
 
 }  // namespace farcall

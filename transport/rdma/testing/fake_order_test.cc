@@ -22,8 +22,12 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 // What a run with this seed looks like: who completed what, in which order.
-std::string Trace(uint64_t seed) {
-  FakeFabric fabric({.mode = FakeMode::kStepped, .seed = seed});
+std::string Trace(uint64_t seed, bool shuffle = false) {
+  FakeFabricOptions options;
+  options.mode = FakeMode::kStepped;
+  options.seed = seed;
+  options.shuffle_completions = shuffle;
+  FakeFabric fabric(options);
   FabricPair pair(fabric);
   EXPECT_TRUE(pair.Join());
   for (uint64_t i = 0; i < 3; ++i) {
@@ -48,6 +52,8 @@ std::string Trace(uint64_t seed) {
   bool more = true;
   while (more) {
     more = fabric.Step();
+    // What lies there together may be shuffled.
+    if (shuffle && more) continue;
     poll(pair.client, 0);
     poll(pair.server, 1);
   }
@@ -59,6 +65,17 @@ TEST(FakeOrderTest, FollowsFromTheSeed) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     const std::string trace = Trace(seed);
     EXPECT_EQ(trace, Trace(seed)) << "seed " << seed;
+    EXPECT_THAT(trace, SizeIs(12 * 3));
+    traces.insert(trace);
+  }
+  EXPECT_GT(traces.size(), 40u);
+}
+
+TEST(FakeOrderTest, ShuffledCompletionsKeepTheOrderOfTheirQueues) {
+  std::set<std::string> traces;
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const std::string trace = Trace(seed, /*shuffle=*/true);
+    EXPECT_EQ(trace, Trace(seed, /*shuffle=*/true)) << "seed " << seed;
     EXPECT_THAT(trace, SizeIs(12 * 3));
     traces.insert(trace);
   }

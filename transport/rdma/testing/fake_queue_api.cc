@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "transport/rdma/testing/fake_api.h"
+#include "transport/rdma/testing/fake_subject.h"
 
 namespace farcall {
 namespace {
@@ -64,6 +65,9 @@ int DestroyCq(ibv_cq* cq) {
     fake.events_to->events.RemoveIf([&](FakeCq* event) { return event == &fake; });
     --fake.events_to->refcnt;
   }
+  fake.owner.async.RemoveIf([&](const ibv_async_event& event) {
+    return SubjectOf(event.event_type) == FakeSubject::kCompletionQueue && event.element.cq == cq;
+  });
   fake.Drop();
   fake.destroyed = true;
   --fake.owner.objects;
@@ -137,7 +141,7 @@ int DestroySrq(ibv_srq* srq) {
     call.world.Violation("ibv_destroy_srq with an event that is not acknowledged: it would hang");
   }
   fake.domain.owner.async.RemoveIf([&](const ibv_async_event& event) {
-    return event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && event.element.srq == srq;
+    return SubjectOf(event.event_type) == FakeSubject::kReceiveQueue && event.element.srq == srq;
   });
   fake.receives.Clear();
   fake.destroyed = true;
@@ -176,10 +180,16 @@ int QueryQp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_attr* init) {
 // Counts an event for what it is about, taken or acknowledged.
 template <typename Count>
 void ForElement(const ibv_async_event& event, Count count) {
-  if (event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED) {
-    count(*static_cast<FakeSrq*>(event.element.srq));
-  } else if (event.event_type == IBV_EVENT_QP_LAST_WQE_REACHED) {
-    count(*static_cast<FakeQp*>(event.element.qp));
+  switch (SubjectOf(event.event_type)) {
+    case FakeSubject::kQueuePair:
+      return count(*static_cast<FakeQp*>(event.element.qp));
+    case FakeSubject::kCompletionQueue:
+      return count(*static_cast<FakeCq*>(event.element.cq));
+    case FakeSubject::kReceiveQueue:
+      return count(*static_cast<FakeSrq*>(event.element.srq));
+    case FakeSubject::kPort:
+    case FakeSubject::kDevice:
+      return;
   }
 }
 
@@ -206,42 +216,6 @@ void AckAsyncEvent(ibv_async_event* event) {
   });
 }
 
-const char* WcStatusStr(ibv_wc_status status) {
-  static constexpr const char* kNames[] = {
-      "success",
-      "local length error",
-      "local QP operation error",
-      "local EE context operation error",
-      "local protection error",
-      "Work Request Flushed Error",
-      "memory management operation error",
-      "bad response error",
-      "local access error",
-      "remote invalid request error",
-      "remote access error",
-      "remote operation error",
-      "transport retry counter exceeded",
-      "RNR retry counter exceeded",
-  };
-  const size_t index = static_cast<size_t>(status);
-  return index < std::size(kNames) ? kNames[index] : "another error";
-}
-
-const char* EventTypeStr(ibv_event_type type) {
-  switch (type) {
-    case IBV_EVENT_PORT_ACTIVE:
-      return "port active";
-    case IBV_EVENT_PORT_ERR:
-      return "port error";
-    case IBV_EVENT_SRQ_LIMIT_REACHED:
-      return "SRQ limit reached";
-    case IBV_EVENT_QP_LAST_WQE_REACHED:
-      return "last WQE reached";
-    default:
-      return "another event";
-  }
-}
-
 }  // namespace
 
 void FillQueues(VerbsApi::Ibv& ibv) {
@@ -258,8 +232,8 @@ void FillQueues(VerbsApi::Ibv& ibv) {
   ibv.query_qp = QueryQp;
   ibv.get_async_event = GetAsyncEvent;
   ibv.ack_async_event = AckAsyncEvent;
-  ibv.wc_status_str = WcStatusStr;
-  ibv.event_type_str = EventTypeStr;
+  ibv.wc_status_str = FakeWcStatusStr;
+  ibv.event_type_str = FakeEventTypeStr;
 }
 
 VerbsApi::Ibv FakeIbv() {

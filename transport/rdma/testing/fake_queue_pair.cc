@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "transport/rdma/testing/fake_cm_id.h"
+#include "transport/rdma/testing/fake_subject.h"
 #include "transport/rdma/testing/fake_world.h"
 
 namespace farcall {
@@ -43,7 +44,15 @@ FakeQp::FakeQp(FakeId& fake_id, FakePd& domain, const ibv_qp_init_attr& init, ui
 int FakeQp::PostSend(const ibv_send_wr& request) {
   const bool with_imm = request.opcode == IBV_WR_SEND_WITH_IMM;
   // iWARP has no immediate data.
-  if (request.opcode != IBV_WR_SEND && (!with_imm || device().iwarp())) return EINVAL;
+  const bool windows = device().options.max_mw > 0 &&
+                       (request.opcode == IBV_WR_BIND_MW || request.opcode == IBV_WR_LOCAL_INV);
+  if (request.opcode != IBV_WR_SEND && request.opcode != IBV_WR_RDMA_READ && !windows &&
+      (!with_imm || device().iwarp())) {
+    return EINVAL;
+  }
+  if (request.opcode == IBV_WR_RDMA_READ && request.num_sge > device().options.max_sge_rd) {
+    return EINVAL;
+  }
   const bool signaled = init_.sq_sig_all != 0 || (request.send_flags & IBV_SEND_SIGNALED) != 0;
   const uint64_t position = sends_.posted();
   if (const int error = sends_.Post(request, signaled); error != 0) return error;
@@ -116,27 +125,55 @@ void FakeQp::Connect(FakeQp& peer, bool passive, uint8_t retry_count, uint8_t rn
   peer.OnPeerChanged();
 }
 
+void FakeQp::SetReads(uint8_t begins, uint8_t answers) {
+  begins_ = begins;
+  answers_ = answers;
+}
+
 void FakeQp::Break() {
   if (state == IBV_QPS_ERR) return;
   const bool was_connected = state == IBV_QPS_RTS;
   state = IBV_QPS_ERR;
   wait_ = Wait::kNothing;
   wait_until_ = 0;
-  if (shared_ != nullptr && device().options.last_wqe_events && !device().removed) {
-    ibv_async_event event{};
-    event.element.qp = this;
-    event.event_type = IBV_EVENT_QP_LAST_WQE_REACHED;
-    owner().async.Push(event);
-  }
+  if (was_connected) TakeAhead();
+  if (ahead_.empty()) TellLastReceive();
   Pump();
   // iWARP runs over one TCP stream, which breaks for both.
   if (was_connected && device().iwarp()) world_.cm.OnStreamBroken(*this, peer_);
   if (peer_ != nullptr) peer_->OnPeerChanged();
 }
 
+void FakeQp::TakeAhead() {
+  if (shared_ == nullptr || !Flushes() || device().removed) return;
+  while (ahead_.size() < device().options.receives_ahead && !shared_->receives.empty()) {
+    ahead_.push_back(shared_->receives.Take());
+  }
+}
+
+void FakeQp::TellLastReceive() {
+  if (shared_ == nullptr || !device().options.last_wqe_events || device().removed) return;
+  ibv_async_event event{};
+  event.element.qp = this;
+  event.event_type = IBV_EVENT_QP_LAST_WQE_REACHED;
+  owner().async.Push(event);
+}
+
 void FakeQp::Destroy() {
+  if (world_.memory.HasWindowFor(*this)) {
+    world_.Violation("a queue pair was destroyed with a window bound for it: rxe waits a minute");
+  }
+  if (!ahead_.empty() && device().options.last_wqe_events && !device().removed) {
+    world_.Violation(
+        "a queue pair was destroyed before IBV_EVENT_QP_LAST_WQE_REACHED: the shared queue has "
+        "lost receives");
+  }
+  for (; sends_.completed < sends_.sent; ++sends_.completed) {
+    WriteLate(sends_.At(sends_.completed));
+  }
+  ahead_.clear();
   owner().async.RemoveIf([this](const ibv_async_event& event) {
-    return event.event_type == IBV_EVENT_QP_LAST_WQE_REACHED && event.element.qp == this;
+    return SubjectOf(event.event_type) == FakeSubject::kQueuePair && event.element.qp == this;
   });
   const bool was_connected = state == IBV_QPS_RTS;
   destroyed_ = true;

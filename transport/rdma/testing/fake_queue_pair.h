@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "transport/rdma/testing/fake_completion_queue.h"
 #include "transport/rdma/testing/fake_memory.h"
@@ -33,6 +34,10 @@ class FakeQp : public ibv_qp {
   // Joined to the peer and ready to send.
   void Connect(FakeQp& peer, bool passive, uint8_t retry_count, uint8_t rnr_retry,
                uint8_t ack_timeout);
+  // RDMA READs at once that it begins, and that it answers.
+  void SetReads(uint8_t begins, uint8_t answers);
+  uint8_t begins() const { return begins_; }
+  uint8_t answers() const { return answers_; }
   // To the error state; what is posted flushes.
   void Break();
   void Destroy();
@@ -69,7 +74,14 @@ class FakeQp : public ibv_qp {
 
   FakeReceiveQueue& receives() { return shared_ != nullptr ? shared_->receives : own_receives_; }
   void Transmit();
+  bool MayTransmit() const;
+  void RunLocal(FakeSend& send);
+  void Ask(FakeSend& send);
+  void TakeAnswer(FakeSend& send);
+  void WriteLate(FakeSend& send);
   void Deliver(const FakeSend& send, FakeReceiveQueue& queue);
+  // Of the receive that is taken now.
+  ibv_wc_status ReceiveFault();
   bool CanAnswer() const;
   void Acknowledge();
   void WaitForReceive(FakeReceiveQueue& queue);
@@ -83,6 +95,8 @@ class FakeQp : public ibv_qp {
                        uint32_t source);
   bool Flushes() const;
   bool CanFlush() const;
+  void TakeAhead();
+  void TellLastReceive();
   void FlushOne();
 
   FakeWorld& world_;
@@ -93,6 +107,7 @@ class FakeQp : public ibv_qp {
   FakeSrq* const shared_;
   const ibv_qp_init_attr init_;
   FakeReceiveQueue own_receives_;
+  std::vector<FakeReceive> ahead_;  // of shared_, since this errs
   FakeSendQueue sends_;
   FakeQp* peer_ = nullptr;
   bool passive_ = false;
@@ -105,6 +120,9 @@ class FakeQp : public ibv_qp {
   uint8_t rnr_retry_ = 0;
   uint8_t ack_timeout_ = 0;
   uint8_t min_rnr_timer_ = 0;  // 655 ms
+  uint8_t begins_ = 0;         // RDMA READs
+  uint8_t answers_ = 0;
+  uint32_t asking_ = 0;  // READs that are not answered
 };
 
 }  // namespace farcall

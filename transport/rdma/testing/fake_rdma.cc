@@ -12,7 +12,8 @@ FakeRdma::FakeRdma(FakeMode mode, const Change& change, bool ipv6) {
   options.mode = mode;
   options.devices.push_back({.name = "fakeC", .addresses = {"10.9.0.3", "fd09::3"}});
   // The fabric looks at the bytes of each receive: a quarter of the default.
-  rig_.rdma.shared_receives = 128;
+  rig_.rdma.shared_receives = rig_.rdma.max_shared_receives = 128;
+  rig_.view.sys_class = rig_.view.dev_directory = "/nowhere";
   if (change) change(options, rig_);
   std::vector<LocalIp> addresses;
   for (const FakeDeviceOptions& device : options.devices) {
@@ -23,7 +24,6 @@ FakeRdma::FakeRdma(FakeMode mode, const Change& change, bool ipv6) {
     }
   }
   rig_.view.addresses = [addresses] { return addresses; };
-  rig_.view.sys_class = rig_.view.dev_directory = "/nowhere";
   fabric_ = std::make_unique<FakeFabric>(options);
   rig_.load = [this]() -> absl::StatusOr<VerbsApi> { return fabric_->api(); };
   for (const char* const name : {"fakeA", "fakeB", "fakeC"}) {

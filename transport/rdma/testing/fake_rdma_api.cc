@@ -181,7 +181,9 @@ ibv_context** GetDevices(int* count) {
   auto** const list = new ibv_context* [world.devices.size() + 1] {};
   int found = 0;
   for (const auto& device : world.devices) {
-    if (!device->removed && device->options.permitted) list[found++] = &world.CmContext(*device);
+    // What is open already is shown, whatever the process may open.
+    const bool shown = device->options.permitted || world.FindCmContext(*device) != nullptr;
+    if (!device->removed && shown) list[found++] = &world.CmContext(*device);
   }
   if (count != nullptr) *count = found;
   if (found == 0) {
@@ -196,6 +198,19 @@ void FreeDevices(ibv_context** list) {
   FakeCall call("rdma_free_devices", kGivesBack);
   if (--call.world.lists < 0) call.world.Violation("a list of devices was freed twice");
   delete[] list;
+}
+
+int ReleaseContext(ibv_context* context) {
+  FakeCall call("release_context");
+  if (call.planned != 0) return call.planned;
+  FakeContext& fake = *Fake(context);
+  if (!fake.librdmacm || fake.closed || !fake.dead) {
+    call.world.Violation("release_context while the device is there");
+  }
+  if (fake.objects > 0) call.world.Violation("release_context with objects left");
+  fake.released = true;
+  fake.async.Close();
+  return 0;
 }
 
 __be16 GetSrcPort(rdma_cm_id* id) {
@@ -229,6 +244,7 @@ VerbsApi::Rdma FakeRdma() {
   rdma.get_devices = GetDevices;
   rdma.free_devices = FreeDevices;
   rdma.get_src_port = GetSrcPort;
+  rdma.release_context = ReleaseContext;
   return rdma;
 }
 

@@ -28,6 +28,22 @@ int FakeSendQueue::Post(const ibv_send_wr& request, bool signaled) {
   if (posted_ - freed_ >= max_) return ENOMEM;
   FakeSend send;
   send.wr_id = request.wr_id;
+  send.opcode = request.opcode;
+  if (request.opcode == IBV_WR_BIND_MW) {
+    const ibv_mw_bind_info& info = request.bind_mw.bind_info;
+    send.bind = {.window = static_cast<FakeMw*>(request.bind_mw.mw),
+                 .region = static_cast<const FakeMr*>(info.mr),
+                 .old_key = request.bind_mw.mw->rkey,
+                 .key = request.bind_mw.rkey,
+                 .address = info.addr,
+                 .length = info.length,
+                 .access = info.mw_access_flags};
+  } else if (request.opcode == IBV_WR_LOCAL_INV) {
+    send.remote_key = request.invalidate_rkey;
+  } else if (request.opcode == IBV_WR_RDMA_READ) {
+    send.remote_key = request.wr.rdma.rkey;
+    send.remote_address = request.wr.rdma.remote_addr;
+  }
   send.with_imm = request.opcode == IBV_WR_SEND_WITH_IMM;
   if (send.with_imm) send.imm_data = request.imm_data;
   send.signaled = signaled;
@@ -63,16 +79,18 @@ void FakeSendQueue::StoreRanges(const ibv_send_wr& request, FakeSend& send) {
   std::copy(request.sg_list, request.sg_list + request.num_sge,
             &ranges_[(posted_ % max_) * max_ranges_]);
   send.count = request.num_sge;
-  if (const char* why = world_.memory.WhyNot(domain_, send.ranges, send.count, /*write=*/false)) {
+  if (const char* why =
+          world_.memory.WhyNot(domain_, send.ranges, send.count, send.opcode == IBV_WR_RDMA_READ)) {
     world_.Violation(absl::StrCat("a send was posted with ", why));
     send.outcome = IBV_WC_LOC_PROT_ERR;
     return;
   }
-  if (world_.options.check_memory) send.fingerprint = Fingerprint(send.ranges, send.count);
+  if (world_.options.check_memory && send.message())
+    send.fingerprint = Fingerprint(send.ranges, send.count);
 }
 
 void FakeSendQueue::CheckUnchanged(const FakeSend& send) const {
-  if (send.inlined || !world_.options.check_memory) return;
+  if (send.inlined || !send.message() || !world_.options.check_memory) return;
   if (Fingerprint(send.ranges, send.count) != send.fingerprint) {
     world_.Violation("the bytes of a send changed before its completion was polled");
   }
@@ -90,6 +108,7 @@ void FakeSendQueue::OnPolled(uint64_t position) {
 bool FakeSendQueue::Holds(const FakeMr& region) const {
   for (uint64_t at = freed_; at < posted_; ++at) {
     const FakeSend& send = ring_[at % max_];
+    if (send.bind.region == &region) return true;
     if (!send.inlined && send.outcome != IBV_WC_LOC_PROT_ERR &&
         Uses(region, send.ranges, send.count)) {
       return true;

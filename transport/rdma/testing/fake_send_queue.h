@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "transport/rdma/testing/fake_memory.h"
@@ -15,6 +16,11 @@ namespace farcall {
 
 struct FakeSend {
   uint64_t wr_id = 0;
+  ibv_wr_opcode opcode = IBV_WR_SEND;
+  FakeBind bind{};          // of IBV_WR_BIND_MW
+  uint32_t remote_key = 0;  // of IBV_WR_RDMA_READ and IBV_WR_LOCAL_INV
+  uint64_t remote_address = 0;
+  std::string read{};  // what the peer's memory held when it was asked
   const ibv_sge* ranges = nullptr;
   int count = 0;
   uint32_t bytes = 0;
@@ -29,6 +35,8 @@ struct FakeSend {
   uint32_t vendor_error = 0;
   bool outcome_after_delivery = false;
   uint64_t fingerprint = 0;
+
+  bool message() const { return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM; }
 };
 
 // The sends of a queue pair, in order. A slot is free again when the completion of this
@@ -46,6 +54,8 @@ class FakeSendQueue {
   uint64_t posted() const { return posted_; }
   bool idle() const { return sent == posted_; }
   bool answered() const { return completed == posted_; }
+  // Not idle(): what leaves next.
+  const FakeSend& Next() const { return ring_[sent % max_]; }
   FakeSend& At(uint64_t position) { return ring_[position % max_]; }
   // What the device reads now; a violation if the program changed it since.
   void CheckUnchanged(const FakeSend& send) const;

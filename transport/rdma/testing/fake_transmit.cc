@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include <algorithm>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "transport/rdma/testing/fake_queue_pair.h"
 #include "transport/rdma/testing/fake_world.h"
 
@@ -32,18 +34,29 @@ void Scatter(const FakeSend& send, const FakeReceive& receive) {
   }
 }
 
+ibv_wc_opcode OpcodeOf(ibv_wr_opcode opcode) {
+  if (opcode == IBV_WR_BIND_MW) return IBV_WC_BIND_MW;
+  if (opcode == IBV_WR_LOCAL_INV) return IBV_WC_LOCAL_INV;
+  return opcode == IBV_WR_RDMA_READ ? IBV_WC_RDMA_READ : IBV_WC_SEND;
+}
+
 }  // namespace
 
 bool FakeQp::CanMove() const {
   if (destroyed_) return false;
   if (state == IBV_QPS_ERR) return CanFlush();
   if (state != IBV_QPS_RTS) return false;
-  return CanAnswer() || (wait_ == Wait::kNothing && !sends_.idle());
+  return CanAnswer() || MayTransmit();
+}
+
+bool FakeQp::MayTransmit() const {
+  if (wait_ != Wait::kNothing || sends_.idle()) return false;
+  return sends_.Next().opcode != IBV_WR_RDMA_READ || asking_ < begins_;
 }
 
 void FakeQp::Move(uint64_t choice) {
   if (state == IBV_QPS_ERR) return FlushOne();
-  const bool can_send = wait_ == Wait::kNothing && !sends_.idle();
+  const bool can_send = MayTransmit();
   if (CanAnswer() && (!can_send || choice % 2 == 0)) return Acknowledge();
   Transmit();
 }
@@ -74,11 +87,12 @@ void FakeQp::OnPeerChanged() {
 }
 
 void FakeQp::Transmit() {
-  const FakeSend& send = sends_.At(sends_.sent);
+  FakeSend& send = sends_.At(sends_.sent);
   if (send.outcome != IBV_WC_SUCCESS && !send.outcome_after_delivery) {
     if (AnswerAll()) FailOldest(send.outcome, send.vendor_error);
     return;
   }
+  if (send.opcode == IBV_WR_BIND_MW || send.opcode == IBV_WR_LOCAL_INV) return RunLocal(send);
   if (peer_->destroyed_ || peer_->state == IBV_QPS_ERR || peer_->state == IBV_QPS_RESET ||
       world_.Lost(device(), peer_->device())) {
     return WaitForAnswer();
@@ -88,6 +102,7 @@ void FakeQp::Transmit() {
     wait_ = Wait::kPeer;
     return;
   }
+  if (send.opcode == IBV_WR_RDMA_READ) return Ask(send);
   FakeReceiveQueue& queue = peer_->receives();
   if (queue.empty()) return WaitForReceive(queue);
   rnr_left_ = rnr_retry_;
@@ -105,6 +120,11 @@ void FakeQp::Deliver(const FakeSend& send, FakeReceiveQueue& queue) {
     if (AnswerAll()) FailOldest(fits ? IBV_WC_REM_OP_ERR : IBV_WC_REM_INV_REQ_ERR, 0);
     return peer.Break();
   }
+  if (const ibv_wc_status failed = peer.ReceiveFault(); failed != IBV_WC_SUCCESS) {
+    peer.CompleteReceive(receive, failed, nullptr, qp_num);
+    if (AnswerAll()) FailOldest(IBV_WC_REM_OP_ERR, 0);
+    return peer.Break();
+  }
   Scatter(send, receive);
   sends_.At(sends_.sent).delivered = true;
   ++sends_.sent;
@@ -117,10 +137,18 @@ void FakeQp::Deliver(const FakeSend& send, FakeReceiveQueue& queue) {
   peer.CompleteReceive(receive, IBV_WC_SUCCESS, &send, qp_num);
 }
 
+ibv_wc_status FakeQp::ReceiveFault() {
+  for (FakeDevice::ReceiveFault& fault : device().receive_faults) {
+    if (fault.left > 0 && --fault.left == 0) return fault.status;
+  }
+  return IBV_WC_SUCCESS;
+}
+
 void FakeQp::Acknowledge() {
   if (world_.Lost(device(), peer_->device())) return WaitForAnswer();
-  const FakeSend& send = sends_.At(sends_.completed);
+  FakeSend& send = sends_.At(sends_.completed);
   sends_.CheckUnchanged(send);
+  if (send.opcode == IBV_WR_RDMA_READ) TakeAnswer(send);
   if (send.outcome == IBV_WC_SUCCESS) {
     if (send.signaled) {
       CompleteSend(IBV_WC_SUCCESS, 0);
@@ -192,7 +220,7 @@ void FakeQp::CompleteSend(ibv_wc_status status, uint32_t vendor_error) {
   completion.wr_id = send.wr_id;
   completion.status = status;
   completion.vendor_error = vendor_error;
-  completion.opcode = IBV_WC_SEND;
+  completion.opcode = OpcodeOf(send.opcode);
   completion.qp_num = qp_num;
   completion.sender = this;
   completion.position = sends_.completed++;
@@ -221,13 +249,20 @@ void FakeQp::CompleteReceive(const FakeReceive& receive, ibv_wc_status status, c
 }
 
 bool FakeQp::CanFlush() const {
-  return Flushes() && (!sends_.answered() || !own_receives_.empty());
+  return Flushes() && (!sends_.answered() || !own_receives_.empty() || !ahead_.empty());
 }
 
 void FakeQp::FlushOne() {
   if (!sends_.answered()) {
     if (sends_.sent == sends_.completed) ++sends_.sent;
+    WriteLate(sends_.At(sends_.completed));
     return CompleteSend(IBV_WC_WR_FLUSH_ERR, 0);
+  }
+  if (!ahead_.empty()) {
+    CompleteReceive(ahead_.back(), IBV_WC_WR_FLUSH_ERR, nullptr, 0);
+    ahead_.pop_back();
+    if (ahead_.empty()) TellLastReceive();
+    return;
   }
   CompleteReceive(own_receives_.Take(), IBV_WC_WR_FLUSH_ERR, nullptr, 0);
 }

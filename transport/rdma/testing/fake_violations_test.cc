@@ -213,6 +213,28 @@ TEST_P(FakeViolationsTest, AnEventAcknowledgedTwice) {
   ExpectOnly("not taken");
 }
 
+// It took them from the shared queue for messages to come.
+TEST(FakeSharedQueueTest, AQueuePairDestroyedBeforeItGaveUpItsReceives) {
+  for (const bool told : {false, true}) {
+    FakeFabric fabric({.mode = FakeMode::kStepped});
+    FabricPair pair(fabric, {.shared_receives = 8});
+    ASSERT_TRUE(pair.Join());
+    for (uint64_t slot = 0; slot < 4; ++slot) {
+      ASSERT_EQ(pair.server.Receive(slot, FabricEnd::kSlotBytes, slot), 0);
+    }
+    ibv_qp_attr error{};
+    error.qp_state = IBV_QPS_ERR;
+    ASSERT_EQ(fabric.api().ibv.modify_qp(pair.server.id->qp, &error, IBV_QP_STATE), 0);
+    if (told) {
+      fabric.Settle();
+      EXPECT_THAT(pair.server.Poll(), SizeIs(2)) << "they are flushed before the event";
+    }
+    pair.server.DestroyQp();
+    EXPECT_THAT(fabric.violations(), SizeIs(told ? 0 : 1));
+    if (!told) fabric.ExpectViolations();
+  }
+}
+
 TEST(FakeOverflowTest, ACompletionQueueThatIsTooSmall) {
   FakeFabric fabric;
   FabricPair pair(fabric, {.entries = 4});

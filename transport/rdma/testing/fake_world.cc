@@ -49,16 +49,25 @@ FakeContext& FakeWorld::Open(FakeDevice& device, bool of_cm) {
   return *contexts.emplace_back(std::make_unique<FakeContext>(*this, device, of_cm));
 }
 
-FakeContext& FakeWorld::CmContext(FakeDevice& device) {
+FakeContext* FakeWorld::FindCmContext(const FakeDevice& device) const {
   for (const auto& context : contexts) {
     if (&context->owner == &device && context->librdmacm && !context->closed && !context->dead) {
-      return *context;
+      return context.get();
     }
   }
-  return Open(device, /*of_cm=*/true);
+  return nullptr;
+}
+
+FakeContext& FakeWorld::CmContext(FakeDevice& device) {
+  FakeContext* const found = FindCmContext(device);
+  return found != nullptr ? *found : Open(device, /*of_cm=*/true);
 }
 
 void FakeWorld::DropDeadContexts() {
+  if (std::all_of(devices.begin(), devices.end(),
+                  [](const auto& device) { return device->removed; })) {
+    return;
+  }
   for (const auto& context : contexts) {
     if (context->librdmacm && context->dead && !context->closed && context->objects == 0 &&
         !cm.InUse(*context)) {
@@ -70,7 +79,7 @@ void FakeWorld::DropDeadContexts() {
 
 bool FakeWorld::RemovalPending(const FakeDevice& device) const {
   return std::any_of(contexts.begin(), contexts.end(), [&](const auto& context) {
-    return &context->owner == &device && context->dead && !context->closed;
+    return &context->owner == &device && context->dead && !context->closed && !context->released;
   });
 }
 

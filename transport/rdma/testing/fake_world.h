@@ -37,7 +37,9 @@ struct FakeWorld {
   FakeContext& Open(FakeDevice& device, bool of_cm);
   // librdmacm's context of a plugged-in device; opened once.
   FakeContext& CmContext(FakeDevice& device);
-  // Lets librdmacm drop the contexts of devices that are gone and unused.
+  FakeContext* FindCmContext(const FakeDevice& device) const;  // null: it has none open
+  // Lets librdmacm drop the contexts of devices that are gone and unused, which it does only
+  // while there is a device.
   void DropDeadContexts();
   bool RemovalPending(const FakeDevice& device) const;
 

@@ -10,8 +10,9 @@ RdmaRig::RdmaRig(const RdmaRigOptions& options) {
   auto pool = BlockPool::Create(options.pool, &registrar_);
   Check(pool.ok(), "a test gets memory");
   pool_ = *std::move(pool);
-  const auto new_loop = [this] {
-    auto loop = EventLoop::Create(clock_);
+  const Clock& clock = options.clock != nullptr ? *options.clock : clock_;
+  const auto new_loop = [&clock] {
+    auto loop = EventLoop::Create(clock);
     Check(loop.ok(), "a test gets file descriptors");
     return *std::move(loop);
   };
@@ -22,12 +23,14 @@ RdmaRig::RdmaRig(const RdmaRigOptions& options) {
   }
   control_ = new_loop();
   group_ = std::make_unique<LoopGroup>(loops);
-  auto log = [this](absl::string_view line) {
+  auto log = [this, events = options.events](absl::string_view line) {
+    if (events != nullptr) events->Add(line);
     const std::lock_guard<std::mutex> lock(mutex_);
     log_.emplace_back(line);
   };
-  transport_ = std::make_unique<RdmaTransport>(RdmaHost::Options{
-      options.load, *control_, *pool_, registrar_, options.rdma, options.view, std::move(log)});
+  transport_ = std::make_unique<RdmaTransport>(
+      RdmaHost::Options{options.load, *control_, *pool_, registrar_, options.rdma, options.view,
+                        std::move(log), &copied_});
 }
 
 std::vector<std::string> RdmaRig::log() const {
@@ -41,6 +44,23 @@ bool RdmaRig::Step() {
   for (const auto& loop : owned_) worked |= loop->RunOnce();
   worked |= control_->RunOnce();
   return worked;
+}
+
+void RdmaRig::Nap() {
+  const auto nap = [](EventLoop& loop) {
+    if (loop.PrepareSleep()) loop.Awake();
+  };
+  for (const auto& loop : owned_) nap(*loop);
+  nap(*control_);
+}
+
+std::optional<TimePoint> RdmaRig::NextTimer() {
+  std::optional<TimePoint> first = control_->NextTimer();
+  for (const auto& loop : owned_) {
+    const std::optional<TimePoint> next = loop->NextTimer();
+    if (next && (!first || *next < *first)) first = next;
+  }
+  return first;
 }
 
 void RdmaRig::End() { transport_.reset(); }

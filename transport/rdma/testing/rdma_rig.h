@@ -6,13 +6,16 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "transport/base/clock.h"
+#include "transport/base/event_ring.h"
 #include "transport/buffer/block_pool.h"
+#include "transport/copy_tally.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"
 #include "transport/rdma/host_view.h"
@@ -29,6 +32,8 @@ struct RdmaRigOptions {
   BlockPoolOptions pool;
   HostView view;
   int loops = 3;
+  EventRing* events = nullptr;   // gets the log too; outlives the rig
+  const Clock* clock = nullptr;  // outlives the rig; null: CLOCK_MONOTONIC
 };
 
 // An RdmaTransport with all that it takes: loops, a control loop, a pool that is registered.
@@ -40,15 +45,22 @@ class RdmaRig {
   LoopGroup& loops() { return *group_; }
   EventLoop& control() { return *control_; }
   BlockPool& pool() { return *pool_; }
+  RdmaRegistrar& registrar() { return registrar_; }
+  CopyTally& copied() { return copied_; }
   std::vector<std::string> log() const;
 
   // One turn of each loop, by hand. True: there was work.
   bool Step();
+  // Arms what each loop polls, as before a sleep, and disarms it.
+  void Nap();
+  // The next of all loops.
+  std::optional<TimePoint> NextTimer();
   // Ends the transport. Nobody drives the loops.
   void End();
 
  private:
   SteadyClock clock_;
+  CopyTally copied_;
   RdmaRegistrar registrar_;
   std::unique_ptr<BlockPool> pool_;
   mutable std::mutex mutex_;

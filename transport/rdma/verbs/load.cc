@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "transport/rdma/verbs/release_context.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -64,6 +65,9 @@ class Library {
     function = reinterpret_cast<Function*>(dlsym(handle_, symbol));
     if (function == nullptr) Missing(absl::StrCat(name_, " has no function ", symbol));
   }
+
+  // Null: it has none.
+  void* Find(const char* symbol) const { return dlsym(handle_, symbol); }
 
   absl::Status status() const {
     if (error_.empty()) return absl::OkStatus();
@@ -137,6 +141,16 @@ void Get(Library& library, VerbsApi::Rdma& rdma) {
   library.Get(rdma.get_devices, "rdma_get_devices");
   library.Get(rdma.free_devices, "rdma_free_devices");
   library.Get(rdma.get_src_port, "rdma_get_src_port");
+  rdma.release_context = ReleaseContext;
+}
+
+// Where the kernel leaves it to chance whether parent or child keeps a page that a device writes
+// to, every registration from now on keeps its pages out of children: ibv_fork_init(3). Where the
+// kernel copies them for the child that does nothing. It fails if something else in this
+// process has registered memory before, and so has decided.
+void KeepMemoryFromChildren(const Library& ibverbs) {
+  const auto fork_init = reinterpret_cast<int (*)()>(ibverbs.Find("ibv_fork_init"));
+  if (fork_init != nullptr) static_cast<void>(fork_init());
 }
 
 }  // namespace
@@ -151,7 +165,10 @@ absl::StatusOr<VerbsApi> LoadVerbsApi(const VerbsLibraries& libraries) {
   Library rdmacm(libraries.rdmacm);
   Get(rdmacm, api.rdma);
   if (absl::Status status = rdmacm.status(); !status.ok()) return status;
-  std::call_once(exports_set, [&] { exports = wrapped; });
+  std::call_once(exports_set, [&] {
+    exports = wrapped;
+    KeepMemoryFromChildren(ibverbs);
+  });
   return api;
 }
 

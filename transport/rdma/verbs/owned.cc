@@ -42,6 +42,11 @@ void VerbsDeleter<ibv_mr>::operator()(ibv_mr* mr) const {
 }
 
 template <>
+void VerbsDeleter<ibv_mw>::operator()(ibv_mw* window) const {
+  Destroyed(ibv_dealloc_mw(window));
+}
+
+template <>
 void VerbsDeleter<ibv_comp_channel>::operator()(ibv_comp_channel* channel) const {
   Destroyed(api->ibv.destroy_comp_channel(channel));
 }
@@ -83,6 +88,12 @@ absl::StatusOr<MemoryRegion> RegisterMemory(const VerbsApi& api, ibv_pd* pd,
   auto region = Own(api, api.ibv.reg_mr(pd, memory.data(), memory.size(), access));
   if (region == nullptr) return Failed("ibv_reg_mr");
   return region;
+}
+
+absl::StatusOr<MemoryWindow> CreateMemoryWindow(const VerbsApi& api, ibv_pd* pd) {
+  auto window = Own(api, ibv_alloc_mw(pd, IBV_MW_TYPE_2));
+  if (window == nullptr) return Failed("ibv_alloc_mw");
+  return window;
 }
 
 absl::StatusOr<CompletionChannel> CreateCompletionChannel(const VerbsApi& api,

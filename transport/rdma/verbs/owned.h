@@ -2,8 +2,8 @@
 //
 // Owning handles for what verbs and rdma_cm give out: unique_ptrs that know the table.
 //
-// Order of destruction, which the kernel asks for with EBUSY: CmId (its queue pair, then
-// the id), SharedReceiveQueue and CompletionQueue, MemoryRegion, ProtectionDomain and
+// Order of destruction, which the kernel asks for with EBUSY: MemoryWindow, CmId (its queue pair,
+// then the id), SharedReceiveQueue and CompletionQueue, MemoryRegion, ProtectionDomain and
 // CompletionChannel; EventChannel after all ids on it. Members of one class are declared in
 // the opposite order. EBUSY is therefore a bug and checked. EIO and ENODEV, which is what
 // is heard after the device went away, are not: the kernel has freed its part already.
@@ -34,6 +34,7 @@ using Owned = std::unique_ptr<T, VerbsDeleter<T>>;
 
 using ProtectionDomain = Owned<ibv_pd>;
 using MemoryRegion = Owned<ibv_mr>;
+using MemoryWindow = Owned<ibv_mw>;
 using CompletionChannel = Owned<ibv_comp_channel>;
 // Its end blocks until every event of it that was got is acknowledged, ibv_get_cq_event(3).
 using CompletionQueue = Owned<ibv_cq>;
@@ -49,6 +50,8 @@ template <>
 void VerbsDeleter<ibv_pd>::operator()(ibv_pd* pd) const;
 template <>
 void VerbsDeleter<ibv_mr>::operator()(ibv_mr* mr) const;
+template <>
+void VerbsDeleter<ibv_mw>::operator()(ibv_mw* window) const;
 template <>
 void VerbsDeleter<ibv_comp_channel>::operator()(ibv_comp_channel* channel) const;
 template <>
@@ -72,6 +75,8 @@ Owned<T> Own(const VerbsApi& api, T* given) {
 absl::StatusOr<ProtectionDomain> AllocateDomain(const VerbsApi& api, ibv_context* context);
 absl::StatusOr<MemoryRegion> RegisterMemory(const VerbsApi& api, ibv_pd* pd,
                                             std::span<std::byte> memory, unsigned int access);
+// Of type 2, bound to nothing.
+absl::StatusOr<MemoryWindow> CreateMemoryWindow(const VerbsApi& api, ibv_pd* pd);
 // Its descriptor is made non-blocking.
 absl::StatusOr<CompletionChannel> CreateCompletionChannel(const VerbsApi& api,
                                                           ibv_context* context);

@@ -7,7 +7,7 @@
 //
 // What moves data is not here: ibv_post_send, ibv_post_recv, ibv_post_srq_recv,
 // ibv_poll_cq and ibv_req_notify_cq are inline in <infiniband/verbs.h> and go through
-// ibv_context.ops, which the fake fills too.
+// ibv_context.ops, which the fake fills too; so do ibv_alloc_mw and ibv_dealloc_mw.
 
 #ifndef FARCALL_TRANSPORT_RDMA_VERBS_VERBS_API_H_
 #define FARCALL_TRANSPORT_RDMA_VERBS_VERBS_API_H_
@@ -78,6 +78,8 @@ struct VerbsApi {
     decltype(&::rdma_get_devices) get_devices;
     decltype(&::rdma_free_devices) free_devices;
     decltype(&::rdma_get_src_port) get_src_port;
+    // ReleaseContext of release_context.h: what librdmacm has no call for.
+    int (*release_context)(ibv_context* context);
   } rdma;
 };
 

@@ -21,6 +21,25 @@ struct EngineContexts {
   std::shared_ptr<const LoadedContext> server = *LoadServerContext(ca.Server());
 };
 
+// Has the server of `keys` send a ticket, in records of 512 bytes, that holds a large certificate
+// of the client: a message that is more than one record, after the handshake.
+inline void LargeTickets(EngineContexts& keys) {
+  ServerTlsOptions server = keys.ca.Server();
+  server.require_client_certificate = true;
+  ClientTlsOptions client = keys.ca.Client();
+  TestLeaf leaf;
+  leaf.padding = 2000;
+  client.files = keys.ca.Issue("client", leaf);
+  keys.client = *LoadClientContext(client);
+  keys.server = *LoadServerContext(server);
+  SSL_CTX* const ctx = keys.server->ctx.get();
+  SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);
+  Check(
+      SSL_CTX_set_num_tickets(ctx, 1) == 1 && SSL_CTX_set_max_send_fragment(ctx, 512) == 1 &&
+          SSL_CTX_set_session_id_context(ctx, reinterpret_cast<const unsigned char*>("t"), 1) == 1,
+      "OpenSSL makes tickets");
+}
+
 // Both ends of TLS without a network between. One thread.
 class EnginePair {
  public:

@@ -81,6 +81,11 @@ int DeregMr(ibv_mr* mr) {
 }
 
 ibv_device** GetDeviceList(int* count) {
+  if (const auto error = self->errors.find("ibv_get_device_list");
+      error != self->errors.end() && error->second != 0) {
+    errno = error->second;
+    return nullptr;
+  }
   auto** const list = new ibv_device*[self->devices.size() + 1]();
   *count = 0;
   for (const auto& device : self->devices) {
@@ -201,6 +206,7 @@ void SetRdma(VerbsApi::Rdma& rdma) {
   rdma.ack_cm_event = [](rdma_cm_event* event) { return EndId("rdma_ack_cm_event", event); };
   rdma.get_devices = GetDevices;
   rdma.free_devices = FreeDevices;
+  rdma.release_context = [](ibv_context*) { return Called("release_context"); };
 }
 
 }  // namespace

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dial: whom a token lets in, which address is tried, and giving up.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "transport/rdma/rdma_transport.h"
+#include "transport/rdma/rdma_transport_testing.h"
+#include "transport/rdma/testing/stepped_clock.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+TEST_F(RdmaTransportTest, WhoShowsTheTokenIsLetIn) {
+  Start();
+  const Offer offer = Await(Pass(1));
+  ASSERT_TRUE(offer.ok());
+  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  Echo();
+  const ConnectionInfo info = client_->info();
+  EXPECT_EQ(info.transport, TransportKind::kRdma);
+  EXPECT_EQ(info.why_not_rdma, WhyNotRdma::kInUse);
+  EXPECT_EQ(info.device, "fakeA");
+  EXPECT_EQ(server_->info().device, "fakeB");
+}
+
+TEST_F(RdmaTransportTest, NobodyElseIsLetIn) {
+  Start();
+  const Offer offer = Await(Pass(1));
+  ASSERT_TRUE(offer.ok());
+  for (const UpgradePass& pass : {Pass(2), Pass(0), Pass(1, 2)}) {
+    const absl::Status status = Dial(OnlyB(*offer), pass);
+    EXPECT_EQ(ReasonOf(status), WhyNotRdma::kRejected) << status;
+  }
+  EXPECT_EQ(server_, nullptr);
+  EXPECT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+}
+
+TEST_F(RdmaTransportTest, ATokenLetsInOnce) {
+  Start();
+  const Offer offer = Await(Pass(1));
+  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  Echo();
+  const absl::Status again = Dial(OnlyB(*offer), Pass(1));
+  EXPECT_EQ(ReasonOf(again), WhyNotRdma::kRejected);
+  EXPECT_TRUE(absl::StrContains(again.message(), "this token was used")) << again;
+  Echo();
+}
+
+TEST_F(RdmaTransportTest, AWithdrawnTokenLetsNobodyIn) {
+  Start();
+  const Offer offer = Await(Pass(1));
+  harness_->Run(loop(), [&] { tickets_.clear(); });
+  harness_->Settle();
+  EXPECT_EQ(ReasonOf(Dial(OnlyB(*offer), Pass(1))), WhyNotRdma::kRejected);
+}
+
+TEST_F(RdmaTransportTest, TheNextAddressIsTried) {
+  Start();
+  const Offer offer = Await(Pass(1));
+  std::vector<UpgradeAddress> addresses = OnlyB(*offer);
+  // Nobody has it; nobody listens; nobody answers.
+  for (const char* const other : {"10.9.0.77:5", "10.9.0.2:1", "10.9.0.3:7"}) {
+    addresses.insert(addresses.begin(), {*Address::Parse(other), "", LinkLayer::kUnknown});
+  }
+  const absl::Status status = Dial(addresses, Pass(1));
+  ASSERT_TRUE(status.ok()) << status;
+  Echo();
+}
+
+TEST_F(RdmaTransportTest, AnErrorNamesTheLastAddress) {
+  Start();
+  timeout_ = std::chrono::milliseconds(200);
+  const absl::Status status =
+      Dial({{*Address::Parse("10.9.0.77:5"), "", LinkLayer::kUnknown}}, Pass(1));
+  EXPECT_EQ(ReasonOf(status), WhyNotRdma::kUnreachable) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "10.9.0.77:5")) << status;
+}
+
+TEST_F(RdmaTransportTest, GivingUpADialAtAnyStepLeavesNothing) {
+  for (int steps = 0; steps < 60; ++steps) {
+    Start();
+    const Offer offer = Await(Pass(1));
+    std::optional<absl::Status> told;
+    auto ticket = BeginDial(OnlyB(*offer), Pass(1), told);
+    for (int i = 0; i < steps; ++i) {
+      harness_->rig().Step();
+      fabric().Step();
+    }
+    bool was_told = false;
+    harness_->Run(harness_->loops().at(1), [&] {
+      was_told = told.has_value();
+      ticket.reset();
+    });
+    harness_->Settle();
+    EXPECT_EQ(told.has_value(), was_told);
+    client_.reset();
+    server_.reset();
+    for (auto& awaited : tickets_) harness_->Run(loop(), [&] { awaited.reset(); });
+    tickets_.clear();
+    harness_->End();
+    EXPECT_EQ(harness_->pool().stats().used_bytes, 0u) << steps;
+    harness_.reset();
+  }
+}
+
+// In time that stands still.
+class RdmaLineTest : public RdmaTransportTest {
+ protected:
+  RdmaLineTest() {
+    Start([this](FakeFabricOptions&, RdmaRigOptions& rig) { rig.clock = &clock_; });
+  }
+  ~RdmaLineTest() override {
+    clock_.SetRunning(true);
+    Finish();
+  }
+  SteppedClock clock_;
+};
+
+// Where many dial at once, so many go ahead of the others, who are not refused by anybody else.
+TEST_F(RdmaLineTest, DialsBeyondALimitWaitForHalfOfTheirTime) {
+  constexpr size_t kDials = 100;
+  constexpr size_t kAtOnce = 64;
+  ASSERT_TRUE(Probe().ok());
+  std::vector<std::optional<absl::Status>> told(kDials);
+  std::vector<std::unique_ptr<UpgradeTicket>> dials;
+  for (auto& one : told) {
+    // Nobody answers there.
+    dials.push_back(
+        BeginDial({{*Address::Parse("10.9.0.3:5"), "", LinkLayer::kUnknown}}, Pass(1), one));
+  }
+  const auto refused = [&] {
+    return static_cast<size_t>(std::count_if(told.begin(), told.end(), [](const auto& one) {
+      return one.has_value() && ReasonOf(*one) == WhyNotRdma::kCapacity;
+    }));
+  };
+  // The fabric stands still too, which else would give up those ahead.
+  const auto turn_loops = [this] {
+    for (int i = 0; i < 200; ++i) harness_->rig().Step();
+  };
+  turn_loops();
+  const TimePoint half = clock_.Now() + timeout_ / 2;
+  clock_.AdvanceTo(half - std::chrono::milliseconds(1));
+  turn_loops();
+  EXPECT_EQ(refused(), 0u);
+  clock_.AdvanceTo(half);
+  turn_loops();
+  ASSERT_EQ(refused(), kDials - kAtOnce);
+  EXPECT_TRUE(absl::StrContains(told.back()->message(), "too many other connections"));
+  EXPECT_FALSE(told.front().has_value());
+  for (auto& dial : dials) harness_->Run(harness_->loops().at(1), [&] { dial.reset(); });
+}
+
+TEST_F(RdmaTransportTest, WhoWaitsInLineHasItsTurnWhenOthersAreDone) {
+  Start();
+  const Offer offer = Await(Pass(1));
+  ASSERT_TRUE(offer.ok());
+  constexpr size_t kAhead = 64;
+  std::vector<std::optional<absl::Status>> told(kAhead);
+  std::vector<std::unique_ptr<UpgradeTicket>> ahead;
+  for (auto& one : told) {
+    ahead.push_back(
+        BeginDial({{*Address::Parse("10.9.0.3:5"), "", LinkLayer::kUnknown}}, Pass(7), one));
+  }
+  std::optional<absl::Status> mine;
+  auto ticket = BeginDial(OnlyB(*offer), Pass(1), mine);
+  // Given up, whether before or behind in the line.
+  std::optional<absl::Status> behind;
+  auto last = BeginDial(OnlyB(*offer), Pass(2), behind);
+  harness_->Run(harness_->loops().at(1), [&] { last.reset(); });
+  EXPECT_FALSE(mine.has_value());
+  harness_->Run(harness_->loops().at(1), [&] { ahead.front().reset(); });
+  ASSERT_TRUE(harness_->Until([&] { return mine.has_value(); }));
+  EXPECT_TRUE(mine->ok()) << *mine;
+  Echo();
+  EXPECT_FALSE(behind.has_value());
+  harness_->Run(harness_->loops().at(1), [&] {
+    ticket.reset();
+    ahead.clear();
+  });
+}
+
+}  // namespace
+}  // namespace farcall

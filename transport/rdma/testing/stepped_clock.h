@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_TESTING_STEPPED_CLOCK_H_
+#define FARCALL_TRANSPORT_RDMA_TESTING_STEPPED_CLOCK_H_
+
+#include <atomic>
+
+#include "transport/base/time.h"
+
+namespace farcall {
+
+// Stands still until it is told to move, but for destructors, which wait and cannot say for
+// what: while it runs, each look at it takes a millisecond. Any thread.
+class SteppedClock final : public Clock {
+ public:
+  TimePoint Now() const override {
+    if (runs_) nanoseconds_ += 1'000'000;
+    return TimePoint(Duration(nanoseconds_.load()));
+  }
+  void AdvanceTo(TimePoint when) {
+    if (when > Now()) nanoseconds_ = when.time_since_epoch().count();
+  }
+  void SetRunning(bool runs) { runs_ = runs; }
+
+ private:
+  mutable std::atomic<Duration::rep> nanoseconds_{1'000'000'000};
+  std::atomic<bool> runs_{false};
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_TESTING_STEPPED_CLOCK_H_
