@@ -18,6 +18,8 @@
 #include "rpc/wire/frame.h"
 #include "rpc/wire/pack.h"
 #include "transport/base/chunk_pool.h"
+#include "transport/base/process_mark.h"
+#include "transport/buffer/registration_cache.h"
 #include "transport/buffer/thread_slot.h"
 #include "transport/loop/blocking.h"
 #include "transport/loop/loop_group.h"
@@ -127,6 +129,9 @@ absl::StatusOr<std::unique_ptr<Channel>> Channel::Create(absl::string_view targe
   complete.traffic_class = *traffic_class;
 
   const RuntimeParts& parts = (*runtime)->parts();
+  if (const ProcessMark& process = parts.loops->at(0).process(); !process.here()) {
+    return process.NotHere();
+  }
   auto tls = LoadTls(parts, options);
   if (!tls.ok()) return tls.status();
   const auto environment = std::make_shared<const Cluster::Environment>(
@@ -143,12 +148,14 @@ Channel::Channel(const RuntimeParts& parts, const ChannelOptions& options,
                  std::vector<std::shared_ptr<Cluster>> clusters)
     : parts_(parts),
       options_(options),
-      environment_(std::make_shared<const CallEnvironment>(
-          CallEnvironment{parts.clock, parts.pool, options.max_body_size, options.interceptors})),
+      environment_(std::make_shared<const CallEnvironment>(CallEnvironment{
+          parts.clock, parts.pool, options.max_body_size, options.interceptors, parts.copied})),
       clusters_(std::move(clusters)),
       calls_(std::make_shared<ChannelCall::Pool>(kKeptCalls)) {}
 
 Channel::~Channel() {
+  // In a child of fork(2) the clusters keep themselves.
+  if (!clusters_.front()->loop().process().here()) return;
   for (const std::shared_ptr<Cluster>& cluster : clusters_) {
     cluster->loop().RunOrPost([cluster] { cluster->Retire(); });
   }
@@ -159,6 +166,13 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
                          const google::protobuf::Message* request,
                          google::protobuf::Message* response, google::protobuf::Closure* done) {
   Controller& controller = static_cast<Controller&>(*rpc_controller);
+  if (const ProcessMark& process = clusters_.front()->loop().process(); !process.here()) {
+    controller.Begin(nullptr, 0);
+    controller.End(kFailedSocket, process.NotHere().message(), 0);
+    // Nobody else is there to run it.
+    if (done != nullptr) done->Run();
+    return;
+  }
   if (done == nullptr && !BeforeBlocking()) {
     controller.Begin(nullptr, 0);
     controller.End(kLimit,
@@ -197,6 +211,10 @@ void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& m
       timeout_ms < 0 ? TimePoint::max() : call.started() + std::chrono::milliseconds(timeout_ms);
   controller.set_deadline(deadline);
 
+  if (parts_.registrations != nullptr && options_.use_rdma) {
+    Buffer& attachment = controller.request_attachment();
+    attachment = parts_.registrations->Adopt(std::move(attachment));
+  }
   wire::RpcMeta& meta = RequestMeta(method, call_id, controller, timeout_ms);
   Buffer body;
   const Packing packing = PackingOf(controller, options_);

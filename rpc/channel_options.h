@@ -83,6 +83,9 @@ struct ChannelOptions {
   // CONNECTION_TYPE_POOLED and _SHORT: connections to one server at once; beyond, calls
   // fail with EOVERCROWDED. 1 to 65,536.
   int max_connections_per_server = 1000;
+  // A pooled connection that no call used for so long is closed. Milliseconds, 1 to 86,400,000; -1:
+  // none. Below the server's idle_timeout_ms, so that no call meets the server's closing.
+  int64_t pooled_idle_timeout_ms = 30'000;
   // How often file:// is looked at, and dns:// asked again where its answer names no shorter time.
   // Milliseconds, 10 to 86,400,000.
   int64_t naming_interval_ms = 5000;

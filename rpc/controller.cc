@@ -28,6 +28,7 @@ void Controller::Reset() {
   error_text_.clear();
   request_attachment_.Clear();
   response_attachment_.Clear();
+  response_memory_.Clear();
   log_id_ = 0;
   request_id_.clear();
   request_user_fields_.Clear();
@@ -74,6 +75,7 @@ bool Controller::Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id) {
 void Controller::End(int code, absl::string_view text, int64_t latency_us) {
   if (code != 0) SetFailed(code, text);
   latency_us_ = latency_us;
+  response_memory_.Clear();            // of a call that never began
   std::shared_ptr<Cancellable> calls;  // released outside the lock
   std::lock_guard<std::mutex> lock(cancel_mutex_);
   calls.swap(calls_);

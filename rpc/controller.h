@@ -112,6 +112,13 @@ class Controller final : public google::protobuf::RpcController {
   // Attempts beyond the first, once the call has ended; backup requests are not among them.
   int retried_count() const { return retried_count_; }
   bool has_backup_request() const { return has_backup_request_; }
+  // Where the attachment of this call's response shall come to lie, from the beginning: slices of
+  // a RegisteredMemory, or other memory of yours that may be written. Nobody else reads or
+  // writes it until the call has ended; from then on the library writes nothing there, whatever
+  // became of the call. response_attachment() has slices of it then, as long as what came. Of a
+  // call that failed its content is not specified; what is longer than the memory fails the
+  // call with ERESPONSE. docs/memory.md tells what is copied on the way.
+  void set_response_attachment_memory(Buffer memory) { response_memory_ = std::move(memory); }
   // Ends the call with ECANCELED, unless it has ended already. The server is not told.
   void StartCancel() override;
   // Microseconds from the call to its end.
@@ -135,6 +142,7 @@ class Controller final : public google::protobuf::RpcController {
 
   // A call begins (client). False: StartCancel was called before.
   bool Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id);
+  Buffer TakeResponseMemory() { return std::move(response_memory_); }
   void End(int code, absl::string_view text, int64_t latency_us);
   void set_deadline(TimePoint deadline) { deadline_ = deadline; }
   void set_connection(std::shared_ptr<const ConnectionInfo> connection) {
@@ -155,6 +163,7 @@ class Controller final : public google::protobuf::RpcController {
   std::string error_text_;
   Buffer request_attachment_;
   Buffer response_attachment_;
+  Buffer response_memory_;
   int64_t log_id_ = 0;
   std::string request_id_;
   UserFields request_user_fields_;

@@ -93,6 +93,7 @@ absl::Status RuntimeOptions::Validate() const {
       polling.Validate(),
       pool.Validate(),
       rdma.Validate(),
+      registration_cache.Validate(),
   });
 }
 
@@ -113,6 +114,7 @@ absl::Status ChannelOptions::Validate() const {
       OneOf("connection_type", connection_type,
             {CONNECTION_TYPE_SINGLE, CONNECTION_TYPE_POOLED, CONNECTION_TYPE_SHORT}),
       InRange("max_connections_per_server", max_connections_per_server, 1, 65'536),
+      OrNone("pooled_idle_timeout_ms", pooled_idle_timeout_ms, 1, 24 * kHour),
       InRange("naming_interval_ms", naming_interval_ms, 10, 24 * kHour),
       InRange("traffic_class", traffic_class, -1, 255),
       InRange("request_compress_type", static_cast<int>(request_compress_type), 0,

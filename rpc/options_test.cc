@@ -68,6 +68,19 @@ TEST(OptionsTest, ChannelBounds) {
   ExpectBounds(&ChannelOptions::traffic_class, "traffic_class", -1, 255);
 }
 
+TEST(OptionsTest, PooledConnectionsAreIdleForMillisecondsOrForEver) {
+  for (const int64_t good : {int64_t{-1}, int64_t{1}, int64_t{86'400'000}}) {
+    ChannelOptions options;
+    options.pooled_idle_timeout_ms = good;
+    EXPECT_TRUE(options.Validate().ok()) << good;
+  }
+  for (const int64_t bad : {int64_t{-2}, int64_t{0}, int64_t{86'400'001}}) {
+    ChannelOptions options;
+    options.pooled_idle_timeout_ms = bad;
+    EXPECT_TRUE(absl::StrContains(options.Validate().message(), "pooled_idle_timeout_ms")) << bad;
+  }
+}
+
 TEST(OptionsTest, ATimeoutIsANumberOfMillisecondsOrNone) {
   for (const int64_t good : {int64_t{-1}, int64_t{1}, int64_t{500}, int64_t{INT32_MAX}}) {
     ChannelOptions options;

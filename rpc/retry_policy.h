@@ -23,7 +23,8 @@ struct FailedAttempt {
 };
 
 // Whether a call that failed is tried again, on another server where there is one. Never asked
-// once an answer came that is no refusal, nor beyond max_retry, the deadline, or the budget.
+// once an answer came that is no refusal, or began to come, nor beyond max_retry, the deadline, or
+// the budget.
 class RetryPolicy {
  public:
   virtual ~RetryPolicy() = default;

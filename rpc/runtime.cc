@@ -5,16 +5,28 @@
 #include "rpc/runtime.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "rpc/dispatch/in_flight.h"
+#include "rpc/environment.h"
 #include "rpc/log.h"
+#include "rpc/session/client_survey.h"
+#include "rpc/session/session_roll.h"
+#include "rpc/status/dump_text.h"
+#include "rpc/status/options_text.h"
+#include "rpc/status/process_status.h"
+#include "rpc/version.h"
 #include "transport/base/check.h"
 #include "transport/base/clock.h"
 #include "transport/base/cores.h"
+#include "transport/base/event_ring.h"
+#include "transport/base/in_flight.h"
+#include "transport/base/process_mark.h"
+#include "transport/buffer/registration_cache.h"
+#include "transport/copy_tally.h"
 #include "transport/link/chosen_transport.h"
 #include "transport/loop/control_thread.h"
 #include "transport/loop/loop_driver.h"
@@ -31,9 +43,17 @@ namespace {
 
 // How often a destructor that has to wait says so.
 constexpr Duration kTellEvery = std::chrono::seconds(5);
+// How long the RDMA control loop and the other loops are waited for.
+constexpr Duration kStatusPatience = std::chrono::milliseconds(500);
 
 int LoopCount(const RuntimeOptions& options) {
   return options.event_loops > 0 ? options.event_loops : std::min(8, UsableCores());
+}
+
+RuntimeOptions WithEnvironment(RuntimeOptions options) {
+  std::string& network_status = options.rdma.network_status;
+  if (network_status.empty()) network_status = FromEnvironment(kNetworkStatusVariable);
+  return options;
 }
 
 }  // namespace
@@ -41,8 +61,12 @@ int LoopCount(const RuntimeOptions& options) {
 // Destroyed from the bottom up: what posts to loops, then what drives them, then the loops.
 struct Runtime::Machine {
   SteadyClock clock;
+  EventRing events;
   InFlight sessions;
+  SessionRoll roll;
+  CopyTally copied;
   RdmaRegistrar registrar;
+  std::optional<RegistrationCache> registrations;
   std::unique_ptr<BlockPool> pool;
   std::unique_ptr<TcpTransport> tcp;
   std::unique_ptr<TlsTransport> tls;
@@ -54,6 +78,7 @@ struct Runtime::Machine {
   std::unique_ptr<ChosenTransport> transport;
   std::vector<std::unique_ptr<LoopDriver>> drivers;
   std::unique_ptr<ControlThread> control;
+  std::vector<std::pair<std::string, std::string>> options_text;
 
   absl::Status MakeLoops(const RuntimeOptions& options) {
     std::vector<EventLoop*> all;
@@ -75,10 +100,34 @@ struct Runtime::Machine {
     const auto tell = [log](absl::string_view line) { log(LogSeverity::kInfo, line); };
     tcp = std::make_unique<TcpTransport>(*pool, warn);
     tls = std::make_unique<TlsTransport>(*tcp);
-    rdma = std::make_unique<RdmaTransport>(RdmaHost::Options{
-        [] { return LoadVerbsApi(); }, *rdma_control, *pool, registrar, options.rdma, {}, tell});
-    upgrades = std::make_unique<UpgradeRecord>(tell);
+    const auto record = [tell, this](absl::string_view line) {
+      events.Add(line);
+      tell(line);
+    };
+    rdma = std::make_unique<RdmaTransport>(RdmaHost::Options{[] { return LoadVerbsApi(); },
+                                                             *rdma_control,
+                                                             *pool,
+                                                             registrar,
+                                                             options.rdma,
+                                                             {},
+                                                             record,
+                                                             &copied});
+    upgrades = std::make_unique<UpgradeRecord>(tell, &events);
     transport = std::make_unique<ChosenTransport>(*tls, *rdma, *upgrades, UpgradeOptions());
+  }
+
+  RuntimeStatus Status() {
+    RuntimeStatus status;
+    status.upgrades = upgrades->counts();
+    // All are asked before anybody is waited for.
+    const auto survey = ClientSurvey::Begin(*group, clock, roll);
+    status.rdma = rdma->Status(kStatusPatience);
+    status.clients = survey->Wait(kStatusPatience);
+    status.events = events.events();
+    status.events_forgotten = events.forgotten();
+    status.options = options_text;
+    status.copied = copied.Sum();
+    return status;
   }
 
   absl::Status StartDrivers(const RuntimeOptions& options) {
@@ -103,6 +152,10 @@ struct Runtime::Machine {
 Runtime::Runtime() = default;
 Runtime::~Runtime() {
   if (machine_ == nullptr) return;
+  if (!machine_->loops.empty() && !machine_->loops.front()->process().here()) {
+    KeepForEver(std::shared_ptr<Machine>(std::move(machine_)));
+    return;
+  }
   // Calls of destroyed channels go on to their ends, and need the loops until then.
   while (const int left = machine_->sessions.WaitForNone(kTellEvery)) {
     parts_.log(LogSeverity::kWarning,
@@ -111,8 +164,9 @@ Runtime::~Runtime() {
   }
 }
 
-absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) {
-  if (absl::Status status = options.Validate(); !status.ok()) return status;
+absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& asked) {
+  if (absl::Status status = asked.Validate(); !status.ok()) return status;
+  const RuntimeOptions options = WithEnvironment(asked);
   std::unique_ptr<Runtime> runtime(new Runtime);
   runtime->machine_ = std::make_unique<Machine>();
   Machine& machine = *runtime->machine_;
@@ -121,7 +175,11 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& o
   auto pool = BlockPool::Create(options.pool, &machine.registrar);
   if (!pool.ok()) return pool.status();
   machine.pool = *std::move(pool);
+  if (options.registration_cache.min_bytes > 0) {
+    machine.registrations.emplace(options.registration_cache, machine.registrar);
+  }
   if (absl::Status status = machine.MakeLoops(options); !status.ok()) return status;
+  machine.options_text = OptionsText(options);
   machine.MakeTransports(options, log);
   if (absl::Status status = machine.StartDrivers(options); !status.ok()) return status;
   auto control = ControlThread::Start();
@@ -140,12 +198,41 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& o
       .server_tls = [warn](const ServerTlsOptions& tls) { return LoadTls(tls, warn); },
       .log = log,
       .sessions = &machine.sessions,
+      .roll = &machine.roll,
+      .copied = &machine.copied,
+      .registrar = &machine.registrar,
+      .registrations = machine.registrations ? &*machine.registrations : nullptr,
+      .status = [&machine] { return machine.Status(); },
   };
   return runtime;
 }
 
+RuntimeStatus Runtime::status() const { return parts_.status ? parts_.status() : RuntimeStatus(); }
+
+std::string Runtime::Dump() const {
+  ServerStatus status;
+  status.version = std::string(Version());
+  status.pool = parts_.pool->stats();
+  status.runtime = this->status();
+  status.process = ReadProcessStatus();
+  return DumpText(status);
+}
+
 UpgradeCounts Runtime::upgrade_counts() const {
   return machine_ != nullptr ? machine_->upgrades->counts() : UpgradeCounts();
+}
+
+absl::StatusOr<RegisteredMemory> Runtime::RegisterMemory(
+    std::span<std::byte> memory, absl::AnyInvocable<void()> released) const {
+  return RegisteredMemory::Register(parts_.registrar, memory, std::move(released));
+}
+
+void Runtime::ForgetMemory(const void* begin, size_t bytes) const {
+  if (parts_.registrations != nullptr) parts_.registrations->Forget(begin, bytes);
+}
+
+CopiedBytes Runtime::copied_bytes() const {
+  return parts_.copied != nullptr ? parts_.copied->Sum() : CopiedBytes();
 }
 
 std::unique_ptr<Runtime> Runtime::On(RuntimeParts parts) {
@@ -159,11 +246,15 @@ std::unique_ptr<Runtime> Runtime::On(RuntimeParts parts) {
 }
 
 absl::StatusOr<Runtime*> Runtime::Default() {
-  // Never destroyed: its threads may outlive main.
-  static absl::StatusOr<std::unique_ptr<Runtime>>* const runtime =
-      new absl::StatusOr<std::unique_ptr<Runtime>>(Create({}));
-  if (!runtime->ok()) return runtime->status();
-  return (*runtime)->get();
+  // Never destroyed: its threads may outlive main. Without a lock, which a thread might hold while
+  // another one calls fork(2), after which it is nobody's; a child makes another one.
+  static std::atomic<Runtime*> runtime{nullptr};
+  Runtime* known = runtime.load();
+  if (known != nullptr && known->parts().loops->at(0).process().here()) return known;
+  auto made = Create({});
+  if (!made.ok()) return made.status();
+  if (runtime.compare_exchange_strong(known, made->get())) return made->release();
+  return known;
 }
 
 }  // namespace farcall

@@ -7,11 +7,18 @@
 #ifndef FARCALL_RPC_RUNTIME_H_
 #define FARCALL_RPC_RUNTIME_H_
 
+#include <cstddef>
 #include <memory>
+#include <span>
+#include <string>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "rpc/options.h"
 #include "rpc/runtime_parts.h"
+#include "rpc/status/runtime_status.h"
+#include "transport/buffer/registered_memory.h"
+#include "transport/copied_bytes.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -37,6 +44,26 @@ class Runtime {
   // Of all its channels and servers since it was made. Any thread. Zeros on parts of the
   // caller's making.
   UpgradeCounts upgrade_counts() const;
+  // Makes memory of the program known to every RDMA device in use, now or later, so that slices of
+  // it are sent and received into without a copy (transport/buffer/registered_memory.h,
+  // docs/memory.md). `memory` stays mapped until `released` (may be null) has run. Returns at
+  // once; registering follows, 0.1 to 0.2 ms for each MiB, and status() of the handle tells how
+  // it went. Fails without bytes, and beyond 4,096 pieces of up to 1 GiB. Any thread.
+  absl::StatusOr<RegisteredMemory> RegisterMemory(
+      std::span<std::byte> memory, absl::AnyInvocable<void()> released = nullptr) const;
+  // No registration of RuntimeOptions::registration_cache that has any of these bytes is used
+  // again: to be called before memory is unmapped that was given to Buffer::AppendUserData, and
+  // after its release has run. Any thread.
+  void ForgetMemory(const void* begin, size_t bytes) const;
+  // Bytes that were copied, by cause, of all channels and servers since the runtime was made.
+  CopiedBytes copied_bytes() const;
+  // What a report of a trouble should carry, as text for people: version, limits, memory,
+  // options, RDMA devices with why they are not used, counters, and the last 256 events with
+  // their times. No payload and no credential is in it; addresses of peers are. Any thread, no
+  // loop held; takes half a second at most. docs/operations.md explains it.
+  std::string Dump() const;
+  // The same as values.
+  RuntimeStatus status() const;
 
  private:
   struct Machine;

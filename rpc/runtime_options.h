@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "transport/buffer/block_pool.h"
+#include "transport/buffer/registration_cache.h"
 #include "transport/loop/polling.h"
 #include "transport/rdma_options.h"
 
@@ -33,6 +34,9 @@ struct RuntimeOptions {
   BlockPoolOptions pool;
   // For connections with use_rdma; without one, nothing is loaded or set up.
   RdmaOptions rdma;
+  // Attachments in the program's own memory that it did not register are registered when they are
+  // first sent. Off; whoever turns it on has a duty (transport/buffer/registration_cache.h).
+  RegistrationCacheOptions registration_cache;
   // Threads of one loop that may wait inside completion closures and inline handlers at
   // the same time. 1 to 1024.
   int max_blocked_threads = 64;

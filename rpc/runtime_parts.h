@@ -13,11 +13,16 @@ namespace farcall {
 
 class BlockPool;
 class Clock;
+class CopyTally;
 class InFlight;
 class LoopGroup;
+class MemoryRegistrar;
+class RegistrationCache;
+class SessionRoll;
 class TlsClientContext;
 class TlsServerContext;
 class Transport;
+struct RuntimeStatus;
 
 // What channels and servers use of a runtime; all of it outlives them.
 struct RuntimeParts {
@@ -35,6 +40,14 @@ struct RuntimeParts {
   LogSink log;
   // The channels' sessions that are not gone yet, counted by themselves; null: nobody asks.
   InFlight* sessions = nullptr;
+  SessionRoll* roll = nullptr;  // of the same; null: nobody asks
+  CopyTally* copied = nullptr;  // null: nobody asks
+  // Makes the program's memory known to devices; null: there are none.
+  MemoryRegistrar* registrar = nullptr;
+  RegistrationCache* registrations = nullptr;  // null: off
+  // What the runtime tells of itself, for /status and Runtime::Dump. Any thread, no loop held;
+  // takes half a second at most. Null: nothing is known.
+  std::function<RuntimeStatus()> status;
 };
 
 }  // namespace farcall

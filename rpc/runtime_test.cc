@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -83,6 +84,24 @@ TEST(RuntimeTest, HasTheLoopsThatItWasToldTo) {
 TEST(RuntimeTest, BadOptionsAreRefusedByName) {
   EXPECT_EQ(Runtime::Create(Loops(257)).status().message(),
             "event_loops must be 0 to 256, not 257");
+}
+
+std::string NetworkStatusOf(const RuntimeOptions& options) {
+  for (const auto& [name, value] : Make(options)->status().options) {
+    if (name == "rdma.network_status") return value;
+  }
+  return "not told";
+}
+
+TEST(RuntimeTest, TheEnvironmentNamesTheNetworkStatusWhereNoOptionDoes) {
+  ASSERT_EQ(unsetenv("FARCALL_NETWORK_STATUS"), 0);
+  EXPECT_EQ(NetworkStatusOf(Loops(1)), "none");
+  ASSERT_EQ(setenv("FARCALL_NETWORK_STATUS", "/etc/podinfo/network-status", 1), 0);
+  EXPECT_EQ(NetworkStatusOf(Loops(1)), "/etc/podinfo/network-status");
+  RuntimeOptions options = Loops(1);
+  options.rdma.network_status = "/run/other";
+  EXPECT_EQ(NetworkStatusOf(options), "/run/other");
+  ASSERT_EQ(unsetenv("FARCALL_NETWORK_STATUS"), 0);
 }
 
 TEST(RuntimeTest, ItsPartsAreThere) {

@@ -3,6 +3,7 @@
 #include "rpc/server.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "rpc/traffic_class.h"
 #include "transport/base/check.h"
 #include "transport/base/cores.h"
+#include "transport/base/process_mark.h"
 #include "transport/loop/blocking.h"
 #include "transport/loop/loop_group.h"
 #include "transport/transport.h"
@@ -30,6 +32,18 @@ namespace farcall {
 namespace {
 
 const Duration kCloseTimeout = ConnectionOptions().close_timeout;
+
+// A time that several waits share.
+class TimeLeft {
+ public:
+  explicit TimeLeft(Duration all) : all_(all) {}
+  // Below 0: it is over.
+  Duration operator()() const { return all_ - (std::chrono::steady_clock::now() - begin_); }
+
+ private:
+  const Duration all_;
+  const TimePoint begin_ = std::chrono::steady_clock::now();
+};
 
 int HandlerThreads(const ServerOptions& options) {
   return options.handler_threads >= 0 ? options.handler_threads : std::max(4, 2 * UsableCores());
@@ -67,6 +81,13 @@ absl::StatusOr<std::shared_ptr<TlsServerContext>> LoadTls(const RuntimeParts& pa
 Server::Server() : core_(std::make_shared<ServerCore>()) {}
 
 Server::~Server() {
+  if (core_->parts.loops != nullptr && !core_->parts.loops->at(0).process().here()) {
+    // It listens, and its threads run, in the parent.
+    KeepForEver(core_);
+    KeepForEver(std::move(status_));
+    KeepForEver(std::shared_ptr<Listener>(std::move(listener_)));
+    return;
+  }
   (void)Stop(Duration::zero());
   BeforeBlocking();
   core_->running.WaitForNone();
@@ -109,14 +130,16 @@ absl::Status Server::Prepare(const ServerOptions& options) {
     if (!usual.ok()) return usual.status();
     runtime = *usual;
   }
+  if (const ProcessMark& process = runtime->parts().loops->at(0).process(); !process.here()) {
+    return process.NotHere();
+  }
   core_->parts = runtime->parts();
   core_->options = options;
   core_->limit.Set(options.max_concurrency);
   core_->started = core_->parts.clock->Now();
   if (options.reflection) AddReflection(core_->services);
   if (options.http) {
-    status_ =
-        std::make_shared<StatusCollector>(*core_, [runtime] { return runtime->upgrade_counts(); });
+    status_ = std::make_shared<StatusCollector>(*core_, [runtime] { return runtime->status(); });
     HttpPages pages;
     AddStatusPages(status_, pages);
     ServeHttp(*core_, std::move(pages));
@@ -189,6 +212,9 @@ const Address& Server::listen_address() const {
 
 absl::Status Server::Stop(Duration grace) {
   if (listener_ == nullptr) return absl::OkStatus();
+  if (const ProcessMark& process = core_->parts.loops->at(0).process(); !process.here()) {
+    return process.NotHere();
+  }
   BeforeBlocking();
   // Counted before the question who is first, who is thus waited for.
   core_->stops.Begin();
@@ -199,16 +225,22 @@ absl::Status Server::Stop(Duration grace) {
   }
   listener_->Close();
   core_->stopping = true;
+  const TimeLeft grace_left(grace);
   const int late = core_->unanswered.WaitForNone(grace);
+  // Before waiting for pages: it waits for all that are begun.
+  core_->calls_over = true;
+  core_->pages.WaitForNone(grace_left());
   const std::vector<std::shared_ptr<ServerSession>> sessions = core_->TakeAll();
+  // The transport bounds how long a close takes; twice that is TLS, or a loop that does not run.
+  const TimeLeft closing_left(2 * kCloseTimeout);
   if (late > 0) RefuseWaiting(sessions, kLogoff, "the server is stopping", kCloseTimeout);
-  const int left = core_->unanswered.count();
+  // A request that is being refused is among them for a moment.
+  const int left = late > 0 ? core_->unanswered.count() : 0;
   for (const std::shared_ptr<ServerSession>& session : sessions) {
     session->loop().RunOrPost(
         [session] { session->Close(absl::CancelledError("the server stopped")); });
   }
-  // The transport bounds how long a close takes; twice that means that no loop runs.
-  core_->connections.WaitForNone(2 * kCloseTimeout);
+  core_->connections.WaitForNone(closing_left());
   core_->stops.End();
   if (left == 0) return absl::OkStatus();
   return absl::DeadlineExceededError(

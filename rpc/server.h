@@ -78,13 +78,15 @@ class Server {
   // Where it listens. After Start.
   const Address& listen_address() const;
 
-  // Accepts no more; requests that still come are answered with ELOGOFF, which tells a client
-  // that they were not run. Waits up to `grace` for the calls under way. Those whose handler has
-  // not begun by then are answered with ELOGOFF too; what was answered is sent and the
-  // connections are closed, each of baidu_std on which nothing is owed with a farewell
-  // (docs/server.md). kDeadlineExceeded tells how many calls were left without an answer; their
-  // closures may still be run, to no effect, while the runtime lives. Not from a handler or
-  // closure that runs inline. A second Stop waits for the end of the first.
+  // Accepts those who have connected by now, and then no more; requests that still come are
+  // answered with ELOGOFF, which tells a client that they were not run. Waits up to `grace` for
+  // the calls under way and the pages that are being made. Calls whose handler has not begun by
+  // then are answered with ELOGOFF too; what was answered is sent and the connections are closed,
+  // each of baidu_std on which nothing is owed with a farewell (docs/server.md). kDeadlineExceeded
+  // tells how many calls were left without an answer; their closures may still be run, to no
+  // effect, while the runtime lives. Returns at most 6 s after the grace, whatever clients do; at
+  // once where they read and close. Not from a handler or closure that runs inline. A second Stop
+  // waits for the end of the first.
   absl::Status Stop(Duration grace);
 
   // Connections open now.

@@ -2,34 +2,57 @@
 
 #include "rpc/traffic_class.h"
 
-#include <cstdlib>
+#include <optional>
+#include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "rpc/environment.h"
 
 namespace farcall {
 namespace {
 
-constexpr char kVariable[] = "FARCALL_TRAFFIC_CLASS";
+constexpr int kExpeditedForwarding = 46;
+
+bool IsDigit(char c, int least, int most) { return c >= '0' + least && c <= '0' + most; }
+
+std::optional<int> DscpOfName(absl::string_view text) {
+  const std::string name = absl::AsciiStrToLower(text);
+  absl::string_view digits = name;
+  if (name == "ef") return kExpeditedForwarding;
+  if (absl::ConsumePrefix(&digits, "cs") && digits.size() == 1 && IsDigit(digits[0], 0, 7)) {
+    return (digits[0] - '0') * 8;
+  }
+  // Class and drop precedence.
+  if (absl::ConsumePrefix(&digits, "af") && digits.size() == 2 && IsDigit(digits[0], 1, 4) &&
+      IsDigit(digits[1], 1, 3)) {
+    return (digits[0] - '0') * 8 + (digits[1] - '0') * 2;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
 absl::StatusOr<int> TrafficClass(int option) {
   if (option != kTrafficClassFromEnvironment) return option;
-  const char* const text = std::getenv(kVariable);
-  if (text == nullptr || *text == '\0') return 0;
+  const std::string text = FromEnvironment(kTrafficClassVariable);
+  if (text.empty()) return 0;
   return ParseTrafficClass(text);
 }
 
 absl::StatusOr<int> ParseTrafficClass(absl::string_view text) {
+  if (const std::optional<int> dscp = DscpOfName(text)) return *dscp << 2;
   absl::string_view digits = text;
   int value = 0;
   const bool hex = absl::ConsumePrefix(&digits, "0x") || absl::ConsumePrefix(&digits, "0X");
   const bool number = hex ? absl::SimpleHexAtoi(digits, &value) : absl::SimpleAtoi(digits, &value);
   if (!number || value < 0 || value > 255) {
     return absl::InvalidArgumentError(
-        absl::StrCat(kVariable, " is '", text, "'; it must be 0 to 255, or 0x0 to 0xff"));
+        absl::StrCat(kTrafficClassVariable, " is '", text,
+                     "'; it must be 0 to 255 (DSCP << 2), 0x0 to 0xff, or a name: cs0 to cs7, "
+                     "af11 to af43, ef"));
   }
   return value;
 }

@@ -33,6 +33,7 @@ bool ClientCall::AskInterceptors(const google::protobuf::Message& request) {
       return false;
     }
   }
+  place_.Set(controller_.TakeResponseMemory());
   return true;
 }
 
@@ -60,7 +61,19 @@ void ClientCall::Answer(Frame& frame) {
   attachment_ = std::move(frame.attachment);
 }
 
+std::shared_ptr<void> ClientCall::HoldPlace() {
+  place_.Hold();
+  return {this, [](ClientCall* call) { call->OnPlaceDropped(); }};
+}
+
+void ClientCall::OnPlaceDropped() {
+  place_.Drop();
+  if (!place_.held() && complete_on_ != nullptr) Complete(*complete_on_);
+}
+
 void ClientCall::Complete(EventLoop& loop) {
+  complete_on_ = &loop;
+  if (place_.held()) return;
   if (!synchronous()) return loop.RunUser(*this);
   // Under the lock to the end: the caller destroys the call as soon as it may go on.
   std::lock_guard<std::mutex> lock(mutex_);
@@ -88,12 +101,31 @@ void ClientCall::TakeResponse() {
     const absl::Status unpacked =
         Unpack(payload_info_, payload_, attachment_, environment_->max_body_size,
                *environment_->pool, *response_);
+    if (absl::IsResourceExhausted(unpacked)) {
+      return Fail(kOvercrowded, absl::StrCat("the response came and cannot be unpacked: ",
+                                             absl::string_view(unpacked.message())));
+    }
     if (!unpacked.ok()) {
       return Fail(kBadResponse, absl::StrCat("the response does not parse: ",
                                              absl::string_view(unpacked.message())));
     }
   }
+  if (place_.is_set()) LandAttachment();
   controller_.response_attachment() = std::move(attachment_);
+}
+
+// With its checksum verified where it came, so that what is copied is sound.
+void ClientCall::LandAttachment() {
+  if (attachment_.size() > place_.size()) {
+    Fail(kBadResponse, absl::StrCat("the response's attachment has ", attachment_.size(),
+                                    " bytes, and the memory set for it only ", place_.size()));
+    return attachment_.Clear();
+  }
+  uint64_t copied = 0;
+  attachment_ = place_.Land(attachment_, copied);
+  if (copied > 0 && environment_->copied != nullptr) {
+    environment_->copied->Add(CopyCause::kNotLanded, copied);
+  }
 }
 
 void ClientCall::End() {

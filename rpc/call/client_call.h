@@ -13,10 +13,12 @@
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/service.h"
+#include "rpc/call/answer_place.h"
 #include "rpc/controller.h"
 #include "rpc/interceptor.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/pack.h"
+#include "transport/copy_tally.h"
 #include "transport/loop/event_loop.h"
 
 namespace farcall {
@@ -27,6 +29,7 @@ struct CallEnvironment {
   BlockPool* pool = nullptr;
   size_t max_body_size = 0;
   std::vector<std::shared_ptr<ClientInterceptor>> interceptors;
+  CopyTally* copied = nullptr;  // null: nobody asks
 };
 
 // One call on the client, from CallMethod to its end: its outcome, and how the program learns
@@ -49,7 +52,8 @@ class ClientCall : public UserTask {
   // a cancellation that came to the loop before found nothing to cancel.
   bool canceled() const { return controller_.IsCanceled(); }
 
-  // Before the call begins, on the caller's thread: false, and the controller has failed.
+  // Before the call begins, on the caller's thread: false, and the controller has failed. What the
+  // controller holds from then on is what the call goes by.
   bool AskInterceptors(const google::protobuf::Message& request);
 
   // The outcome: the last one of these counts, by whoever ends the call, with its loop held or
@@ -61,7 +65,8 @@ class ClientCall : public UserTask {
     retried_ = retried;
     backup_ = backup;
   }
-  // With `loop` held: wakes the caller, or queues the closure.
+  // With `loop` held: wakes the caller, or queues the closure; once no device writes to the memory
+  // that the caller set for the answer any more.
   void Complete(EventLoop& loop);
 
   // The caller of a synchronous call, no loop held: waits for Complete, then ends the call.
@@ -69,11 +74,20 @@ class ClientCall : public UserTask {
   // Ends a call with a closure: with nothing held. Disposes of this.
   void Run() override;
 
+ protected:
+  // With the loop held.
+  AnswerPlace& place() { return place_; }
+  // Until it is dropped, with the loop held, a device may write to what was lent last, and the call
+  // does not complete.
+  std::shared_ptr<void> HoldPlace();
+
  private:
   // The end of a call that owns itself.
   virtual void Dispose() { delete this; }
   void End();
   void TakeResponse();
+  void LandAttachment();
+  void OnPlaceDropped();
 
   const std::shared_ptr<const CallEnvironment> environment_;
   const google::protobuf::MethodDescriptor& method_;
@@ -87,6 +101,8 @@ class ClientCall : public UserTask {
   PayloadInfo payload_info_;
   Buffer payload_;
   Buffer attachment_;
+  AnswerPlace place_;
+  EventLoop* complete_on_ = nullptr;  // set: complete, but for place_
   UserFields user_fields_;
   Info connection_;
   int retried_ = 0;

@@ -44,6 +44,7 @@ class ClientCallTest : public ::testing::Test {
     bool ended = false;
     auto* const call = new ClientCall(environment_, Method(), controller_, &response_,
                                       NewClosure([&] { ended = true; }));
+    ASSERT_TRUE(call->AskInterceptors(response_));
     loop_->RunOrPost([&] {
       call->Answer(frame);
       call->Complete(*loop_);
@@ -58,9 +59,10 @@ class ClientCallTest : public ::testing::Test {
   }
 
   ManualClock clock_;
+  CopyTally copied_;
   std::unique_ptr<BlockPool> pool_ = *BlockPool::Create({});
   std::shared_ptr<const CallEnvironment> environment_ = std::make_shared<const CallEnvironment>(
-      CallEnvironment{&clock_, pool_.get(), size_t{1} << 20, {}});
+      CallEnvironment{&clock_, pool_.get(), size_t{1} << 20, {}, &copied_});
   std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
   Controller controller_;
   EchoMessage response_;
@@ -291,11 +293,125 @@ TEST_F(ClientCallTest, TheControllerLearnsLatencyAndConnection) {
   EXPECT_EQ(controller_.remote_side(), "10.0.0.7:8002");
 }
 
+TEST_F(ClientCallTest, AnAttachmentComesToLieInTheMemorySetForIt) {
+  std::string memory(8, '.');
+  Buffer place;
+  place.AppendUserData(memory.data(), memory.size(), nullptr);
+  controller_.set_response_attachment_memory(std::move(place));
+  Answer(Message("hello", "beside"));
+  EXPECT_FALSE(controller_.Failed()) << controller_.ErrorText();
+  EXPECT_EQ(memory, "beside..");
+  EXPECT_EQ(controller_.response_attachment().ToString(), "beside");
+  EXPECT_EQ(controller_.response_attachment().slices()[0].view().data(), memory.data());
+  EXPECT_EQ(copied_.Sum()[CopyCause::kNotLanded], 6u);
+  // It was for one call.
+  Answer(Message("hello", "else"));
+  EXPECT_EQ(memory, "beside..");
+}
+
+// Whatever ended it.
+TEST_F(ClientCallTest, ACallCompletesWhenNoDeviceWritesToItsMemoryAnyMore) {
+  class HeldCall final : public ClientCall {
+   public:
+    using ClientCall::ClientCall;
+    std::shared_ptr<void> Hold() {
+      place().Lend(this, 4, 0, 4);
+      return HoldPlace();
+    }
+  };
+  std::string memory(8, '.');
+  Buffer lent;
+  lent.AppendUserData(memory.data(), memory.size(), nullptr);
+  controller_.set_response_attachment_memory(std::move(lent));
+  int done = 0;
+  auto* const call =
+      new HeldCall(environment_, Method(), controller_, &response_, NewClosure([&] { ++done; }));
+  EXPECT_TRUE(call->AskInterceptors(response_));
+  std::shared_ptr<void> first;
+  std::shared_ptr<void> second;
+  loop_->RunOrPost([&] {
+    first = call->Hold();
+    second = call->Hold();
+    call->Fail(ECANCELED, "enough");
+    call->Complete(*loop_);
+    first = nullptr;
+  });
+  loop_->RunOnce();
+  EXPECT_EQ(done, 0);
+  loop_->RunOrPost([&] { second = nullptr; });
+  EXPECT_TRUE(loop_->RunOnce());
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(controller_.ErrorCode(), ECANCELED);
+}
+
+TEST_F(ClientCallTest, AnAttachmentThatIsLongerThanItsMemoryFailsTheCall) {
+  std::string memory(5, '.');
+  int released = 0;
+  Buffer place;
+  place.AppendUserData(memory.data(), memory.size(), [&] { ++released; });
+  controller_.set_response_attachment_memory(std::move(place));
+  Answer(Message("hello", "beside"));
+  EXPECT_EQ(controller_.ErrorCode(), kBadResponse);
+  EXPECT_EQ(controller_.ErrorText(),
+            "the response's attachment has 6 bytes, and the memory set for it only 5");
+  EXPECT_TRUE(controller_.response_attachment().empty());
+  EXPECT_EQ(memory, ".....");
+  EXPECT_EQ(released, 1);
+}
+
+TEST_F(ClientCallTest, AnAttachmentWithAWrongChecksumIsNotCopied) {
+  std::string memory(8, '.');
+  Buffer place;
+  place.AppendUserData(memory.data(), memory.size(), nullptr);
+  controller_.set_response_attachment_memory(std::move(place));
+  Frame frame = Response("", "beside");
+  EchoMessage message;
+  message.set_message("hello");
+  frame.payload = *Pack(message, {COMPRESS_TYPE_NONE, CHECKSUM_TYPE_CRC32C}, frame.attachment,
+                        *pool_, frame.meta);
+  frame.attachment = Buffer(absl::string_view("besides"));
+  Answer(std::move(frame));
+  EXPECT_EQ(controller_.ErrorCode(), kBadResponse);
+  EXPECT_EQ(memory, "........");
+}
+
+TEST_F(ClientCallTest, MemoryOfACallThatFailedIsLetGoWhenItEnds) {
+  int released = 0;
+  char byte = 'x';
+  Buffer place;
+  place.AppendUserData(&byte, 1, [&] { ++released; });
+  controller_.set_response_attachment_memory(std::move(place));
+  Frame frame = Message("", "y");
+  frame.meta.mutable_response()->set_error_code(42);
+  Answer(std::move(frame));
+  EXPECT_EQ(released, 1);
+  EXPECT_EQ(byte, 'x');
+}
+
 TEST_F(ClientCallTest, KnowsOfACancellation) {
   ClientCall call(environment_, Method(), controller_, &response_, nullptr);
   EXPECT_FALSE(call.canceled());
   controller_.StartCancel();
   EXPECT_TRUE(call.canceled());
+}
+
+TEST_F(ClientCallTest, AResponseForWhichThereIsNoMemoryIsNoBadOne) {
+  const std::unique_ptr<BlockPool> small =
+      *BlockPool::Create({.region_bytes = size_t{2} << 20, .max_bytes = size_t{6} << 20});
+  environment_ = std::make_shared<const CallEnvironment>(
+      CallEnvironment{&clock_, small.get(), size_t{64} << 20, {}});
+  EchoMessage message;
+  message.set_message(std::string(size_t{8} << 20, 'a'));
+  for (const CompressType type : {COMPRESS_TYPE_GZIP, COMPRESS_TYPE_SNAPPY}) {
+    Frame frame = Response("");
+    frame.payload =
+        *Pack(message, {type, CHECKSUM_TYPE_NONE}, frame.attachment, *pool_, frame.meta);
+    Answer(std::move(frame));
+    EXPECT_EQ(controller_.ErrorCode(), kOvercrowded);
+    EXPECT_NE(controller_.ErrorText().find("pool.max_bytes"), std::string::npos)
+        << controller_.ErrorText();
+    controller_.Reset();
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "rpc/call/call_table.h"
 #include "rpc/wire/frame.h"
+#include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
 
 namespace farcall {
@@ -25,6 +26,17 @@ class SessionCall : public PendingCall {
   // May start calls on the session.
   virtual void OnFailure(int code, absl::string_view text, bool may_have_run,
                          const Info& connection) = 0;
+  // Its answer began and will never be whole: the request is not sent again, whatever the policy
+  // says. As OnFailure otherwise, which it is where nothing is sent again anyway.
+  virtual void OnBrokenAnswer(int code, absl::string_view text, const Info& connection) {
+    OnFailure(code, text, /*may_have_run=*/true, connection);
+  }
+  // Memory for [offset, offset + bytes) of the attachment, of `size` bytes, of an answer without an
+  // error that has begun to come: as Connection::Handler::Landing. Empty: it has no place.
+  virtual Buffer Landing(size_t /*size*/, size_t /*offset*/, size_t /*bytes*/) { return {}; }
+  // As Connection::Handler: the caller gets that memory back when it was dropped, even if the
+  // attempt ended before.
+  virtual std::shared_ptr<void> HoldLanding() { return nullptr; }
   // Ends the whole call that this is an attempt of, with ECANCELED. In the table until then.
   virtual void Cancel() = 0;
 };

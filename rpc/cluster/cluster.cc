@@ -2,7 +2,6 @@
 
 #include "rpc/cluster/cluster.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 #include <vector>
@@ -57,6 +56,8 @@ Cluster::~Cluster() {
 }
 
 void Cluster::Cancel(uint64_t call_id) {
+  // The call is the parent's.
+  if (!loop_.process().here()) return;
   loop_.RunOrPost([self = shared_from_this(), call_id] {
     if (RoutedCall* const listed = self->Find(call_id); listed != nullptr) return listed->Cancel();
     if (SessionCall* const call = self->FindAttempt(call_id); call != nullptr) call->Cancel();
@@ -81,9 +82,7 @@ SessionCall* Cluster::FindAttempt(uint64_t call_id) {
 // Its calls go on to their ends, and may be cancelled until then.
 void Cluster::Remember(const std::shared_ptr<ClientSession>& session) {
   if (session == nullptr || session->calls() == 0) return;
-  left_.erase(
-      std::remove_if(left_.begin(), left_.end(), [](const auto& one) { return one.expired(); }),
-      left_.end());
+  std::erase_if(left_, [](const auto& one) { return one.expired(); });
   left_.push_back(session);
 }
 
@@ -188,12 +187,16 @@ void Cluster::OnAttemptEnd(ServerSet::ServerId server,
 }
 
 void Cluster::OnLogoff(ServerSet::ServerId server, const std::shared_ptr<ClientSession>& session) {
-  servers_.OnLeaving(server, loop_.now());
   const auto found = connections_.find(server);
   if (found != connections_.end()) {
-    Remember(found->second->shared());
-    found->second->Leave(session);
+    const std::shared_ptr<ClientSession> shared = found->second->shared();
+    // Others said it before, and what there is now is newer.
+    if (!found->second->Leave(session)) return;
+    Remember(shared);
   }
+  // The connection of a probe that was under way has been left, too.
+  servers_.OnProbe(server, /*ok=*/false, loop_.now());
+  servers_.OnLeaving(server, loop_.now());
   if (naming_ != nullptr) naming_->Refresh();
   ArmProbe();
 }
@@ -232,7 +235,7 @@ void Cluster::OnAlarms() {
 void Cluster::Probe() {
   for (const ServerSet::ServerId server : servers_.DueProbes(loop_.now())) {
     const auto found = connections_.find(server);
-    if (found != connections_.end()) found->second->Probe();
+    if (found != connections_.end()) Remember(found->second->Probe());
   }
   ArmProbe();
 }

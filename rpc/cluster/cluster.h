@@ -22,8 +22,8 @@
 #include "rpc/cluster/server_connections.h"
 #include "rpc/cluster/server_set.h"
 #include "rpc/controller.h"
-#include "rpc/dispatch/in_flight.h"
 #include "rpc/session/client_session.h"
+#include "transport/base/in_flight.h"
 #include "transport/buffer/block_writer.h"
 #include "transport/loop/event_loop.h"
 
@@ -78,12 +78,16 @@ class Cluster final : public Cancellable,
   // The server answered that it stops.
   void OnLogoff(ServerSet::ServerId server, const std::shared_ptr<ClientSession>& session);
   bool TakeRetry() { return budget_.Take(loop_.now()); }
+  // What the last TakeRetry, just now, gave is not sent.
+  void GiveBackRetry() { budget_.GiveBack(); }
   // Cancel finds the call, which is in no table of a shared connection under its own id.
   void List(RoutedCall& call) { listed_.insert_or_assign(call.id(), &call); }
   // RoutedCall::OnAlarm is called at `when`, for a call that is listed.
   void SetAlarm(TimePoint when, uint64_t call_id);
   void CancelAlarm(TimePoint when, uint64_t call_id) { alarms_.erase({when, call_id}); }
-  bool MoreServersThan(size_t tried) const { return servers_.size() > tried; }
+  bool AnyUntried(std::span<const ServerSet::ServerId> tried) const {
+    return servers_.AnyUntried(tried);
+  }
   const ChannelOptions& options() const { return environment_->options; }
   // The call has left nothing behind; completes it.
   void OnCallEnd(RoutedCall& call);

@@ -21,6 +21,22 @@
 
 namespace farcall {
 
+inline constexpr char kTwo[] = "list://192.0.2.1:80,192.0.2.2:80";
+inline constexpr char kThree[] = "list://192.0.2.1:80,192.0.2.2:80,192.0.2.3:80";
+
+// Without retries.
+inline ChannelOptions OptionsOf(ConnectionType type) {
+  ChannelOptions options;
+  options.connection_type = type;
+  options.max_retry = 0;
+  return options;
+}
+
+// Of kTwo.
+inline std::string OtherOf(const std::string& server) {
+  return server == "192.0.2.1:80" ? "192.0.2.2:80" : "192.0.2.1:80";
+}
+
 // A request that came to a server of the test.
 struct ArrivedRequest {
   std::string server;
@@ -64,10 +80,12 @@ class ClusterWorld {
     EXPECT_EQ(world.pool->stats().used_bytes, 0u) << "all blocks came home";
   }
 
-  Call& Start(RoutedCall::Plan plan) {
+  // `memory`: for the attachment of the answer.
+  Call& Start(RoutedCall::Plan plan, Buffer memory = Buffer()) {
     const uint64_t id = cluster->NextCallId();
     Call& call = calls[id];
     call.controller.Begin(cluster, id);
+    call.controller.set_response_attachment_memory(std::move(memory));
     auto* const routed =
         new RoutedCall(environment_, *one::Echo::descriptor()->method(0), call.controller, nullptr,
                        NewClosure([&call] { ++call.ends; }));
@@ -76,6 +94,7 @@ class ClusterWorld {
     meta.set_correlation_id(static_cast<int64_t>(id));
     one::Ping ping;
     ping.set_text(absl::StrCat("call ", id));
+    routed->AskInterceptors(ping);
     const auto encoder = FrameEncoder::Create(meta, &ping, 0);
     std::string frame(encoder->head_size(), '\0');
     encoder->WriteTo(frame.data());
@@ -120,6 +139,31 @@ class ClusterWorld {
     }
     world.Run();
   }
+  // Those who wait for a connection to `server` get one, the others none.
+  void ConnectOnlyTo(const std::string& server) {
+    for (size_t waiting = world.transport.attempts.size(); waiting > 0; --waiting) {
+      if (world.transport.attempts.front().peer.ToString() == server) {
+        wires.push_back({server, world.transport.Succeed()});
+      } else {
+        world.transport.Fail(absl::UnavailableError("refused"));
+      }
+    }
+    world.Run();
+  }
+  // The connections to a server, the oldest first.
+  std::vector<std::shared_ptr<FakeWire>> WiresTo(const std::string& server) const {
+    std::vector<std::shared_ptr<FakeWire>> ends;
+    for (const Wire& wire : wires) {
+      if (wire.server == server) ends.push_back(wire.end);
+    }
+    return ends;
+  }
+  // Of the nth server of the target, from 0.
+  ServerSet::View View(size_t server) {
+    ServerSet::View view;
+    world.loop->RunOrPost([&] { view = cluster->Views().at(server); });
+    return view;
+  }
   // What came to all servers since the last time.
   std::vector<ArrivedRequest> Arrived() {
     std::vector<ArrivedRequest> arrived;
@@ -137,19 +181,32 @@ class ClusterWorld {
     EXPECT_EQ(arrived.size(), 1u);
     return arrived.empty() ? ArrivedRequest() : arrived.front();
   }
-  void Answer(const ArrivedRequest& request, int code = 0, const std::string& text = "") {
+  static std::string FrameOfAnswer(const ArrivedRequest& request, int code = 0,
+                                   const std::string& text = "",
+                                   const std::string& attachment = "") {
     wire::RpcMeta meta;
     meta.mutable_response()->set_error_code(code);
     if (code != 0) meta.mutable_response()->set_error_text(text);
     meta.set_correlation_id(static_cast<int64_t>(request.id));
-    const auto encoder = FrameEncoder::Create(meta, nullptr, 0);
+    const auto encoder = FrameEncoder::Create(meta, nullptr, attachment.size());
     std::string frame(encoder->head_size(), '\0');
     encoder->WriteTo(frame.data());
+    return frame + attachment;
+  }
+  void Answer(const ArrivedRequest& request, int code = 0, const std::string& text = "") {
+    const std::string frame = FrameOfAnswer(request, code, text);
     // On the newest connection: an older one may be closing.
     for (auto wire = wires.rbegin(); wire != wires.rend(); ++wire) {
       if (wire->server != request.server || wire->end->handler == nullptr) continue;
       wire->end->Deliver(frame);
       break;
+    }
+    world.Run();
+  }
+  // On each connection to that server, of which one awaits it.
+  void AnswerOnAll(const ArrivedRequest& request, int code = 0) {
+    for (const Wire& wire : wires) {
+      if (wire.server == request.server) wire.end->Deliver(FrameOfAnswer(request, code, "no"));
     }
     world.Run();
   }

@@ -39,4 +39,14 @@ bool RetryBudget::Take(TimePoint now) {
   return true;
 }
 
+void RetryBudget::GiveBack() {
+  // The free ones of a second are the first to go.
+  if (slots_[slot_].retries == 0) {
+    --free_taken_;
+    return;
+  }
+  --slots_[slot_].retries;
+  --retries_;
+}
+
 }  // namespace farcall

@@ -30,6 +30,8 @@ class RetryBudget {
   }
   // One retry or backup request may go out. False: not now.
   bool Take(TimePoint now);
+  // What the last Take gave, at the same time, does not go out.
+  void GiveBack();
 
  private:
   // Whole seconds from the first call.

@@ -71,6 +71,22 @@ TEST_F(RetryBudgetTest, SlotsFallOutOneAfterTheOther) {
   EXPECT_EQ(TakeAll(budget, now_ + seconds(12)), kFree + 70);
 }
 
+TEST_F(RetryBudgetTest, WhatIsGivenBackMayBeTakenAgain) {
+  RetryBudget budget(0.5);
+  Calls(budget, 100, now_);
+  for (int i = 0; i < kFree + 50; ++i) {
+    EXPECT_TRUE(budget.Take(now_));
+    budget.GiveBack();
+    EXPECT_TRUE(budget.Take(now_));
+  }
+  EXPECT_FALSE(budget.Take(now_));
+  // A free one is not what the calls pay for.
+  now_ += seconds(1);
+  EXPECT_TRUE(budget.Take(now_));
+  budget.GiveBack();
+  EXPECT_EQ(TakeAll(budget, now_), kFree);
+}
+
 TEST_F(RetryBudgetTest, AnOutageIsNotMultiplied) {
   // Each of a thousand calls a second fails, and would be retried three times.
   RetryBudget budget(0.2);

@@ -69,10 +69,11 @@ void RoutedCall::Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer f
   Go();
 }
 
-// The first attempt. From now on the backup request has its time.
+// The first attempt, or the next one after a pause. From now on the backup request has its time,
+// once a call.
 void RoutedCall::Go() {
   const TimePoint now = cluster_->loop().now();
-  if (plan_.backup_after < plan_.deadline - now) {
+  if (!second_ && plan_.backup_after < plan_.deadline - now) {
     Await(Waiting::kForBackup, now + plan_.backup_after);
   }
   Place(first_);
@@ -82,14 +83,16 @@ void RoutedCall::Go() {
 void RoutedCall::Place(Attempt& attempt) {
   Cluster::Choice choice = cluster_->Choose(plan_, tried_);
   // Others may have connections to spare.
-  while (choice.code == kOvercrowded && cluster_->MoreServersThan(tried_.size())) {
+  while (choice.code == kOvercrowded) {
     tried_.push_back(choice.server);
+    if (!cluster_->AnyUntried(tried_)) break;
     choice = cluster_->Choose(plan_, tried_);
   }
   if (choice.session == nullptr) {
+    if (&attempt == &first_) return FinishFailed(choice.code, choice.text);
     // A backup request that finds no connection is not missed.
-    if (&attempt != &first_) return second_.reset();
-    return FinishFailed(choice.code, choice.text);
+    cluster_->GiveBackRetry();
+    return second_.reset();
   }
   const uint64_t attempt_id = attempts_++ == 0 ? id_ : cluster_->NextCallId();
   tried_.push_back(choice.server);
@@ -130,32 +133,30 @@ void RoutedCall::OnFailure(Attempt& attempt, int code, absl::string_view text, b
   may_have_run_ |= may_have_run;
   const bool never_left = code == kRpcTimedOut && !may_have_run;
   Release(attempt, never_left ? ServerSet::Outcome::kIgnored : OutcomeOf(code),
-          /*reusable=*/IsRefusal(code) && code != kLogoff);
+          /*reusable=*/never_left || (IsRefusal(code) && code != kLogoff));
   const bool other_runs = first_.session != nullptr || (second_ && second_->session != nullptr);
   if (other_runs) return;
-  // Of a backup request and the first one, either may have run.
-  if (!MayRetry(code, text, may_have_run_)) return Finish();
+  const TimePoint now = cluster_->loop().now();
+  const bool elsewhere = cluster_->AnyUntried(tried_);
+  const TimePoint then = elsewhere ? now : now + Pause(retries_ + 1, id_);
+  if (!MayRetry(code, text, then)) return Finish();
   ++retries_;
-  Retry();
+  cluster_->List(*this);
+  elsewhere ? Place(first_) : Await(Waiting::kToRetry, then);
 }
 
-bool RoutedCall::MayRetry(int code, absl::string_view text, bool may_have_run) {
-  if (retries_ >= plan_.max_retry || code == ECANCELED) return false;
-  if (plan_.deadline <= cluster_->loop().now()) return false;
+// `then`: when the next attempt would begin. The budget is asked last: what is not tried takes
+// nothing of it. What is tried does, even if it then finds no connection.
+bool RoutedCall::MayRetry(int code, absl::string_view text, TimePoint then) {
+  if (retries_ >= plan_.max_retry || code == ECANCELED || answer_broke_) return false;
+  if (plan_.deadline <= then) return false;
   const auto& own = cluster_->options().retry_policy;
   const auto& policy = own != nullptr ? own : RetryPolicy::Default();
-  if (!policy->ShouldRetry({code, text, may_have_run, attempts_})) return false;
+  // Of a backup request and the first one, either may have run.
+  if (!policy->ShouldRetry({code, text, may_have_run_, attempts_})) return false;
   if (cluster_->TakeRetry()) return true;
   Fail(code, absl::StrCat(text, " (not tried again: retry_budget is used up)"));
   return false;
-}
-
-void RoutedCall::Retry() {
-  cluster_->List(*this);
-  if (cluster_->MoreServersThan(tried_.size())) return Place(first_);
-  const TimePoint then = cluster_->loop().now() + Pause(retries_, id_);
-  if (then >= plan_.deadline) return Finish();  // with the error that there is
-  Await(Waiting::kToRetry, then);
 }
 
 void RoutedCall::Cancel() {
@@ -171,6 +172,7 @@ void RoutedCall::OnNames(const absl::Status& why) {
 }
 
 void RoutedCall::Release(Attempt& attempt, ServerSet::Outcome outcome, bool reusable) {
+  place().TakeBack(&attempt);
   const std::shared_ptr<ClientSession> session = std::move(attempt.session);
   attempt.session = nullptr;
   cluster_->OnAttemptEnd(attempt.server, session, plan_.connection_type, outcome,
@@ -208,7 +210,7 @@ void RoutedCall::OnAlarm() {
       return FinishFailed(kRpcTimedOut,
                           "deadline exceeded: the names of the target are not known yet");
     case Waiting::kToRetry:
-      return Place(first_);
+      return Go();
     case Waiting::kForBackup:
       if (first_.session == nullptr || !cluster_->TakeRetry()) return;
       second_.emplace(*this);

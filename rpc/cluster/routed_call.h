@@ -68,6 +68,14 @@ class RoutedCall : public ClientCall {
                    const Info& connection) override {
       call_.OnFailure(*this, code, text, may_have_run, connection);
     }
+    void OnBrokenAnswer(int code, absl::string_view text, const Info& connection) override {
+      call_.answer_broke_ = true;
+      call_.OnFailure(*this, code, text, /*may_have_run=*/true, connection);
+    }
+    Buffer Landing(size_t size, size_t offset, size_t bytes) override {
+      return call_.place().Lend(this, size, offset, bytes);
+    }
+    std::shared_ptr<void> HoldLanding() override { return call_.HoldPlace(); }
     void Cancel() override { call_.Cancel(); }
 
     ServerSet::ServerId server = 0;
@@ -85,8 +93,7 @@ class RoutedCall : public ClientCall {
   void OnAnswer(Attempt& attempt, Frame& frame, const Info& connection);
   void OnFailure(Attempt& attempt, int code, absl::string_view text, bool may_have_run,
                  const Info& connection);
-  bool MayRetry(int code, absl::string_view text, bool may_have_run);
-  void Retry();
+  bool MayRetry(int code, absl::string_view text, TimePoint then);
   void Release(Attempt& attempt, ServerSet::Outcome outcome, bool reusable);
   void Drop(Attempt& attempt, ServerSet::Outcome outcome);
   void Await(Waiting what, TimePoint until);
@@ -102,6 +109,7 @@ class RoutedCall : public ClientCall {
   int retries_ = 0;
   int attempts_ = 0;
   bool may_have_run_ = false;  // any of them
+  bool answer_broke_ = false;  // of any of them: it came in part
   Attempt first_{*this};
   std::optional<Attempt> second_;  // the backup request
   Waiting waiting_ = Waiting::kForNothing;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Retries, backup requests and cancellation, step by step.
+// Attempts of a call and their retries, step by step.
 
 #include "rpc/cluster/routed_call.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "absl/strings/match.h"
 #include "rpc/cluster/cluster_testing.h"
@@ -17,12 +16,6 @@ namespace farcall {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr char kTwo[] = "list://192.0.2.1:80,192.0.2.2:80";
-
-std::string OtherOf(const std::string& server) {
-  return server == "192.0.2.1:80" ? "192.0.2.2:80" : "192.0.2.1:80";
-}
 
 TEST(RoutedCallTest, AnAnswerEndsTheCallAfterOneAttempt) {
   ClusterWorld world(kTwo);
@@ -125,6 +118,30 @@ TEST(RoutedCallTest, ASingleServerIsTriedAgainAfterAPause) {
   EXPECT_EQ(call.controller.retried_count(), 3);
 }
 
+// Servers that are down are none to go to at once.
+TEST(RoutedCallTest, TheOnlyServerThatLivesIsAskedAgainAfterAPause) {
+  ChannelOptions options;
+  options.timeout_ms = 10'000;
+  ClusterWorld world(kThree, options);
+  for (int i = 0; i < 3; ++i) world.Start();
+  world.ConnectOnlyTo("192.0.2.1:80");
+  for (int i = 0; i < 5; ++i) {
+    world.Advance(milliseconds(500));
+    world.FailConnects();
+    for (const ArrivedRequest& request : world.Arrived()) world.AnswerOnAll(request);
+  }
+  for (const size_t server : {1, 2}) {
+    ASSERT_EQ(world.View(server).state, ServerSet::View::State::kDown);
+  }
+  const auto& call = world.Start();
+  world.AnswerOnAll(world.One(), kLimit);
+  EXPECT_TRUE(world.Arrived().empty()) << "not at the same moment";
+  EXPECT_EQ(call.ends, 0);
+  world.Advance(milliseconds(10));
+  world.AnswerOnAll(world.One());
+  EXPECT_FALSE(call.controller.Failed()) << call.controller.ErrorText();
+}
+
 TEST(RoutedCallTest, MaxRetryBoundsTheAttempts) {
   ChannelOptions options;
   options.max_retry = 2;
@@ -187,125 +204,75 @@ TEST(RoutedCallTest, TheBudgetKeepsAFailingServiceFromBeingDrowned) {
   EXPECT_GT(denied, 100);
 }
 
-TEST(RoutedCallTest, ABackupRequestGoesToAnotherServerAndTheFirstAnswerCounts) {
-  for (const bool backup_wins : {true, false}) {
-    SCOPED_TRACE(backup_wins);
-    ChannelOptions options;
-    options.backup_request_ms = 10;
-    ClusterWorld world(kTwo, options);
-    const auto& call = world.Start();
-    world.Connect();
-    const ArrivedRequest first = world.One();
-    world.Advance(milliseconds(9));
-    EXPECT_TRUE(world.Dialled().empty());
-    world.Advance(milliseconds(1));
-    world.Connect();
-    const ArrivedRequest second = world.One();
-    EXPECT_EQ(second.server, OtherOf(first.server));
-    world.Answer(backup_wins ? second : first);
-    EXPECT_EQ(call.ends, 1);
-    EXPECT_FALSE(call.controller.Failed());
-    EXPECT_TRUE(call.controller.has_backup_request());
-    EXPECT_EQ(call.controller.retried_count(), 0);
-    world.Answer(backup_wins ? first : second);
-    EXPECT_EQ(call.ends, 1) << "the late answer finds nobody";
-  }
-}
-
-// Either of the two may have run, whichever fails last.
-TEST(RoutedCallTest, WhatMayHaveRunOnceIsNotForgottenWhenTheOtherIsRefused) {
-  ChannelOptions options;
-  options.backup_request_ms = 10;
-  options.retry_policy = RetryPolicy::OnlyIfNotRun();
-  ClusterWorld world(kTwo, options);
-  const auto& call = world.Start();
+// The default policy repeats what a broken connection may have run, but not what was answered.
+TEST(RoutedCallTest, ARequestWhoseAnswerBeganIsNotSentAgain) {
+  ClusterWorld world("192.0.2.1:80");
+  const auto& begun = world.Start();
+  const auto& other = world.Start();
   world.Connect();
-  const ArrivedRequest first = world.One();
-  world.Advance(milliseconds(10));
-  world.Connect();
-  const ArrivedRequest second = world.One();
-  world.Break(first.server);
-  world.Answer(second, kLimit, "full");
-  EXPECT_EQ(call.ends, 1);
-  EXPECT_EQ(call.controller.ErrorCode(), kLimit);
-  EXPECT_EQ(call.controller.retried_count(), 0);
-}
-
-TEST(RoutedCallTest, AnAnswerInTimeSendsNoBackupRequest) {
-  ChannelOptions options;
-  options.backup_request_ms = 10;
-  ClusterWorld world(kTwo, options);
-  const auto& call = world.Start();
+  const auto requests = world.Arrived();
+  ASSERT_EQ(requests.size(), 2u);
+  wire::RpcMeta meta;
+  meta.mutable_response();
+  meta.set_correlation_id(static_cast<int64_t>(requests[0].id));
+  one::Ping ping;
+  ping.set_text(std::string(1000, 'x'));
+  const auto encoder = FrameEncoder::Create(meta, &ping, 0);
+  std::string frame(encoder->head_size(), '\0');
+  encoder->WriteTo(frame.data());
+  // In pieces, the last of which never comes.
+  world.wires[0].end->Deliver(frame.substr(0, 5));
+  world.wires[0].end->Deliver(frame.substr(5, 500));
+  world.wires[0].end->Deliver(frame.substr(505, 400));
+  world.Break(requests[0].server);
+  EXPECT_EQ(begun.ends, 1);
+  EXPECT_EQ(begun.controller.ErrorCode(), kFailedSocket);
+  EXPECT_EQ(begun.controller.retried_count(), 0);
+  EXPECT_EQ(other.ends, 0);
+  world.Advance(milliseconds(20));
   world.Connect();
   world.Answer(world.One());
-  world.Advance(milliseconds(50));
-  EXPECT_TRUE(world.Arrived().empty());
-  EXPECT_TRUE(world.Dialled().empty());
-  EXPECT_FALSE(call.controller.has_backup_request());
+  EXPECT_FALSE(other.controller.Failed()) << other.controller.ErrorText();
 }
 
-TEST(RoutedCallTest, WhileOneOfTwoRequestsRunsTheOthersFailureIsNotTold) {
+// It would be as large again, and each time take a connection with it.
+TEST(RoutedCallTest, ARequestWhoseAnswerIsTooLargeIsNotSentAgain) {
   ChannelOptions options;
-  options.backup_request_ms = 10;
+  options.max_body_size = 1024;
   ClusterWorld world(kTwo, options);
   const auto& call = world.Start();
   world.Connect();
-  const ArrivedRequest first = world.One();
-  world.Advance(milliseconds(10));
-  world.Connect();
-  const ArrivedRequest second = world.One();
-  world.Break(first.server);
-  EXPECT_EQ(call.ends, 0);
-  world.Answer(second);
-  EXPECT_EQ(call.ends, 1);
-  EXPECT_FALSE(call.controller.Failed()) << call.controller.ErrorText();
-}
-
-TEST(RoutedCallTest, ABackupRequestToTheSameServerIsARequestOfItsOwn) {
-  ChannelOptions options;
-  options.backup_request_ms = 10;
-  ClusterWorld world("192.0.2.1:80", options);
-  const auto& call = world.Start();
-  world.Connect();
-  const ArrivedRequest first = world.One();
-  world.Advance(milliseconds(10));
-  const ArrivedRequest second = world.One();
-  EXPECT_NE(second.id, first.id);
-  // Both end with the connection, and the call once.
-  world.Break(first.server);
-  world.Advance(milliseconds(600));
-  EXPECT_EQ(call.ends, 1);
-}
-
-TEST(RoutedCallTest, CancelEndsACallWhereverItIs) {
-  for (const int where : {0, 1, 2, 3}) {
-    SCOPED_TRACE(where);
-    ChannelOptions options;
-    options.backup_request_ms = where == 3 ? 10 : -1;
-    ClusterWorld world("192.0.2.1:80", options);
-    auto& call = world.Start();
-    if (where == 1) world.FailConnects();  // in the pause before a retry
-    if (where >= 2) world.Connect();
-    if (where == 3) world.Advance(milliseconds(10));
-    call.controller.StartCancel();
-    world.world.Run();
-    EXPECT_EQ(call.ends, 1);
-    EXPECT_EQ(call.controller.ErrorCode(), ECANCELED);
-    world.Advance(milliseconds(1000));
-    EXPECT_EQ(call.ends, 1);
-  }
-}
-
-TEST(RoutedCallTest, ACancellationThatComesBeforeTheCallIsNotLost) {
-  ClusterWorld world("192.0.2.1:80");
-  ClusterWorld::Call* call = nullptr;
-  // While the loop is held, the call waits in the mailbox.
-  world.world.loop->RunOrPost([&] { call = &world.calls[1]; });
-  auto& started = world.Start();
-  started.controller.StartCancel();
+  const ArrivedRequest request = world.One();
+  std::string frame = ClusterWorld::FrameOfAnswer(request);
+  frame[4 + 2] = 0x10;  // a body of 4 KiB and more
+  world.wires[0].end->Deliver(frame);
   world.world.Run();
-  EXPECT_EQ(started.ends, 1);
-  EXPECT_EQ(started.controller.ErrorCode(), ECANCELED);
+  EXPECT_EQ(call.ends, 1);
+  EXPECT_EQ(call.controller.ErrorCode(), kFailedSocket);
+  EXPECT_TRUE(absl::StrContains(call.controller.ErrorText(), "max_body_size"))
+      << call.controller.ErrorText();
+  EXPECT_EQ(call.controller.retried_count(), 0);
+  world.Connect();  // a probe's
+  EXPECT_TRUE(world.Arrived().empty());
+}
+
+TEST(RoutedCallTest, ARetryThatIsNotSentTakesNothingOfTheBudget) {
+  ChannelOptions options;
+  options.retry_budget = 0;
+  ClusterWorld world("192.0.2.1:80", options);
+  RoutedCall::Plan hasty = world.Plan();
+  hasty.deadline = world.world.clock.Now() + milliseconds(5);
+  for (int i = 0; i < 20; ++i) world.Start(hasty);
+  world.FailConnects();
+  for (const auto& [id, call] : world.calls) EXPECT_EQ(call.ends, 1) << id;
+  world.Advance(milliseconds(5));
+  const auto& patient = world.Start();
+  world.FailConnects();
+  EXPECT_EQ(patient.ends, 0) << patient.controller.ErrorText();
+  world.Advance(milliseconds(20));
+  world.Connect();
+  world.Answer(world.One());
+  EXPECT_FALSE(patient.controller.Failed()) << patient.controller.ErrorText();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "rpc/cluster/server_connections.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "transport/base/check.h"
@@ -39,16 +40,44 @@ ServerConnections::ServerConnections(std::shared_ptr<const ClientSession::Enviro
       loop_(loop),
       id_(server.id),
       target_(TargetOf(server.node)),
-      watcher_(watcher) {}
+      watcher_(watcher),
+      dial_(std::make_shared<SharedDial>()),
+      idle_timer_([this] { OnIdleTimer(); }) {}
 
 ServerConnections::~ServerConnections() {
+  loop_.CancelTimer(idle_timer_);
   if (shared_ != nullptr) shared_->Retire();
-  for (const Session& session : idle_) session->Retire();
+  for (const Idle& idle : idle_) idle.session->Retire();
   for (const Session& session : taken_) session->Retire();
+  for (const Session& session : leaving_) session->Retire();
 }
 
 ServerConnections::Session ServerConnections::Make() {
-  return std::make_shared<ClientSession>(environment_, loop_, target_, this);
+  return std::make_shared<ClientSession>(environment_, loop_, target_, this, dial_);
+}
+
+// For one more connection. Those that nobody needs any more count until they have been dialled.
+bool ServerConnections::HasRoom() {
+  const auto limit = static_cast<size_t>(environment_->options.max_connections_per_server);
+  const size_t used = idle_.size() + taken_.size() + leaving_.size();
+  if (used + ending_.size() < limit) return true;
+  ForgetEnded();
+  return used + ending_.size() < limit;
+}
+
+// A session's memory goes with the last pointer to it, weak ones among them.
+void ServerConnections::ForgetEnded() {
+  std::erase_if(ending_, [](const auto& one) { return one.expired(); });
+}
+
+// The coldest, for a short connection that takes its place.
+bool ServerConnections::GiveUpAnIdleOne() {
+  const auto found = std::find_if(idle_.begin(), idle_.end(),
+                                  [](const Idle& idle) { return !idle.session->connecting(); });
+  if (found == idle_.end()) return false;
+  found->session->Retire();
+  idle_.erase(found);
+  return true;
 }
 
 ServerConnections::Session ServerConnections::Take(ConnectionType type) {
@@ -56,17 +85,15 @@ ServerConnections::Session ServerConnections::Take(ConnectionType type) {
     if (shared_ == nullptr) shared_ = Make();
     return shared_;
   }
-  const auto limit = static_cast<size_t>(environment_->options.max_connections_per_server);
   Session session;
   if (type == CONNECTION_TYPE_POOLED && !idle_.empty()) {
-    session = std::move(idle_.back());
-    idle_.pop_back();
-  } else if (idle_.size() + taken_.size() < limit) {
-    session = Make();
-  } else if (!idle_.empty()) {
-    // A short connection takes the place of one that nobody uses.
-    idle_.front()->Retire();
-    idle_.erase(idle_.begin());
+    // Others are being dialled, or their connection broke.
+    auto warmest = std::find_if(idle_.rbegin(), idle_.rend(),
+                                [](const Idle& idle) { return idle.session->connected(); });
+    if (warmest == idle_.rend()) warmest = idle_.rbegin();
+    session = std::move(warmest->session);
+    idle_.erase(std::next(warmest).base());
+  } else if (HasRoom() || GiveUpAnIdleOne()) {
     session = Make();
   } else {
     return nullptr;
@@ -76,25 +103,70 @@ ServerConnections::Session ServerConnections::Take(ConnectionType type) {
 }
 
 void ServerConnections::GiveBack(ConnectionType type, const Session& session, bool reusable) {
-  if (type == CONNECTION_TYPE_SINGLE || !Erase(taken_, session)) return;
-  if (type == CONNECTION_TYPE_POOLED && reusable) {
-    idle_.push_back(session);
+  if (type == CONNECTION_TYPE_SINGLE) return;
+  if (Erase(leaving_, session)) return Retire(session);
+  if (!Erase(taken_, session)) return;
+  // On what is still being dialled nothing was sent, and the next call need not dial anew.
+  const bool ready = reusable && session->connected();
+  if (type == CONNECTION_TYPE_POOLED && (ready || session->connecting())) {
+    Keep(session);
   } else {
-    session->Retire();
+    Retire(session);
   }
 }
 
-void ServerConnections::Leave(const Session& session) {
-  static_cast<void>(Erase(taken_, session));
-  session->Retire();
-  // The others go to the same server, or to the same one behind a name.
-  if (shared_ != nullptr) std::exchange(shared_, nullptr)->Retire();
-  for (const Session& idle : std::exchange(idle_, {})) idle->Retire();
+void ServerConnections::Keep(const Session& session) {
+  idle_.push_back({session, loop_.now()});
+  const int64_t timeout_ms = environment_->options.pooled_idle_timeout_ms;
+  if (timeout_ms < 0 || idle_timer_.pending()) return;
+  loop_.SetTimer(idle_timer_, loop_.now() + std::chrono::milliseconds(timeout_ms));
 }
 
-void ServerConnections::Probe() {
+void ServerConnections::Retire(const Session& session) {
+  session->Retire();
+  if (!session->connecting()) return;
+  ForgetEnded();
+  ending_.push_back(session);
+}
+
+void ServerConnections::OnIdleTimer() {
+  const auto timeout = std::chrono::milliseconds(environment_->options.pooled_idle_timeout_ms);
+  // The coldest stand first.
+  const auto warm = std::find_if(idle_.begin(), idle_.end(), [&](const Idle& idle) {
+    return loop_.now() < idle.since + timeout;
+  });
+  for (auto cold = idle_.begin(); cold != warm; ++cold) Retire(cold->session);
+  idle_.erase(idle_.begin(), warm);
+  if (!idle_.empty()) loop_.SetTimer(idle_timer_, idle_.front().since + timeout);
+}
+
+bool ServerConnections::Leave(const Session& session) {
+  const bool known = Erase(taken_, session) || session == shared_;
+  session->Retire();
+  if (!known) {
+    static_cast<void>(Erase(leaving_, session));
+    return false;
+  }
+  // The others go to the same server, or to the same one behind a name.
+  if (shared_ != nullptr) std::exchange(shared_, nullptr)->Retire();
+  for (const Idle& idle : std::exchange(idle_, {})) Retire(idle.session);
+  // How they end says nothing of the server that comes next.
+  for (const Session& one : taken_) one->Retire();
+  leaving_.insert(leaving_.end(), taken_.begin(), taken_.end());
+  taken_.clear();
+  return true;
+}
+
+ServerConnections::Session ServerConnections::Probe() {
+  // That an older connection has not broken proves nothing: the host may have lost its power.
+  Session left;
+  if (shared_ != nullptr && shared_->connected()) {
+    left = std::exchange(shared_, nullptr);
+    left->Retire();
+  }
   if (shared_ == nullptr) shared_ = Make();
   shared_->Probe();
+  return left;
 }
 
 }  // namespace farcall

@@ -9,7 +9,10 @@
 #include "absl/status/status.h"
 #include "rpc/cluster/server_set.h"
 #include "rpc/session/client_session.h"
+#include "rpc/session/shared_dial.h"
 #include "rpc/types.h"
+#include "transport/base/time.h"
+#include "transport/loop/event_loop.h"
 
 namespace farcall {
 
@@ -44,27 +47,43 @@ class ServerConnections final : public SessionObserver {
   Session Take(ConnectionType type);
   // `reusable`: nothing is under way on it that nobody waits for.
   void GiveBack(ConnectionType type, const Session& session, bool reusable);
-  // The server stops: what comes next needs new connections.
-  void Leave(const Session& session);
+  // The server stops, says a connection to it: what comes next needs new ones. False: that was
+  // known of this connection, and others have been made since.
+  bool Leave(const Session& session);
   // The session that calls of CONNECTION_TYPE_SINGLE share; null before the first.
   const Session& shared() const { return shared_; }
-  // The watcher is told whether the server can be reached.
-  void Probe();
+  // The watcher is told whether the server can be reached: by a connection that is made now. The
+  // shared one that was left for it, if any: calls on it go on to their ends.
+  Session Probe();
 
   void OnReachable() override { watcher_.OnReachable(id_); }
   void OnUnreachable(const absl::Status& why) override { watcher_.OnUnreachable(id_, why); }
 
  private:
+  struct Idle {
+    Session session;
+    TimePoint since;
+  };
   Session Make();
+  bool HasRoom();
+  void ForgetEnded();
+  bool GiveUpAnIdleOne();
+  void Keep(const Session& session);
+  void Retire(const Session& session);
+  void OnIdleTimer();
 
   const std::shared_ptr<const ClientSession::Environment> environment_;
   EventLoop& loop_;
   const ServerSet::ServerId id_;
   const Target target_;
   ServerWatcher& watcher_;
+  const std::shared_ptr<SharedDial> dial_;
   Session shared_;
-  std::vector<Session> idle_;   // pooled, each without a call; the last one is the warmest
-  std::vector<Session> taken_;  // pooled and short, each with a call
+  std::vector<Idle> idle_;        // pooled, each without a call; the last one is the warmest
+  std::vector<Session> taken_;    // pooled and short, each with a call
+  std::vector<Session> leaving_;  // the same, from before the server said that it stops
+  std::vector<std::weak_ptr<ClientSession>> ending_;  // retired while they were dialling
+  Timer idle_timer_;  // pending while there are idle ones; may fire early
 };
 
 }  // namespace farcall

@@ -31,10 +31,6 @@ std::string KeyOf(const ServerNode& node) {
   return absl::StrCat(named ? node.host : node.address.ToString(), " ", node.tag);
 }
 
-Duration ToDuration(double nanoseconds) {
-  return Duration(static_cast<Duration::rep>(nanoseconds));
-}
-
 }  // namespace
 
 struct ServerSet::Impl {
@@ -170,6 +166,13 @@ std::optional<ServerSet::ServerId> ServerSet::Pick(std::optional<uint64_t> reque
   return impl.members[impl.balancer->Pick(choice)].id;
 }
 
+bool ServerSet::AnyUntried(std::span<const ServerId> tried) const {
+  if (impl_->pool.live()) return impl_->AnyUntried(tried);
+  return std::any_of(impl_->members.begin(), impl_->members.end(), [&](const Member& member) {
+    return std::find(tried.begin(), tried.end(), member.id) == tried.end();
+  });
+}
+
 void ServerSet::OnStart(ServerId id) {
   if (Member* const member = impl_->Find(id)) ++member->in_flight;
 }
@@ -271,7 +274,7 @@ ServerSet::View ServerSet::Impl::ViewOf(const Member& member, TimePoint now) con
   view.node = member.node;
   view.in_flight = member.in_flight;
   view.error_rate = member.breaker.error_rate();
-  view.latency = ToDuration(member.latency.mean());
+  view.latency = Duration(static_cast<Duration::rep>(member.latency.mean()));
   if (!member.health.up()) {
     view.state = View::State::kDown;
     view.why = member.health.why();

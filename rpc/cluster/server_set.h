@@ -82,6 +82,9 @@ class ServerSet {
   std::optional<ServerId> Pick(std::optional<uint64_t> request_code,
                                std::span<const ServerId> tried, TimePoint now);
 
+  // Pick would give one that is not among `tried`.
+  bool AnyUntried(std::span<const ServerId> tried) const;
+
   // An attempt begins, and ends, once each, `latency` after it began; ids of servers that are gone
   // are ignored. An answer to an attempt that began since its server is down brings it back.
   void OnStart(ServerId id);

@@ -255,6 +255,23 @@ TEST_F(ServerSetTest, WhereAllThatIsLeftIsBrokenTheLeastBadIsPicked) {
   EXPECT_NE(Pick({2}), 2u);
 }
 
+TEST_F(ServerSetTest, TellsWhetherThereIsAnotherToGoTo) {
+  Make(3);
+  const auto any_untried = [&](const std::vector<ServerId>& tried) {
+    return set_->AnyUntried(tried);
+  };
+  EXPECT_TRUE(any_untried({}));
+  EXPECT_TRUE(any_untried({1, 2}));
+  EXPECT_FALSE(any_untried({1, 2, 3}));
+  Fall(2);
+  Fall(3);
+  EXPECT_FALSE(any_untried({1})) << "the others are down";
+  Fall(1);
+  EXPECT_TRUE(any_untried({1})) << "so are all";
+  EXPECT_NE(Pick({1}), 1u);
+  EXPECT_FALSE(any_untried({1, 2, 3}));
+}
+
 TEST_F(ServerSetTest, WithoutTheBreakerFailuresAreOnlySeen) {
   Make(2);
   Calls(1, 100, Outcome::kFailure, milliseconds(3));

@@ -24,6 +24,9 @@ constexpr double kWeight = 0.3;
 constexpr double kFadeWeight = 0.01;
 // Averages that differ by less are the same.
 constexpr double kSame = 1.1;
+// By so many standard errors of its mean a probe's latency must be lower to have paid: else chance
+// alone calls for the next one, and each refuses calls.
+constexpr double kSure = 2;
 // For each window in which nobody waited.
 constexpr double kGrowth = 1.1;
 // Calls come as chance has it: what waits a little when several come at once keeps the
@@ -45,13 +48,21 @@ void AdaptiveLimit::OnEnd(bool in_time, Duration latency, int under_way, TimePoi
   ++window_.ended;
   window_.in_time += in_time ? 1 : 0;
   window_.latency += Seconds(latency);
+  window_.squares += Seconds(latency) * Seconds(latency);
   window_.most_under_way = std::max(window_.most_under_way, under_way);
   if (now - window_.begin > kLongestWindow && window_.ended < kFewCalls) return Begin(now);
   if (WindowIsOver(now)) OnWindow(now);
 }
 
+double AdaptiveLimit::Window::error() const {
+  const double variance = squares / static_cast<double>(ended) - mean() * mean();
+  return std::sqrt(std::max(variance, 0.0) / static_cast<double>(ended));
+}
+
 bool AdaptiveLimit::WindowIsOver(TimePoint now) const {
   const Duration length = now - window_.begin;
+  // Calls that began together end together: a shorter window would take one burst for the rate.
+  if (length < kLongestWindow && Seconds(length) < window_.mean()) return false;
   return (length >= kWindow && window_.ended >= kCalls) ||
          (length >= kLongWindow && window_.ended >= kFewCalls);
 }
@@ -62,12 +73,14 @@ void AdaptiveLimit::Begin(TimePoint now) {
 }
 
 void AdaptiveLimit::OnWindow(TimePoint now) {
-  const double latency = window_.latency / static_cast<double>(window_.ended);
+  const double latency = window_.mean();
+  const double error = window_.error();
   const double rate = static_cast<double>(window_.in_time) / Seconds(now - window_.begin);
-  const bool near_limit = 2 * window_.most_under_way >= limit_;
+  const bool mostly_late = 2 * window_.in_time < window_.ended;
+  const bool near_limit = 2 * window_.most_under_way >= limit_ || mostly_late;
   const bool all_late = window_.in_time == 0;
   Begin(now);
-  if (phase_ == Phase::kProbing) return OnProbed(latency, now);
+  if (phase_ == Phase::kProbing) return OnProbed(latency, error, now);
   if (all_late) return SetLimit(limit_ / 2);
   if (!near_limit) {
     // Nobody waits for anybody: that is the latency, and a probe will hardly find a lower one.
@@ -108,8 +121,8 @@ void AdaptiveLimit::BeginProbe(double latency, TimePoint now) {
   SetLimit(probe_part_ * highest_rate_ * lowest_latency_);
 }
 
-void AdaptiveLimit::OnProbed(double latency, TimePoint now) {
-  const bool paid = latency * kSame < lowest_latency_;
+void AdaptiveLimit::OnProbed(double latency, double error, TimePoint now) {
+  const bool paid = (latency + kSure * error) * kSame < lowest_latency_;
   phase_ = Phase::kNormal;
   probe_part_ = paid ? kDeepProbe : kShallowProbe;
   probe_every_ = paid ? kSoon : std::min(2 * probe_every_, kRarely);

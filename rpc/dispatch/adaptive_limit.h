@@ -17,7 +17,9 @@ namespace farcall {
 // The highest throughput is remembered and fades; the lowest latency is looked for again by
 // admitting fewer calls for a moment ("probe"): often as long as that finds a lower one, then
 // each half minute. Beyond the product goes some room, and as long as nobody waits the limit grows.
-// A limit that calls do not come near is left as it is: it says nothing about the server.
+// A limit that calls do not come near is left as it is: it says nothing about the server. But where
+// most calls end too late it is their callers' patience that keeps them below it, and it is too
+// high.
 class AdaptiveLimit {
  public:
   static constexpr int kFirst = 40;
@@ -46,13 +48,18 @@ class AdaptiveLimit {
     int64_t ended = 0;
     int64_t in_time = 0;
     double latency = 0;  // seconds, all together
+    double squares = 0;  // of the same
     int most_under_way = 0;
+
+    double mean() const { return latency / static_cast<double>(ended); }
+    // How far the mean is off by chance: its standard error.
+    double error() const;
   };
 
   bool WindowIsOver(TimePoint now) const;
   void Begin(TimePoint now);
   void OnWindow(TimePoint now);
-  void OnProbed(double latency, TimePoint now);
+  void OnProbed(double latency, double error, TimePoint now);
   void BeginProbe(double latency, TimePoint now);
   void UpdateLimit(double rate, double latency);
   double ProductAndRoom() const;

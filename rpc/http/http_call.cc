@@ -38,12 +38,13 @@ absl::Status HttpCall::ParseRequest(google::protobuf::Message& request) {
 }
 
 void HttpCall::SendAnswer(const google::protobuf::Message* response) {
-  HttpResponse answer = response != nullptr
-                            ? Success(*response)
-                            : Failure(controller().ErrorCode(), controller().ErrorText());
+  int code = controller().ErrorCode();
+  HttpResponse answer =
+      response != nullptr ? Success(*response, code) : Failure(code, controller().ErrorText());
   for (const UserFields::Field& field : controller().response_user_fields().all()) {
     answer.fields.push_back({absl::StrCat(kUserFieldPrefix, field.first), field.second});
   }
+  Count(code);
   Ref();  // for the answer, which unlists the call
   EventLoop& loop = session()->loop();
   loop.RunOrPost([this, kept = session(), keep_alive = form_.keep_alive,
@@ -54,23 +55,27 @@ void HttpCall::SendAnswer(const google::protobuf::Message* response) {
   });
 }
 
-HttpResponse HttpCall::Success(const google::protobuf::Message& response) {
+HttpResponse HttpCall::Success(const google::protobuf::Message& response, int& code) {
+  const auto fail = [this, &code](int why, absl::string_view text) {
+    code = why;
+    return Failure(why, text);
+  };
   HttpResponse answer;
   if (kind_ == HttpBodyKind::kJson) {
     answer.content_type = "application/json";
     absl::StatusOr<std::string> json = ToJson(response);
-    if (!json.ok()) return Failure(kBadResponse, json.status().message());
-    if (json->size() >= UINT32_MAX) return Failure(kBadResponse, "the JSON is larger than 4 GiB");
+    if (!json.ok()) return fail(kBadResponse, json.status().message());
+    if (json->size() >= UINT32_MAX) return fail(kBadResponse, "the JSON is larger than 4 GiB");
     answer.body = BodyOf(*std::move(json));
     return answer;
   }
   answer.content_type = "application/proto";
   if (absl::Status lacking = CheckRequiredFields(response); !lacking.ok()) {
-    return Failure(kBadResponse, lacking.message());
+    return fail(kBadResponse, lacking.message());
   }
   BlockOutputStream stream(*core()->parts.pool, response.ByteSizeLong());
   if (!response.SerializePartialToZeroCopyStream(&stream)) {
-    return Failure(kOvercrowded, "no blocks for the response (RuntimeOptions::pool.max_bytes)");
+    return fail(kOvercrowded, "no blocks for the response (RuntimeOptions::pool.max_bytes)");
   }
   answer.body = stream.Take();
   return answer;

@@ -26,7 +26,8 @@ class HttpCall final : public ServerCall {
   absl::Status ParseRequest(google::protobuf::Message& request) override;
   void SendAnswer(const google::protobuf::Message* response) override;
 
-  HttpResponse Success(const google::protobuf::Message& response);
+  // `code` becomes that of a failure where the answer is one all the same.
+  HttpResponse Success(const google::protobuf::Message& response, int& code);
   HttpResponse Failure(int code, absl::string_view text);
 
   const HttpBodyKind kind_;

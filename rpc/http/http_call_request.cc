@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "rpc/http/http_origin.h"
 
 namespace farcall {
 namespace {
@@ -33,10 +34,6 @@ bool IsUtf8(absl::string_view field) {
   return charset == "utf-8" || charset == "\"utf-8\"" || charset == "us-ascii";
 }
 
-// Browsers send Origin with what a page of another site posts, and ask before they send a type that
-// no form has; such a question (OPTIONS) is not answered here. So no page of another site can call.
-bool MayBeForm(const HttpRequest& request) { return request.Find("Origin") == nullptr; }
-
 HttpRefusal ReadType(const HttpRequest& request, HttpBodyKind& kind) {
   const std::string* const field = request.Find("Content-Type");
   const std::string type = field != nullptr ? MediaType(*field) : "";
@@ -46,14 +43,13 @@ HttpRefusal ReadType(const HttpRequest& request, HttpBodyKind& kind) {
     return {};
   }
   kind = HttpBodyKind::kJson;
-  if (request.body.empty() && (request.method == "GET" || MayBeForm(request))) return {};
+  if (request.body.empty()) return {};
   if (type == "application/json") {
     if (IsUtf8(*field)) return {};
     return {415, "JSON comes in UTF-8"};
   }
   // What `curl -d` sends when it is told nothing else.
-  if ((type.empty() || type == "application/x-www-form-urlencoded") && MayBeForm(request))
-    return {};
+  if (type.empty() || type == "application/x-www-form-urlencoded") return {};
   return {415, absl::StrCat("send Content-Type: application/json, or application/proto, not \"",
                             absl::CHexEscape(type.substr(0, 100)), "\"")};
 }
@@ -79,6 +75,7 @@ MethodPath SplitMethodPath(absl::string_view path) {
 }
 
 HttpRefusal ReadCallRequest(HttpRequest& request, TimePoint now, HttpCallRequest& call) {
+  if (HttpRefusal bad = RefuseOtherSite(request); bad.status != 0) return bad;
   if (!request.query.empty()) {
     return {400, "parameters behind \"?\" are no fields: POST the request as JSON"};
   }

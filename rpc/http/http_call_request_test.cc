@@ -70,14 +70,15 @@ TEST(HttpCallRequestTest, TypesThatAreNot) {
   EXPECT_EQ(Status(Post({{"Content-Type", "text/plain"}}, "")), 0) << "nothing is of any type";
 }
 
-TEST(HttpCallRequestTest, PagesOfOtherSitesCannotPostForms) {
-  EXPECT_EQ(Status(Post({{"Origin", "http://evil"}})), 415);
-  EXPECT_EQ(Status(Post({{"Origin", "http://evil"},
-                         {"Content-Type", "application/x-www-form-urlencoded"}})),
-            415);
-  EXPECT_EQ(Status(Post({{"Origin", "http://evil"}}, "")), 415) << "an empty form too";
-  EXPECT_EQ(Status(Post({{"Origin", "http://good"}, {"Content-Type", "application/json"}})), 0)
-      << "the browser has asked before";
+TEST(HttpCallRequestTest, PagesOfOtherSitesCannotCall) {
+  const HttpField host{"Host", "here"};
+  for (const char* type : {"", "application/x-www-form-urlencoded", "text/plain",
+                           "application/json", "application/proto"}) {
+    EXPECT_EQ(Status(Post({host, {"Origin", "http://evil"}, {"Content-Type", type}})), 403) << type;
+  }
+  EXPECT_EQ(Status(Post({host, {"Origin", "http://evil"}}, "")), 403) << "an empty form too";
+  EXPECT_EQ(Status(Post({host, {"Origin", "http://here"}, {"Content-Type", "application/json"}})),
+            0);
 }
 
 TEST(HttpCallRequestTest, WhatGoesBesideTheMessage) {

@@ -6,12 +6,15 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "rpc/http/http_protocol_testing.h"
 #include "rpc/interceptor.h"
+#include "rpc/stats/error_class.h"
 
 namespace farcall {
 namespace {
@@ -109,6 +112,38 @@ TEST_F(HttpCallTest, BytesThatAreNoTextAreNotSentAsJson) {
   EXPECT_FALSE(absl::StrContains(answer, "\xff")) << answer;
 }
 
+TEST_F(HttpCallTest, PagesOfOtherSitesCannotCall) {
+  ExpectAnswer(Relax("x", "Origin: http://evil\r\n"), 403, "Origin is http://evil, Host is test");
+  ExpectAnswer(Get("/TreeService/Relax", "Sec-Fetch-Site: cross-site\r\n"), 403, "cross-site");
+  EXPECT_TRUE(service_.heard.empty());
+  EXPECT_FALSE(closed());
+  // What they get of pages, the browser keeps from them.
+  ExpectAnswer(Get("/health", "Origin: http://evil\r\n"), 200, "OK");
+  ExpectAnswer(Relax("x", "Origin: http://test\r\nSec-Fetch-Site: same-origin\r\n"), 200, "x");
+}
+
+TEST_F(HttpCallTest, ASlashInDisguiseNamesNoMethod) {
+  ExpectAnswer(Post("/TreeService%2FRelax", "{}"), 404, "ENOSERVICE");
+  ExpectAnswer(Post("/TreeService/%52elax", "{}"), 200, "text");
+}
+
+TEST_F(HttpCallTest, AnUpgradeIsNotTaken) {
+  ExpectAnswer(Relax("hi",
+                     "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                     "HTTP2-Settings: AAMAAABkAAQAAP__\r\n"),
+               200, "{\"text\":\"hi\"}");
+  EXPECT_FALSE(closed());
+}
+
+TEST_F(HttpCallTest, NothingBehindTheLastRequestIsRun) {
+  Keep();
+  EXPECT_EQ(Ask(Relax("1", "Connection: close\r\n") + Relax("2")), "");
+  AnswerOldest();
+  EXPECT_EQ(Count(Written(), "HTTP/1.1 200"), 1);
+  EXPECT_TRUE(closed());
+  EXPECT_EQ(service_.heard, std::vector<std::string>{"1"});
+}
+
 TEST_F(HttpCallTest, OneAtATimeInTheirOrder) {
   Keep();
   EXPECT_EQ(Ask(Relax("1") + Relax("2") + Relax("3")), "");
@@ -196,11 +231,13 @@ class GoodOnly final : public Authenticator {
   absl::StatusOr<std::string> GenerateCredential() const override { return "good"; }
   absl::StatusOr<AuthContext> VerifyCredential(absl::string_view credential,
                                                const Address&) const override {
+    ++asked;
     if (credential != "good") return absl::PermissionDeniedError("only \"good\" may");
     AuthContext context;
     context.user = "somebody";
     return context;
   }
+  mutable int asked = 0;
 };
 
 TEST_F(HttpCallTest, EachRequestShowsItsCredential) {
@@ -250,6 +287,65 @@ TEST_F(HttpCallTest, ALateAnswerOfAClosedConnectionIsDropped) {
   End();
   AnswerOldest();
   EXPECT_EQ(core_->unanswered.count(), 0);
+}
+
+TEST_F(HttpCallTest, WhatIsAnsweredIsCounted) {
+  const MethodStats& grow = core_->services.Find("TreeService.Grow").state->stats;
+  Ask(Post("/TreeService/Grow", R"({"name":"a"})"));
+  EXPECT_EQ(grow.snapshot().errors(), 0u);
+  // The handler means no harm, and nothing but an error can be sent.
+  Ask(Post("/TreeService/Grow", R"({"name":"wither"})", "Content-Type: application/json\r\n"));
+  Ask(Post("/TreeService/Grow", Named("wither"), "Content-Type: application/proto\r\n"));
+  EXPECT_EQ(grow.snapshot().ended[ErrorClassOf(kBadResponse)], 2u);
+  std::vector<BlockRef> all;
+  for (const uint32_t size : {BlockPool::kSmall, BlockPool::kMedium, BlockPool::kLarge}) {
+    while (BlockRef block = world_.pool->Allocate(size)) all.push_back(std::move(block));
+  }
+  ExpectAnswer(Post("/TreeService/Grow", Named("b"), "Content-Type: application/proto\r\n"), 503,
+               "EOVERCROWDED");
+  EXPECT_EQ(grow.snapshot().ended[ErrorClassOf(kOvercrowded)], 1u);
+  EXPECT_EQ(grow.snapshot().ended_count(), 4u);
+}
+
+constexpr char kPostHead[] =
+    "POST /TreeService/Relax HTTP/1.1\r\nHost: a\r\nContent-Length: 15\r\n";
+
+TEST_F(HttpCallTest, ABadCredentialIsAnsweredBeforeTheBodyIsKept) {
+  core_->options.auth = std::make_shared<GoodOnly>();
+  for (const char* rest :
+       {"Content-Length: 1000\r\n\r\n", "Content-Length: 1000\r\n\r\nhalf",
+        "Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"}) {
+    SCOPED_TRACE(rest);
+    ExpectAnswer(absl::StrCat("POST /TreeService/Relax HTTP/1.1\r\nHost: a\r\n", rest), 401,
+                 "only \\\"good\\\" may");
+    EXPECT_TRUE(closed());
+    End();
+  }
+  EXPECT_EQ(core_->counters.auth_failed.load(), 5u);
+}
+
+TEST_F(HttpCallTest, AGoodCredentialIsAskedForOncePerRequest) {
+  const auto auth = std::make_shared<GoodOnly>();
+  core_->options.auth = auth;
+  Accept();
+  const std::string request = Relax("x", "Authorization: good\r\n");
+  for (const char byte : request + request) Ask(absl::string_view(&byte, 1));
+  EXPECT_EQ(service_.heard.size(), 2u);
+  EXPECT_EQ(auth->asked, 2);
+  EXPECT_EQ(Ask(absl::StrCat(kPostHead, "Authorization: good\r\nExpect: 100-continue\r\n\r\n")),
+            "HTTP/1.1 100 Continue\r\n\r\n");
+  ExpectAnswer(R"({"text":"late"})", 200, "late");
+}
+
+TEST_F(HttpCallTest, HealthNeedsNoCredentialAndKeepsNoBody) {
+  core_->options.auth = std::make_shared<GoodOnly>();
+  ExpectAnswer("GET /health HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n", 200, "OK");
+  EXPECT_TRUE(closed()) << "the body is not awaited";
+  End();
+  ExpectAnswer("POST /health HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 405,
+               "GET, HEAD");
+  EXPECT_TRUE(closed());
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ void HttpPageTask::Run() {
   });
   const std::shared_ptr<ServerCore> core = session_->core();
   delete this;
-  core->pages.fetch_sub(1);
+  core->pages.End();
   // Last: who waits for it may then end what the page stands on.
   core->running.End();
 }

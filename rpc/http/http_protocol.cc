@@ -29,6 +29,10 @@ HttpLimits LimitsOf(const ServerOptions& options) {
   return {.max_body_size = options.max_body_size};
 }
 
+bool Reads(const HttpRequest& request) {
+  return request.method == "GET" || request.method == "HEAD";
+}
+
 HttpResponse Text(int status, absl::string_view text) {
   HttpResponse response;
   response.status = status;
@@ -50,9 +54,9 @@ absl::StatusOr<size_t> HttpProtocol::OnRead(Buffer& input) {
   while (session_.MayTake()) {
     switch (reader_.Read(input, request)) {
       case HttpReader::Result::kMore:
-        return reader_.need();
+        return WantsRest() ? reader_.need() : 0;
       case HttpReader::Result::kContinue:
-        session_.Write(kHttpContinue, Buffer());
+        if (WantsRest()) session_.Write(kHttpContinue, Buffer());
         break;
       case HttpReader::Result::kRequest:
         session_.Took();
@@ -61,7 +65,8 @@ absl::StatusOr<size_t> HttpProtocol::OnRead(Buffer& input) {
       case HttpReader::Result::kRefused: {
         const HttpRefusal& refusal = reader_.refusal();
         form_ = {.keep_alive = false};
-        Write(HttpErrorAnswer(refusal.status, kBadRequest, refusal.text));
+        Write(HttpErrorAnswer(refusal.status, refusal.status == 503 ? kOvercrowded : kBadRequest,
+                              refusal.text));
         return absl::InvalidArgumentError(
             absl::StrCat("HTTP ", refusal.status, ": ", refusal.text));
       }
@@ -70,14 +75,29 @@ absl::StatusOr<size_t> HttpProtocol::OnRead(Buffer& input) {
   return 0;
 }
 
+// Of a request whose head has come: no body is kept for who has not shown a credential. If not,
+// it was answered, and the connection closes.
+bool HttpProtocol::WantsRest() {
+  const HttpRequest* const head = reader_.head();
+  if (head == nullptr || authenticated_ || core_.options.auth == nullptr) return true;
+  form_ = HttpAnswerForm::Of(*head);
+  form_.keep_alive = false;
+  if (head->path == "/health") {
+    OnHealth(*head);
+    return false;
+  }
+  authenticated_ = Authenticate(*head);
+  return authenticated_;
+}
+
 void HttpProtocol::OnRequest(HttpRequest& request) {
   form_ = HttpAnswerForm::Of(request);
   // A client that keeps its connection would find the next request unanswered.
   if (core_.stopping.load()) form_.keep_alive = false;
-  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool reads = Reads(request);
   // Before authentication: probes have no credential, and learn nothing else.
-  if (request.path == "/health") return reads ? Answer(Health()) : WrongMethod("GET, HEAD");
-  if (!Authenticate(request)) return;
+  if (request.path == "/health") return OnHealth(request);
+  if (!std::exchange(authenticated_, false) && !Authenticate(request)) return;
   if (const HttpPages::Entry* const page = pages_->Find(request.path)) {
     return reads ? OnPage(*page, request) : WrongMethod("GET, HEAD");
   }
@@ -87,8 +107,9 @@ void HttpProtocol::OnRequest(HttpRequest& request) {
   OnCall(request);
 }
 
-HttpResponse HttpProtocol::Health() const {
-  return core_.stopping.load() ? Text(503, "the server is stopping") : Text(200, "OK");
+void HttpProtocol::OnHealth(const HttpRequest& request) {
+  if (!Reads(request)) return WrongMethod("GET, HEAD");
+  Answer(core_.stopping.load() ? Text(503, "the server is stopping") : Text(200, "OK"));
 }
 
 // Each request by itself, unlike a connection of baidu_std: what is behind a proxy comes from many
@@ -114,9 +135,13 @@ bool HttpProtocol::Authenticate(const HttpRequest& request) {
 
 void HttpProtocol::OnPage(const HttpPages::Entry& page, HttpRequest& request) {
   // They look into every loop, on the threads of the calls: a crowd of them must not be in the way.
-  if (core_.pages.fetch_add(1) >= kMostPages) {
-    core_.pages.fetch_sub(1);
+  if (!core_.pages.Begin(kMostPages)) {
     return Answer(HttpErrorAnswer(503, kLimit, "too many pages are being made: ask again later"));
+  }
+  // Asked after counting: Stop sets it before it waits for pages.
+  if (core_.calls_over.load()) {
+    core_.pages.End();
+    return Fail(kLogoff, "the server is stopping");
   }
   session_.SetBusy(true);
   session_.RunTask(HttpPageTask::Make(session_, pages_, page, std::move(request), form_));

@@ -33,8 +33,9 @@ class HttpProtocol final : public ServerProtocol {
   void OnRequest(HttpRequest& request);
   void OnPage(const HttpPages::Entry& page, HttpRequest& request);
   void OnCall(HttpRequest& request);
+  bool WantsRest();
   bool Authenticate(const HttpRequest& request);
-  HttpResponse Health() const;
+  void OnHealth(const HttpRequest& request);
   void Write(HttpResponse response);
   // Writes, and closes where nothing is to follow.
   void Answer(HttpResponse response);
@@ -48,6 +49,7 @@ class HttpProtocol final : public ServerProtocol {
   // Of the request that is looked at.
   HttpAnswerForm form_;
   std::shared_ptr<const AuthContext> user_;
+  bool authenticated_ = false;  // its head was, and its body is awaited
 };
 
 // Has `core`, whose server has not started, speak HTTP beside baidu_std, with `pages`.

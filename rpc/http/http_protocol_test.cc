@@ -64,11 +64,24 @@ TEST_F(HttpProtocolTest, APageThatThrowsIsAnError) {
 
 TEST_F(HttpProtocolTest, ACrowdOfPagesIsRefused) {
   pages_.Add("/page", "", [](const HttpRequest&) { return HttpPage{.body = "the page"}; });
-  core_->pages = 4;  // others are being made
+  for (int i = 0; i < 4; ++i) core_->pages.Begin();  // others are being made
   ExpectAnswer(Get("/page"), 503, "ask again later");
-  core_->pages = 3;
+  core_->pages.End();
   ExpectAnswer(Get("/page"), 200, "the page");
-  EXPECT_EQ(core_->pages.load(), 3);
+  EXPECT_EQ(core_->pages.count(), 3);
+}
+
+// Stop waits for pages once more than for calls, and for none that begins behind that.
+TEST_F(HttpProtocolTest, NoPageBeginsWhenCallsAreOver) {
+  pages_.Add("/page", "", [](const HttpRequest&) { return HttpPage{.body = "the page"}; });
+  core_->stopping = true;
+  ExpectAnswer(Get("/page"), 200, "the page");
+  End();
+  pages_.Add("/page", "", [](const HttpRequest&) { return HttpPage{.body = "the page"}; });
+  core_->calls_over = true;
+  ExpectAnswer(Get("/page"), 503, "the server is stopping");
+  EXPECT_TRUE(closed());
+  EXPECT_EQ(core_->pages.count(), 0);
 }
 
 TEST_F(HttpProtocolTest, APageHoldsUpWhatIsBehindIt) {

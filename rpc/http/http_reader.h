@@ -38,6 +38,11 @@ class HttpReader {
   // After kMore: how many bytes `input` must hold before there is more to be had; 0: not known.
   size_t need() const { return need_; }
   const HttpRefusal& refusal() const { return refusal_; }
+  // After kMore and kContinue: the request whose body is awaited; of its own body there may be a
+  // part. Null: its head is not there yet.
+  const HttpRequest* head() const {
+    return state_ == State::kBody || state_ == State::kChunks ? &request_ : nullptr;
+  }
   // Whether a request was begun and is not complete.
   bool begun() const;
 

@@ -22,8 +22,14 @@ int HexDigit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// RFC 3986, section 2.1. `plus`: "+" stands for a space, as in forms.
-absl::Status Decode(absl::string_view text, bool plus, std::string& out) {
+enum class Part : unsigned char {
+  kPath,   // "%2F" stays: it separates nothing, RFC 3986 section 2.2, and a proxy that lets some
+           // paths pass has not read it as "/"
+  kQuery,  // "+" stands for a space, as in forms
+};
+
+// RFC 3986, section 2.1.
+absl::Status Decode(absl::string_view text, Part part, std::string& out) {
   out.clear();
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
@@ -31,10 +37,13 @@ absl::Status Decode(absl::string_view text, bool plus, std::string& out) {
       const int high = i + 2 < text.size() ? HexDigit(text[i + 1]) : -1;
       const int low = high >= 0 ? HexDigit(text[i + 2]) : -1;
       if (low < 0) return absl::InvalidArgumentError("a \"%\" in the target needs two hex digits");
-      c = static_cast<char>(high * 16 + low);
-      if (c == '\0') return absl::InvalidArgumentError("the target holds %00");
-      i += 2;
-    } else if (plus && c == '+') {
+      const char decoded = static_cast<char>(high * 16 + low);
+      if (decoded == '\0') return absl::InvalidArgumentError("the target holds %00");
+      if (decoded != '/' || part == Part::kQuery) {
+        c = decoded;
+        i += 2;
+      }
+    } else if (part == Part::kQuery && c == '+') {
       c = ' ';
     }
     out += c;
@@ -51,8 +60,9 @@ absl::Status ParseQuery(absl::string_view text, HttpRequest& request) {
     const std::pair<absl::string_view, absl::string_view> pair =
         absl::StrSplit(part, absl::MaxSplits('=', 1));
     HttpField parameter;
-    if (absl::Status bad = Decode(pair.first, true, parameter.name); !bad.ok()) return bad;
-    if (absl::Status bad = Decode(pair.second, true, parameter.value); !bad.ok()) return bad;
+    if (absl::Status bad = Decode(pair.first, Part::kQuery, parameter.name); !bad.ok()) return bad;
+    if (absl::Status bad = Decode(pair.second, Part::kQuery, parameter.value); !bad.ok())
+      return bad;
     request.query.push_back(std::move(parameter));
   }
   return absl::OkStatus();
@@ -88,7 +98,7 @@ absl::Status ParseTarget(absl::string_view target, HttpRequest& request) {
     request.path = "/";
   } else if (!absl::StartsWith(path, "/")) {
     return absl::InvalidArgumentError("the target must begin with \"/\": this is no proxy");
-  } else if (absl::Status bad = Decode(path, false, request.path); !bad.ok()) {
+  } else if (absl::Status bad = Decode(path, Part::kPath, request.path); !bad.ok()) {
     return bad;
   }
   if (mark == absl::string_view::npos) return absl::OkStatus();

@@ -21,10 +21,18 @@ std::string Parsed(absl::string_view target, absl::string_view method = "GET") {
 TEST(HttpTargetTest, PathAndQueryAreDecoded) {
   EXPECT_EQ(Parsed("/"), "GET / []\n");
   EXPECT_EQ(Parsed("/a.b/C"), "GET /a.b/C []\n");
-  EXPECT_EQ(Parsed("/%41%2f%7e+"), "GET /A/~+ []\n") << "plus is plus in a path";
+  EXPECT_EQ(Parsed("/%41%7e+"), "GET /A~+ []\n") << "plus is plus in a path";
   EXPECT_EQ(Parsed("/?"), "GET / []\n");
   EXPECT_EQ(Parsed("/?a=b=c&&=d&e%3D=%26"), "GET / ?a=b=c ?=d ?e==& []\n");
   EXPECT_EQ(Parsed("/?a+b=c%2Bd"), "GET / ?a b=c+d []\n");
+}
+
+// A proxy that keeps "/Admin/" from some would not see it in "/Admin%2F".
+TEST(HttpTargetTest, ASlashInDisguiseSeparatesNothing) {
+  EXPECT_EQ(Parsed("/A%2fB/C%2F"), "GET /A%2fB/C%2F []\n");
+  EXPECT_EQ(Parsed("/A%252fB"), "GET /A%2fB []\n") << "once";
+  EXPECT_EQ(Parsed("/A%5cB"), "GET /A\\\\B []\n");
+  EXPECT_EQ(Parsed("/?a=%2f"), "GET / ?a=/ []\n");
 }
 
 TEST(HttpTargetTest, WhatAProxyIsSentLosesItsHost) {

@@ -31,44 +31,46 @@ ConnectOptions ToConnectOptions(const ClientSession::Environment& environment,
 // What a call fails with when its connection does, or never came.
 int ErrorCodeOf(const absl::Status& why) { return CarriesReason(why) ? kRdma : kFailedSocket; }
 
-// An answer to nobody, with which a server closes a connection (docs/wire.md).
-bool IsFarewell(const wire::RpcMeta& meta) {
-  return meta.correlation_id() == 0 && meta.response().error_code() == kLogoff;
-}
-
 }  // namespace
 
 ClientSession::ClientSession(std::shared_ptr<const Environment> environment, EventLoop& loop,
-                             Target target, SessionObserver* observer)
+                             Target target, SessionObserver* observer,
+                             std::shared_ptr<SharedDial> dial)
     : counted_(environment->parts.sessions),
       environment_(std::move(environment)),
       loop_(loop),
       target_(std::move(target)),
       observer_(observer),
-      deadline_timer_([this] { OnDeadlines(); }) {}
+      dial_(std::move(dial)),
+      deadline_timer_([this] { OnDeadlines(); }),
+      listed_(environment_->parts.roll, *this) {}
 
 ClientSession::~ClientSession() {
   Check(connection_ == nullptr && !connecting_, "a session ends before it dies");
 }
 
+ConnectionInfo ClientSession::LastInfo() const {
+  if (connection_ != nullptr) return connection_->info();
+  return info_.last() != nullptr ? *info_.last() : ConnectionInfo();
+}
+
 void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadline, Buffer frame) {
   if (Refuse(call, deadline, frame.size())) return;
   if (connection_ == nullptr && !connecting_) {
-    const absl::Status may = reconnect_.MayTry(loop_.now());
+    const absl::Status may = dial_->MayTry(loop_.now());
     if (!may.ok()) return Fail(call, ErrorCodeOf(may), may.message(), /*may_have_run=*/false);
     Connect();
   }
   calls_.Add(call_id, deadline, call);
   ArmDeadline();
-  if (connection_ != nullptr) return Write(std::move(frame));
-  waiting_bytes_ += frame.size();
-  waiting_.push_back({call_id, std::move(frame)});
+  if (connected()) return Write(std::move(frame));
+  waiting_.Add(call_id, std::move(frame));
 }
 
 // Whether the call may not begin; it has then failed.
 bool ClientSession::Refuse(SessionCall& call, TimePoint deadline, size_t bytes) {
   const ChannelOptions& options = environment_->options;
-  const size_t backlog = connection_ != nullptr ? connection_->backlog() : waiting_bytes_;
+  const size_t backlog = connected() ? connection_->backlog() : waiting_.bytes();
   int code = kOvercrowded;
   std::string text;
   if (deadline <= loop_.now()) {
@@ -89,6 +91,7 @@ bool ClientSession::Refuse(SessionCall& call, TimePoint deadline, size_t bytes) 
 
 void ClientSession::Forget(uint64_t call_id) {
   static_cast<void>(calls_.Take(call_id));
+  waiting_.Drop(call_id);
   LetGoIfDone();
 }
 
@@ -96,39 +99,56 @@ void ClientSession::Probe() {
   if (connecting_) return;
   if (connection_ == nullptr) return Connect();
   // What closes proves nothing: the next connection does.
-  probe_when_closed_ = farewell_;
-  if (!farewell_ && observer_ != nullptr) observer_->OnReachable();
+  probe_when_closed_ = closing_;
+  if (!closing_ && observer_ != nullptr) observer_->OnReachable();
 }
 
 void ClientSession::Connect() {
   connecting_ = true;
   self_ = shared_from_this();
+  if (!dial_->MustAwait()) return DialNow();
+  dial_->Await([self = self_](const absl::Status& how) {
+    if (!how.ok()) return self->OnConnected(how);
+    self->calls_.empty() ? self->OnReachedByAnother() : self->DialNow();
+  });
+}
+
+// And nobody needs this connection any more.
+void ClientSession::OnReachedByAnother() {
+  connecting_ = false;
+  if (observer_ != nullptr) observer_->OnReachable();
+  LetGoIfDone();
+}
+
+void ClientSession::DialNow() {
   Dial(environment_->parts, loop_, target_, ToConnectOptions(*environment_, target_),
-       [self = self_](auto connection) { self->OnConnected(std::move(connection)); });
+       [self = self_, attempt = dial_->Begin()](auto connection) {
+         const absl::Status how = connection.status();
+         const bool news = self->dial_->OnEnd(attempt, self->loop_.now(), how);
+         self->OnConnected(std::move(connection));
+         if (news) self->dial_->Wake(how);
+       });
 }
 
 void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection) {
   connecting_ = false;
-  std::vector<Waiting> waiting = std::move(waiting_);
-  waiting_.clear();
-  waiting_bytes_ = 0;
+  WaitingFrames::Frames waiting = waiting_.TakeAll();
   const std::shared_ptr<ClientSession> alive = shared_from_this();
   if (!connection.ok()) {
     const absl::Status& why = connection.status();
-    reconnect_.OnFailure(loop_.now(), why);
     if (observer_ != nullptr) observer_->OnUnreachable(why);
     FailAll(ErrorCodeOf(why), why.message(), /*may_have_run=*/false);
     return LetGoIfDone();
   }
-  reconnect_.OnSuccess();
   introduced_ = false;
   connection_ = *std::move(connection);
-  farewell_ = false;
+  begun_ = 0;
+  landing_.Clear();
   connection_->Start(*this);
   static_cast<void>(info_.Of(*connection_));
-  for (Waiting& one : waiting) {
-    // What has timed out or was cancelled meanwhile is not sent.
-    if (calls_.Has(one.call_id)) Write(std::move(one.frame));
+  for (auto& [call_id, frame] : waiting) {
+    // One that finds no credential ends them all.
+    if (calls_.Has(call_id)) Write(std::move(frame));
   }
   if (observer_ != nullptr) observer_->OnReachable();
   LetGoIfDone();
@@ -156,59 +176,34 @@ void ClientSession::Retire() {
   LetGoIfDone();
 }
 
-size_t ClientSession::OnRead(Buffer& input) {
-  const FrameLimits limits{.max_body_size = environment_->options.max_body_size};
-  for (;;) {
-    const absl::StatusOr<size_t> need = CutFrame(input, limits, frame_);
-    if (!need.ok()) {
-      connection_->Close(
-          absl::Status(need.status().code(), absl::StrCat("bad answer from ", target_.text, ": ",
-                                                          need.status().message())),
-          CloseMode::kAbort);
-      return 0;
-    }
-    if (*need != 0) {
-      LetGoIfDone();
-      return *need;
-    }
-    PendingCall* const call = calls_.Take(static_cast<uint64_t>(frame_.meta.correlation_id()));
-    if (call == nullptr) {
-      OnAnswerToNobody();
-      continue;
-    }
-    static_cast<SessionCall*>(call)->OnAnswer(frame_, info_.Of(*connection_));
+// The calls that wait for answers on a connection that broke.
+void ClientSession::FailSent(const absl::Status& why) {
+  if (calls_.empty()) return;
+  if (observer_ != nullptr) observer_->OnUnreachable(why);
+  const std::string text = absl::StrCat("connection to ", target_.text, ": ", why.message());
+  if (PendingCall* const call = calls_.Take(begun_); call != nullptr) {
+    static_cast<SessionCall*>(call)->OnBrokenAnswer(ErrorCodeOf(why), text, info_.last());
   }
-}
-
-// Late, or never asked for; or the farewell of a server that closes this connection: it has
-// answered all that it took, and looked at nothing beyond.
-void ClientSession::OnAnswerToNobody() {
-  if (!IsFarewell(frame_.meta)) return;
-  // A copy: calls that end may bring others, and with them other frames.
-  const absl::Status why = absl::UnavailableError(frame_.meta.response().error_text());
-  // Nor is what is started from now on until the connection is gone.
-  farewell_ = true;
-  connection_->Close(why, CloseMode::kAbort);
-  // A server may close what is idle.
-  if (observer_ != nullptr && !calls_.empty()) observer_->OnUnreachable(why);
-  FailAll(kLogoff, why.message(), /*may_have_run=*/false);
+  FailAll(ErrorCodeOf(why), text, /*may_have_run=*/true);
 }
 
 void ClientSession::OnClose(const absl::Status& why) {
   const std::shared_ptr<ClientSession> alive = shared_from_this();
   connection_ = nullptr;
-  if (!calls_.empty()) {
-    if (observer_ != nullptr) observer_->OnUnreachable(why);
-    FailAll(farewell_ ? kLogoff : ErrorCodeOf(why),
-            absl::StrCat("connection to ", target_.text, ": ", why.message()),
-            /*may_have_run=*/!farewell_);
-  }
+  if (!std::exchange(closing_, false)) FailSent(why);
   if (connection_ == nullptr) info_.Forget();
-  if (std::exchange(probe_when_closed_, false) && !retired_ && connection_ == nullptr &&
-      !connecting_) {
-    Connect();
-  }
+  const bool probe = std::exchange(probe_when_closed_, false) && !retired_;
+  if (connection_ == nullptr && !connecting_) ConnectAgain(probe);
   LetGoIfDone();
+}
+
+// For the calls that were started while the last connection closed.
+void ClientSession::ConnectAgain(bool probe) {
+  if (!probe && calls_.empty()) return;
+  const absl::Status may = probe ? absl::OkStatus() : dial_->MayTry(loop_.now());
+  if (may.ok()) return Connect();
+  static_cast<void>(waiting_.TakeAll());
+  FailAll(ErrorCodeOf(may), may.message(), /*may_have_run=*/false);
 }
 
 void ClientSession::Fail(SessionCall& call, int code, absl::string_view text, bool may_have_run) {
@@ -223,12 +218,13 @@ void ClientSession::FailAll(int code, absl::string_view text, bool may_have_run)
 
 void ClientSession::OnDeadlines() {
   const std::shared_ptr<ClientSession> alive = shared_from_this();
-  const bool connected = connection_ != nullptr;
+  const bool sent = connected();
   const std::string text = absl::StrCat(
-      "deadline exceeded: ", connected ? "no answer came from " : "there was no connection yet to ",
+      "deadline exceeded: ", sent ? "no answer came from " : "there was no connection yet to ",
       target_.text);
   calls_.Expire(loop_.now(), [&](PendingCall& call) {
-    Fail(static_cast<SessionCall&>(call), kRpcTimedOut, text, connected);
+    waiting_.Drop(call.id());
+    Fail(static_cast<SessionCall&>(call), kRpcTimedOut, text, sent);
   });
   ArmDeadline();
   LetGoIfDone();

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -13,11 +12,14 @@
 #include "rpc/call/session_call.h"
 #include "rpc/channel_options.h"
 #include "rpc/cluster/target.h"
-#include "rpc/dispatch/in_flight.h"
 #include "rpc/runtime_parts.h"
 #include "rpc/session/kept_info.h"
-#include "rpc/session/reconnect.h"
+#include "rpc/session/landing_spot.h"
+#include "rpc/session/session_roll.h"
+#include "rpc/session/shared_dial.h"
+#include "rpc/session/waiting_frames.h"
 #include "rpc/wire/frame.h"
+#include "transport/base/in_flight.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
 
@@ -48,9 +50,10 @@ class ClientSession final : public Connection::Handler,
     std::shared_ptr<TlsClientContext> tls;
   };
 
-  // `observer` (may be null) is told until Retire. Connects with the first call.
+  // `observer` (may be null) is told until Retire; `dial` is that of the server's other sessions,
+  // too. Connects with the first call.
   ClientSession(std::shared_ptr<const Environment> environment, EventLoop& loop, Target target,
-                SessionObserver* observer);
+                SessionObserver* observer, std::shared_ptr<SharedDial> dial);
   ~ClientSession();
 
   // Sends `frame`, whose correlation_id is `call_id`, now or when the connection is there, and
@@ -66,25 +69,35 @@ class ClientSession final : public Connection::Handler,
   void Retire();
 
   size_t calls() const { return calls_.size(); }
+  // Nothing was sent yet on the connection that there will be, if any.
+  bool connecting() const { return connecting_; }
+  // What is started now is sent at once.
+  bool connected() const { return connection_ != nullptr && !closing_; }
   const Target& target() const { return target_; }
+  EventLoop& loop() const { return loop_; }
+  // Of the connection; while there is none, of the last one, as far as that is known.
+  ConnectionInfo LastInfo() const;
 
   size_t OnRead(Buffer& input) override;
+  Buffer Landing(size_t ahead, size_t bytes) override;
+  std::shared_ptr<void> HoldLanding() override;
   void OnDrained() override {}
   void OnClose(const absl::Status& why) override;
 
  private:
-  struct Waiting {
-    uint64_t call_id;
-    Buffer frame;
-  };
-
   bool Refuse(SessionCall& call, TimePoint deadline, size_t bytes);
   void Connect();
+  void ConnectAgain(bool probe);
+  void DialNow();
+  void OnReachedByAnother();
   void OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection);
   void Write(Buffer frame);
   void Fail(SessionCall& call, int code, absl::string_view text, bool may_have_run);
   void FailAll(int code, absl::string_view text, bool may_have_run);
+  void NoteWhoseAnswerBegan(const Buffer& input, size_t frame_size);
+  void NoteLanding(size_t frame_size);
   void OnAnswerToNobody();
+  void FailSent(const absl::Status& why);
   void OnDeadlines();
   void ArmDeadline();
   void LetGoIfDone();
@@ -100,15 +113,19 @@ class ClientSession final : public Connection::Handler,
   KeptInfo info_;
   bool connecting_ = false;
   bool introduced_ = false;  // the credential went out on this connection
-  bool farewell_ = false;    // the server: what it has not answered on it was not run
+  bool closing_ = false;     // and what was sent on it has failed; the next one is waited for
   bool probe_when_closed_ = false;
   bool retired_ = false;
-  Reconnect reconnect_;
+  const std::shared_ptr<SharedDial> dial_;
   CallTable calls_;
   Timer deadline_timer_;
-  std::vector<Waiting> waiting_;  // frames for a connection that is not there yet
-  size_t waiting_bytes_ = 0;
+  WaitingFrames waiting_;
   Frame frame_;
+  // The call whose answer stands unfinished at the front of the input; 0: none.
+  uint64_t begun_ = 0;
+  LandingSpot landing_;  // of that answer
+  // Last: others may look at what is on the list, as soon as they hold the loop.
+  const SessionRoll::Entry listed_;
 };
 
 }  // namespace farcall

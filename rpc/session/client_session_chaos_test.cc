@@ -88,10 +88,13 @@ class Chaos {
   }
   void Disturb() {
     if (wire_ == nullptr || !random_.Chance(0.3)) return;
-    if (random_.Chance(0.5)) {
-      wire_->Deliver("garbage");
-    } else {
-      wire_->End(absl::UnavailableError("closed by peer"));
+    switch (random_.Below(3)) {
+      case 0:
+        return wire_->Deliver("no frame at all");
+      case 1:
+        return wire_->Deliver(Client::Farewell());
+      default:
+        wire_->End(absl::UnavailableError("closed by peer"));
     }
   }
 

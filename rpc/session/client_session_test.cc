@@ -7,13 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "rpc/authenticator.h"
 #include "rpc/errors.h"
 #include "rpc/session/client_session_testing.h"
 
@@ -112,6 +108,24 @@ TEST(ClientSessionTest, WhatACallsEndForgetsDoesNotEnd) {
   }
 }
 
+// No connection comes, and calls have less patience than connect_timeout_ms.
+TEST(ClientSessionTest, WhatEndedWhileItWaitedIsNoBacklogAnyMore) {
+  ChannelOptions options;
+  options.max_backlog = 100;
+  Client client(options);
+  for (int i = 0; i < 20; ++i) {
+    const Call& call = client.Start(5);
+    ASSERT_EQ(call.ends, 0) << i << " " << call.text;
+    if (i % 2 == 0) client.Forget(call);
+    client.world.clock.Advance(milliseconds(5));
+    client.world.Run();
+  }
+  for (int i = 0; i < 20; ++i) client.Start();
+  EXPECT_EQ(client.calls.rbegin()->second.code, kOvercrowded);
+  client.world.transport.Fail(absl::UnavailableError("refused"));
+  client.world.Run();
+}
+
 TEST(ClientSessionTest, TellsWhetherTheServerCanBeReached) {
   Client client;
   client.world.loop->RunOrPost([&] { client.session->Probe(); });
@@ -130,128 +144,6 @@ TEST(ClientSessionTest, TellsWhetherTheServerCanBeReached) {
   second->End(absl::UnavailableError("closed by peer"));
   client.world.Run();
   EXPECT_EQ(client.watcher.unreachable, 2);
-}
-
-// A server that closes says so: what it has not answered it has not run.
-TEST(ClientSessionTest, AFarewellEndsWhatWasNotAnsweredAsNotRun) {
-  Client client;
-  const Call& answered = client.Start();
-  const Call& late = client.Start();
-  const auto wire = client.world.transport.Succeed();
-  wire::RpcMeta farewell;
-  farewell.mutable_response()->set_error_code(kLogoff);
-  farewell.mutable_response()->set_error_text("the server closes this connection");
-  wire->Deliver(Client::Answer(answered.id()) + FrameOf(farewell));
-  client.world.Run();
-  EXPECT_EQ(answered.code, 0);
-  EXPECT_EQ(late.ends, 1);
-  EXPECT_EQ(late.code, kLogoff);
-  EXPECT_EQ(late.text, "the server closes this connection");
-  EXPECT_FALSE(late.may_have_run);
-}
-
-// As a call does that is tried again at once: before the connection is gone.
-TEST(ClientSessionTest, WhatIsStartedAfterAFarewellWasNotRunEither) {
-  Client client;
-  client.Start();
-  const auto wire = client.world.transport.Succeed();
-  wire::RpcMeta farewell;
-  farewell.mutable_response()->set_error_code(kLogoff);
-  Call after;
-  client.world.loop->RunOrPost([&] {
-    wire->input.Append(absl::string_view(FrameOf(farewell)));
-    wire->handler->OnRead(wire->input);
-    EXPECT_EQ(client.watcher.unreachable, 1);
-    client.session->Start(after, 99, TimePoint::max(), Buffer(absl::string_view("request")));
-  });
-  client.world.Run();
-  EXPECT_EQ(after.ends, 1);
-  EXPECT_EQ(after.code, kLogoff);
-  EXPECT_FALSE(after.may_have_run);
-}
-
-// A server may close what is idle; and what closes is no proof that it can be reached.
-TEST(ClientSessionTest, AFarewellToAnIdleConnectionSaysNothingOfTheServer) {
-  Client client;
-  const Call& call = client.Start();
-  const auto wire = client.world.transport.Succeed();
-  wire->Deliver(Client::Answer(call.id()));
-  client.world.Run();
-  const int reachable = client.watcher.reachable;
-  wire::RpcMeta farewell;
-  farewell.mutable_response()->set_error_code(kLogoff);
-  client.world.loop->RunOrPost([&] {
-    Buffer input{absl::string_view(FrameOf(farewell))};
-    client.session->OnRead(input);
-    client.session->Probe();
-  });
-  EXPECT_EQ(client.watcher.unreachable, 0);
-  EXPECT_EQ(client.watcher.reachable, reachable);
-  client.world.Run();
-  ASSERT_EQ(client.world.transport.attempts.size(), 1u) << "the probe is made when it has closed";
-  client.world.transport.Fail(absl::UnavailableError("refused"));
-  EXPECT_EQ(client.watcher.unreachable, 1);
-}
-
-// brpc-java answers with it what it cannot attribute.
-TEST(ClientSessionTest, AnotherErrorForNobodyIsNobodys) {
-  Client client;
-  const Call& call = client.Start();
-  const auto wire = client.world.transport.Succeed();
-  wire::RpcMeta stray;
-  stray.mutable_response()->set_error_code(kInternal);
-  stray.set_correlation_id(0);
-  wire->Deliver(FrameOf(stray));
-  client.world.Run();
-  EXPECT_EQ(call.ends, 0);
-  wire->Deliver(Client::Answer(call.id()));
-  client.world.Run();
-  EXPECT_EQ(call.code, 0);
-}
-
-class Badge final : public Authenticator {
- public:
-  explicit Badge(absl::StatusOr<std::string> credential) : credential_(std::move(credential)) {}
-  absl::StatusOr<std::string> GenerateCredential() const override { return credential_; }
-  absl::StatusOr<AuthContext> VerifyCredential(absl::string_view, const Address&) const override {
-    return AuthContext();
-  }
-
- private:
-  const absl::StatusOr<std::string> credential_;
-};
-
-TEST(ClientSessionTest, TheFirstRequestOfEachConnectionBearsTheCredential) {
-  ChannelOptions options;
-  options.auth = std::make_shared<Badge>("secret");
-  Client client(options);
-  for (int connections = 0; connections < 2; ++connections) {
-    const Call& first = client.Start();
-    client.Start();
-    const auto wire = client.world.transport.Succeed();
-    client.Start();
-    const std::vector<Frame> frames = wire->TakeFrames();
-    ASSERT_EQ(frames.size(), 3u);
-    EXPECT_EQ(frames[0].meta.correlation_id(), static_cast<int64_t>(first.id()));
-    EXPECT_EQ(frames[0].meta.authentication_data(), "secret");
-    EXPECT_FALSE(frames[1].meta.has_authentication_data());
-    EXPECT_FALSE(frames[2].meta.has_authentication_data());
-    wire->End(absl::UnavailableError("closed by peer"));
-    client.world.Run();
-  }
-}
-
-TEST(ClientSessionTest, WithoutACredentialNothingIsSent) {
-  ChannelOptions options;
-  options.auth = std::make_shared<Badge>(absl::UnavailableError("the vault is closed"));
-  Client client(options);
-  const Call& call = client.Start();
-  const auto wire = client.world.transport.Succeed();
-  client.world.Run();
-  EXPECT_EQ(call.code, kAuthFailed);
-  EXPECT_EQ(call.text, "no credential: the vault is closed");
-  EXPECT_FALSE(call.may_have_run);
-  EXPECT_TRUE(wire->TakeFrames().empty());
 }
 
 TEST(ClientSessionTest, AFailureToConnectNamesNoFormerConnection) {

@@ -10,9 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "rpc/dispatch/in_flight.h"
+#include "rpc/errors.h"
 #include "rpc/session/client_session.h"
 #include "rpc/session/session_testing.h"
+#include "transport/base/in_flight.h"
 
 namespace farcall {
 
@@ -61,10 +62,11 @@ class TestSessionClient {
  public:
   explicit TestSessionClient(const ChannelOptions& options = {}) {
     world.parts.sessions = &sessions;
+    world.parts.roll = &roll;
     const auto environment = std::make_shared<const ClientSession::Environment>(
         ClientSession::Environment{world.parts, options, nullptr});
     session = std::make_shared<ClientSession>(environment, *world.loop,
-                                              *Target::Parse("192.0.2.1:80"), &watcher);
+                                              *Target::Parse("192.0.2.1:80"), &watcher, dial);
   }
   ~TestSessionClient() {
     Retire();
@@ -96,6 +98,13 @@ class TestSessionClient {
     meta.set_correlation_id(static_cast<int64_t>(id));
     return FrameOf(meta);
   }
+  // With which a server closes a connection.
+  static std::string Farewell(const std::string& text = "") {
+    wire::RpcMeta meta;
+    meta.mutable_response()->set_error_code(kLogoff);
+    meta.mutable_response()->set_error_text(text);
+    return FrameOf(meta);
+  }
   // As who owns a session does.
   void Retire() {
     if (session == nullptr) return;
@@ -105,7 +114,9 @@ class TestSessionClient {
 
   SessionWorld world;
   InFlight sessions;
+  SessionRoll roll;
   TestWatcher watcher;
+  std::shared_ptr<SharedDial> dial = std::make_shared<SharedDial>();
   uint64_t last_id = 0;
   std::map<uint64_t, TestSessionCall> calls;
   std::shared_ptr<ClientSession> session;

@@ -20,6 +20,8 @@ class Reconnect {
 
   // OK, or why not now.
   absl::Status MayTry(TimePoint now) const { return now < next_ ? last_error_ : absl::OkStatus(); }
+  // The last attempt failed, if there was one.
+  bool failing() const { return pause_ != Duration::zero(); }
   void OnFailure(TimePoint now, const absl::Status& why) {
     pause_ = std::clamp(2 * pause_, kFirstPause, kLongestPause);
     next_ = now + pause_;

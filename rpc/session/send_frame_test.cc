@@ -41,12 +41,17 @@ class SendFrameTest : public ::testing::Test {
     encoder->WriteTo(expected_.data());
     expected_ += attachment.ToString();
     const auto caller = std::this_thread::get_id();
-    return SendFrame(*loop_, *pool_, *encoder, attachment,
-                     [this, caller](absl::string_view head, Buffer body) {
-                       deliveries_.push_back({std::string(head), body.ToString(),
-                                              std::this_thread::get_id() == caller, loop_->held(),
-                                              pool_->stats().used_bytes});
-                     });
+    return SendFrame(
+        *loop_, *pool_, *encoder, attachment,
+        [this, caller](absl::string_view head, Buffer body) {
+          deliveries_.push_back({std::string(head), body.ToString(),
+                                 std::this_thread::get_id() == caller, loop_->held(),
+                                 pool_->stats().used_bytes});
+        },
+        [this] {
+          EXPECT_FALSE(loop_->held());
+          ready_before_.push_back(deliveries_.size());
+        });
   }
   bool Send(const std::string& text) {
     Buffer none;
@@ -68,6 +73,7 @@ class SendFrameTest : public ::testing::Test {
   std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
   std::string expected_;
   std::vector<Delivery> deliveries_;
+  std::vector<size_t> ready_before_;  // for each ready(), the deliveries before it
 };
 
 // The text of a message whose head has just `bytes`.
@@ -159,9 +165,18 @@ TEST_F(SendFrameTest, WithoutBlocksNothingIsDeliveredAndTheAttachmentStays) {
   EXPECT_EQ(attachment.ToString(), "beside");
   EXPECT_FALSE(loop_->RunOnce());
   EXPECT_TRUE(deliveries_.empty());
+  EXPECT_TRUE(ready_before_.empty());
 
   EXPECT_TRUE(Send("small frames need none"));
   Take();
+}
+
+TEST_F(SendFrameTest, WhatIsReadyIsToldBeforeItIsDelivered) {
+  for (const size_t size : {10, 5000}) {
+    EXPECT_TRUE(Send(std::string(size, 'x')));
+    Take();
+  }
+  EXPECT_EQ(ready_before_, (std::vector<size_t>{0, 0}));
 }
 
 }  // namespace

@@ -60,6 +60,11 @@ void ServerCall::Refuse(int code, absl::string_view text) {
 
 // Whether there is a request to be handled; the call has failed if not.
 bool ServerCall::MayRun() {
+  // Stop refuses what waits, but finds only what belongs to a connection that is open.
+  if (core_->calls_over.load()) {
+    controller_.SetFailed(kLogoff, "the server is stopping");
+    return false;
+  }
   if (controller_.deadline() != TimePoint::max() &&
       controller_.deadline() < core_->parts.clock->Now()) {
     core_->counters.late.fetch_add(1, std::memory_order_relaxed);
@@ -70,6 +75,11 @@ bool ServerCall::MayRun() {
   MethodState& state = *admission_.method.state;
   request_ = state.requests.Take(service.GetRequestPrototype(&method()));
   const absl::Status parsed = ParseRequest(*request_);
+  if (absl::IsResourceExhausted(parsed)) {
+    controller_.SetFailed(kOvercrowded, absl::StrCat("the request cannot be unpacked now: ",
+                                                     absl::string_view(parsed.message())));
+    return false;
+  }
   if (!parsed.ok()) {
     controller_.SetFailed(kBadRequest, absl::StrCat("the request does not parse: ",
                                                     absl::string_view(parsed.message())));
@@ -122,8 +132,6 @@ void ServerCall::Finish() {
   }
   controller_.NotifyCancel(/*closed=*/false);
   if (intercepted_ > 0) TellInterceptors();
-  // Before the answer, whose receiver may ask or call again at once.
-  Count();
   SendAnswer(controller_.Failed() ? nullptr : response_.get());
   // Here rather than with the loop held, which may drop the last reference.
   GiveMessagesBack();
@@ -154,10 +162,9 @@ void ServerCall::TellInterceptors() {
   }
 }
 
-void ServerCall::Count() {
+void ServerCall::Count(int code) {
   const TimePoint now = core_->parts.clock->Now();
   const Duration latency = now - arrival_;
-  const int code = controller_.ErrorCode();
   MethodState& state = *admission_.method.state;
   core_->sampler.OnCall(now);
   state.stats.OnEnd(code, latency);

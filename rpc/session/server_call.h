@@ -56,12 +56,17 @@ class ServerCall : public UserTask {
   virtual ~ServerCall() = default;
 
   // Fills the request; on the handler's thread, with nothing held. An error fails the call with
-  // EREQUEST and its message.
+  // its message: kResourceExhausted, there is no memory for it now, with EOVERCROWDED, others
+  // with EREQUEST.
   virtual absl::Status ParseRequest(google::protobuf::Message& request) = 0;
   // Makes the answer of what controller() and `response` (null: the call has failed) say, and
   // brings it to the session: session()->Respond(*this, ...), on its loop, now or later. Once,
-  // on any thread, with nothing held; must not throw.
+  // on any thread, with nothing held; must not throw. Before the session has it: Count.
   virtual void SendAnswer(const google::protobuf::Message* response) = 0;
+  // The call ends with an answer of this code, which is not always controller()'s: what cannot be
+  // encoded, or finds no memory, is answered with another. Once, before the answer leaves, whose
+  // receiver may ask or call again at once.
+  void Count(int code);
   // The last reference is gone.
   virtual void Dispose() { delete this; }
 
@@ -86,7 +91,6 @@ class ServerCall : public UserTask {
   void Finish();
   void GiveMessagesBack();
   void TellInterceptors();
-  void Count();
   // Runs code of the program. False: it threw, which was logged, and `what` says so.
   template <typename Code>
   bool Guarded(absl::string_view whose, std::string& what, Code&& code);

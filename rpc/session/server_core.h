@@ -14,12 +14,12 @@
 #include "absl/strings/string_view.h"
 #include "rpc/dispatch/concurrency_limit.h"
 #include "rpc/dispatch/handler_pool.h"
-#include "rpc/dispatch/in_flight.h"
 #include "rpc/dispatch/line_limit.h"
 #include "rpc/dispatch/service_map.h"
 #include "rpc/options.h"
 #include "rpc/runtime_parts.h"
 #include "rpc/stats/stats_sampler.h"
+#include "transport/base/in_flight.h"
 
 namespace farcall {
 
@@ -63,9 +63,11 @@ struct ServerCore {
   InFlight unanswered;
   InFlight running;
   InFlight connections;
-  InFlight stops;             // Server::Stop that runs
-  std::atomic<int> pages{0};  // of HTTP, that are being made
+  InFlight pages;  // of HTTP, that are being made
+  InFlight stops;  // Server::Stop that runs
   std::atomic<bool> stopping{false};
+  // Stop waits for no call any more: no handler begins, and no page.
+  std::atomic<bool> calls_over{false};
   ConcurrencyLimit limit;
   ServerCounters counters;
   StatsSampler sampler;                                           // of the methods of `services`

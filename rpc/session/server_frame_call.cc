@@ -12,6 +12,7 @@
 #include "rpc/session/server_session.h"
 #include "transport/base/check.h"
 #include "transport/base/chunk_pool.h"
+#include "transport/buffer/registration_cache.h"
 
 namespace farcall {
 namespace {
@@ -129,7 +130,8 @@ void ServerFrameCall::SendAnswer(const google::protobuf::Message* response) {
   wire::RpcMeta& error = AnswerMeta(correlation_id_, code, why.message());
   Buffer none;
   const auto encoder = FrameEncoder::Create(error, nullptr, 0);
-  Check(encoder.ok() && Deliver(*encoder, none), "an error without a message fits a small frame");
+  Check(encoder.ok() && Deliver(*encoder, none, code),
+        "an error without a message fits a small frame");
 }
 
 // False: nothing was sent, for this reason.
@@ -140,17 +142,21 @@ bool ServerFrameCall::TrySend(const google::protobuf::Message* response, absl::S
   if (why = PutFields(controller().response_user_fields(), meta); !why.ok()) return false;
   Buffer attachment;
   if (response != nullptr) attachment = std::move(controller().response_attachment());
+  RegistrationCache* const registrations = core()->parts.registrations;
+  if (registrations != nullptr && core()->options.use_rdma) {
+    attachment = registrations->Adopt(std::move(attachment));
+  }
   const Packing packing = ResponsePacking();
   if (response == nullptr || packing.plain()) [[likely]] {
     const auto encoder = FrameEncoder::Create(meta, response, attachment.size());
-    if (encoder.ok() && Deliver(*encoder, attachment)) return true;
+    if (encoder.ok() && Deliver(*encoder, attachment, controller().ErrorCode())) return true;
     why = encoder.status();
   } else if (auto payload = Pack(*response, packing, attachment, *core()->parts.pool, meta);
              payload.ok()) {
     const auto encoder = FrameEncoder::Create(meta, *payload, attachment.size());
     if (encoder.ok()) {
       payload->Append(std::move(attachment));
-      if (Deliver(*encoder, *payload)) return true;
+      if (Deliver(*encoder, *payload, controller().ErrorCode())) return true;
     }
     why = encoder.status();
   } else {
@@ -165,12 +171,14 @@ bool ServerFrameCall::TrySend(const google::protobuf::Message* response, absl::S
   return false;
 }
 
-bool ServerFrameCall::Deliver(const FrameEncoder& encoder, Buffer& body) {
+// False: there is no memory, and nothing was counted.
+bool ServerFrameCall::Deliver(const FrameEncoder& encoder, Buffer& body, int code) {
   Ref();  // for the delivery, which unlists the call
   const auto deliver = [kept = session(), this](absl::string_view head, Buffer rest) {
     kept->Respond(*this, head, std::move(rest));
   };
-  if (SendFrame(session()->loop(), *core()->parts.pool, encoder, body, deliver)) return true;
+  const auto count = [this, code] { Count(code); };
+  if (SendFrame(session()->loop(), *core()->parts.pool, encoder, body, deliver, count)) return true;
   Unref();
   return false;
 }

@@ -26,7 +26,7 @@ class ServerFrameCall final : public ServerCall {
   void SendAnswer(const google::protobuf::Message* response) override;
 
   bool TrySend(const google::protobuf::Message* response, absl::Status& why, int& code);
-  bool Deliver(const FrameEncoder& encoder, Buffer& body);
+  bool Deliver(const FrameEncoder& encoder, Buffer& body, int code);
   Packing ResponsePacking();
 
   const int64_t correlation_id_;

@@ -20,6 +20,10 @@ namespace {
 // Bytes on the wire; ordinary metas keep their memory.
 constexpr size_t kKeptMetaSize = 4096;
 
+// Bytes of the meta of who has not shown a credential yet: a large one, and the user fields that a
+// request may have.
+constexpr size_t kMaxStrangerMetaSize = size_t{128} << 10;
+
 // A peer's text in a message: printable, and cut to what is worth showing.
 std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(0, 200)); }
 
@@ -33,24 +37,37 @@ absl::StatusOr<size_t> ServerFrames::OnRead(Buffer& input) {
   const FrameLimits limits{.max_body_size = session_.core()->options.max_body_size};
   // What is over the limit stays in `input` until reading goes on.
   while (session_.MayTake()) {
-    const absl::StatusOr<size_t> cut = CutFrame(input, limits, frame_);
+    const bool known = session_.authenticated();
+    const absl::StatusOr<size_t> cut =
+        known ? CutFrame(input, limits, frame_) : MeetStranger(input);
     if (!cut.ok() || *cut != 0) return cut;
-    session_.Took();
-    OnRequest();
+    if (known) {
+      session_.Took();
+      OnRequest();
+    }
     // Parsed, a meta may take 30 times its size: not until the peer says something again.
     if (frame_.meta_size > kKeptMetaSize) frame_ = Frame();
   }
   return 0;
 }
 
+// Looks at the credential of the first request as soon as its meta has come, so that nothing but
+// that is kept for a peer that nobody knows. 0: it is known now, or the connection closes.
+absl::StatusOr<size_t> ServerFrames::MeetStranger(const Buffer& input) {
+  const FrameLimits limits{.max_body_size = session_.core()->options.max_body_size,
+                           .max_meta_size = kMaxStrangerMetaSize};
+  const absl::StatusOr<size_t> peeked = PeekMeta(input, limits, frame_);
+  if (!peeked.ok() || *peeked != 0) return peeked;
+  const Refusal refusal = session_.Authenticate(frame_.meta.authentication_data());
+  if (refusal.code == 0) return 0;
+  Refuse(refusal.code, refusal.text);
+  session_.Close(absl::PermissionDeniedError(
+      absl::StrCat("the credential of its first request is refused: ", refusal.text)));
+  return 0;
+}
+
 void ServerFrames::OnRequest() {
   const wire::RpcMeta& meta = frame_.meta;
-  if (const Refusal refusal = session_.Authenticate(meta.authentication_data());
-      refusal.code != 0) {
-    Refuse(refusal.code, refusal.text);
-    return session_.Close(absl::PermissionDeniedError(
-        absl::StrCat("the credential of its first request is refused: ", refusal.text)));
-  }
   if (!meta.has_request()) return Refuse(kBadRequest, "the meta has no request");
   const wire::RpcRequestMeta& request = meta.request();
   const ServiceMap::Found found =

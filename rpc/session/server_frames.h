@@ -22,6 +22,7 @@ class ServerFrames final : public ServerProtocol {
   void SayFarewell() override;
 
  private:
+  absl::StatusOr<size_t> MeetStranger(const Buffer& input);
   void OnRequest();
   void Refuse(int code, absl::string_view text);
 

@@ -203,5 +203,64 @@ TEST_F(ServerInterceptorTest, AreNotAskedAboutWhatDoesNotParse) {
   EXPECT_TRUE(heard_.empty());
 }
 
+// --- Credentials, before the body is there.
+
+// The front of a request whose body of 64 MiB less a bit never comes.
+std::string FrontOf(const std::string& request) {
+  std::string front = request;
+  const uint32_t size = (64u << 20) - 1;
+  for (int i = 0; i < 4; ++i) front[4 + i] = static_cast<char>(size >> (24 - 8 * i));
+  return front;
+}
+
+TEST_F(ServerAuthTest, ABadOneIsAnsweredBeforeItsBodyIsKept) {
+  Accept();
+  const std::string front = FrontOf(With(7, "guess"));
+  size_t sent = 0;
+  for (; sent < front.size() && !wire_->destroyed; ++sent) {
+    wire_->Deliver(front.substr(sent, 1));
+    world_.Run();
+  }
+  EXPECT_LT(sent, front.size()) << "the end of the meta tells";
+  const Frame answer = Answer();
+  EXPECT_EQ(answer.meta.correlation_id(), 7);
+  EXPECT_EQ(answer.meta.response().error_code(), kAuthFailed);
+  EXPECT_TRUE(Logged("the credential of its first request is refused: wrong password"));
+  EXPECT_EQ(password_->asked, 1);
+}
+
+TEST_F(ServerAuthTest, AGoodOneIsAskedForOnceThoughItsRequestComesInPieces) {
+  Accept();
+  for (const char byte : With(1, "sesame") + Request(2, "more")) {
+    wire_->Deliver(absl::string_view(&byte, 1));
+    world_.Run();
+  }
+  EXPECT_EQ(wire_->TakeFrames().size(), 2u);
+  EXPECT_EQ(service_.heard, (std::vector<std::string>{"hello", "more"}));
+  EXPECT_EQ(password_->asked, 1);
+}
+
+TEST_F(ServerAuthTest, AStrangersMetaIsBounded) {
+  wire::RpcMeta large = RequestMeta(1);
+  large.set_authentication_data(std::string(size_t{128} << 10, 'x'));
+  Accept();
+  // Of the meta nothing but what stands beside its size has come.
+  wire_->Deliver(Encoded(large, "hello").substr(0, 100));
+  world_.Run();
+  EXPECT_TRUE(wire_->destroyed);
+  EXPECT_TRUE(Logged("is over the limit, 131072"));
+  EXPECT_EQ(password_->asked, 0);
+}
+
+TEST_F(ServerAuthTest, AFriendsMetaMayBeLarger) {
+  Accept();
+  wire::RpcMeta large = RequestMeta(2);
+  large.mutable_request()->add_request_id(std::string(size_t{200} << 10, 'x'));
+  wire_->Deliver(With(1, "sesame") + Encoded(large, "hello"));
+  world_.Run();
+  EXPECT_EQ(wire_->TakeFrames().size(), 2u);
+  EXPECT_EQ(service_.heard.size(), 2u);
+}
+
 }  // namespace
 }  // namespace farcall

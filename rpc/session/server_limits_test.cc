@@ -6,10 +6,12 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "rpc/session/server_session_testing.h"
+#include "rpc/stats/error_class.h"
 
 namespace farcall {
 namespace {
@@ -235,6 +237,66 @@ TEST_F(ServerLimitsTest, ARequestWhoseTimeIsOverIsCountedAndNotRun) {
   EXPECT_EQ(Answer().meta.response().error_code(), kRpcTimedOut);
   EXPECT_TRUE(service_.heard.empty());
   EXPECT_EQ(core_->counters.late, 1u);
+}
+
+class ServerAnswerCountsTest : public ServerLimitsTest {
+ protected:
+  // Calls that ended with `code`, and with none of the others.
+  void ExpectOnly(int code) {
+    const MethodSnapshot counts = Say().stats.snapshot();
+    EXPECT_EQ(counts.ended_count(), 1u);
+    EXPECT_EQ(counts.ended[ErrorClassOf(code)], 1u);
+  }
+  std::vector<BlockRef> TakeAllBlocks() {
+    std::vector<BlockRef> all;
+    for (const uint32_t size : {BlockPool::kSmall, BlockPool::kMedium, BlockPool::kLarge}) {
+      while (BlockRef block = world_.pool->Allocate(size)) all.push_back(std::move(block));
+    }
+    return all;
+  }
+};
+
+TEST_F(ServerAnswerCountsTest, AnAnswerThatMayNotBeSentIsNoSuccess) {
+  service_.say = [](Controller& controller, auto* done) {
+    for (int i = 0; i < 257; ++i) controller.response_user_fields().Set(std::to_string(i), "");
+    done->Run();
+  };
+  Accept();
+  wire_->Deliver(Request(1));
+  EXPECT_EQ(Answer().meta.response().error_code(), kBadResponse);
+  ExpectOnly(kBadResponse);
+}
+
+TEST_F(ServerAnswerCountsTest, AnAnswerWithoutMemoryIsNoSuccess) {
+  Accept();
+  const std::vector<BlockRef> all = TakeAllBlocks();
+  wire_->Deliver(Request(1, std::string(5000, 'x')));
+  EXPECT_EQ(Answer().meta.response().error_code(), kOvercrowded);
+  EXPECT_EQ(service_.heard.size(), 1u);
+  ExpectOnly(kOvercrowded);
+}
+
+TEST_F(ServerAnswerCountsTest, APackedAnswerWithoutMemoryIsNoSuccess) {
+  service_.say = [](Controller& controller, auto* done) {
+    controller.set_response_compress_type(COMPRESS_TYPE_GZIP);
+    done->Run();
+  };
+  Accept();
+  const std::vector<BlockRef> all = TakeAllBlocks();
+  wire_->Deliver(Request(1, "x"));
+  EXPECT_EQ(Answer().meta.response().error_code(), kOvercrowded);
+  ExpectOnly(kOvercrowded);
+}
+
+TEST_F(ServerAnswerCountsTest, WhatIsSentIsCountedOnce) {
+  Accept();
+  for (const size_t size : {10, 5000}) {
+    wire_->Deliver(Request(1, std::string(size, 'x')));
+    EXPECT_EQ(Answer().meta.response().error_code(), 0);
+  }
+  const MethodSnapshot counts = Say().stats.snapshot();
+  EXPECT_EQ(counts.ended_count(), 2u);
+  EXPECT_EQ(counts.errors(), 0u);
 }
 
 }  // namespace

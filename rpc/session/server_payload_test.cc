@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "rpc/session/server_session_testing.h"
 #include "rpc/wire/pack.h"
@@ -227,6 +229,30 @@ TEST_F(ServerPayloadTest, TooLargeFieldsOfAnAnswerFailIt) {
   const Frame answer = Answer();
   EXPECT_EQ(answer.meta.response().error_code(), kBadResponse);
   EXPECT_TRUE(absl::StrContains(answer.meta.response().error_text(), "response_user_fields"));
+}
+
+// Unlike what is larger than the limit, it may be sent again.
+TEST_F(ServerPayloadTest, ARequestForWhichThereIsNoMemoryIsOvercrowded) {
+  Accept();
+  for (const CompressType type :
+       {COMPRESS_TYPE_SNAPPY, COMPRESS_TYPE_GZIP, COMPRESS_TYPE_ZLIB, COMPRESS_TYPE_LZ4}) {
+    SCOPED_TRACE(type);
+    const std::string request = Packed(RequestMeta(1), text_, {.compress = type});
+    std::vector<BlockRef> all;
+    for (const uint32_t size : {BlockPool::kSmall, BlockPool::kMedium, BlockPool::kLarge}) {
+      while (BlockRef block = world_.pool->Allocate(size)) all.push_back(std::move(block));
+    }
+    service_.heard.clear();
+    wire_->Deliver(request);
+    const Frame refused = Answer();
+    EXPECT_EQ(refused.meta.response().error_code(), kOvercrowded);
+    EXPECT_TRUE(absl::StrContains(refused.meta.response().error_text(), "pool.max_bytes"))
+        << refused.meta.response().error_text();
+    EXPECT_TRUE(service_.heard.empty());
+    all.clear();
+    wire_->Deliver(request);
+    EXPECT_EQ(Answer().meta.response().error_code(), 0);
+  }
 }
 
 }  // namespace

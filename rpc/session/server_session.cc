@@ -53,6 +53,7 @@ ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
       writer_(std::in_place, *core_->parts.pool),
       patience_(PatienceLimits(core_->options), loop.now()),
       patience_timer_([this] { OnPatience(); }),
+      last_look_([this] { OnLastLook(); }),
       since_(loop.now()),
       authenticated_(core_->options.auth == nullptr) {
   static_cast<void>(info_.Of(*connection_));
@@ -105,56 +106,6 @@ size_t ServerSession::OnRead(Buffer& input) {
   return *need;
 }
 
-Refusal ServerSession::Authenticate(absl::string_view credential) {
-  if (authenticated_) return {};
-  auto context = core_->options.auth->VerifyCredential(credential, info()->peer);
-  if (!context.ok()) {
-    core_->counters.auth_failed.fetch_add(1, std::memory_order_relaxed);
-    return {kAuthFailed, std::string(context.status().message())};
-  }
-  authenticated_ = true;
-  auth_context_ = std::make_shared<const AuthContext>(*std::move(context));
-  return {};
-}
-
-Refusal ServerSession::Admit(const ServiceMap::Found& method, ServerCall::Admission& admission) {
-  ServerCore& core = *core_;
-  core.unanswered.Begin();
-  // Asked after counting: Stop sets it before it waits, so it waits for all that are admitted.
-  Refusal refusal;
-  if (core.stopping.load()) {
-    core.counters.refused_logoff.fetch_add(1, std::memory_order_relaxed);
-    refusal = {kLogoff, "the server is stopping"};
-  } else {
-    using Entry = ConcurrencyLimit::Entry;
-    admission.method = method;
-    admission.at_server = core.limit.Begin();
-    admission.at_method =
-        admission.at_server == Entry::kRefused ? Entry::kRefused : method.state->limit.Begin();
-    if (admission.at_method != Entry::kRefused) {
-      method.state->stats.OnStart();
-      core.running.Begin();
-      return {};
-    }
-    refusal = OverLimit(admission);
-  }
-  core.sampler.OnCall(loop_.now());
-  method.state->stats.OnRefused(refusal.code);
-  core.unanswered.End();
-  return refusal;
-}
-
-Refusal ServerSession::OverLimit(const ServerCall::Admission& admission) {
-  using Entry = ConcurrencyLimit::Entry;
-  core_->counters.refused_limit.fetch_add(1, std::memory_order_relaxed);
-  if (admission.at_server == Entry::kRefused) {
-    return {kLimit, absl::StrCat("max_concurrency ", core_->limit.limit(), " is reached")};
-  }
-  core_->limit.Revoke(admission.at_server);
-  return {kLimit, absl::StrCat("max_concurrency ", admission.method.state->limit.limit(), " of ",
-                               admission.method.method->full_name(), " is reached")};
-}
-
 void ServerSession::Submit(ServerCall& call) {
   List(call);
   if (core_->handlers != nullptr) {
@@ -198,12 +149,35 @@ void ServerSession::Respond(ServerCall& call, absl::string_view head, Buffer bod
   UpdateReading();
 }
 
+// Nobody knows yet in which protocol to say farewell: what has come and was not read tells it.
 void ServerSession::Close(const absl::Status& why) {
-  if (connection_ == nullptr || std::exchange(closing_, true)) return;
+  if (connection_ == nullptr || closing_) return;
+  if (protocol_ != nullptr || !absl::IsCancelled(why)) return CloseNow(why);
+  if (last_look_.pending()) return;
   loop_.CancelTimer(patience_timer_);
+  why_ = why;
+  loop_.SetTimer(last_look_, loop_.now());
+}
+
+void ServerSession::OnLastLook() {
+  if (protocol_ != nullptr || --turns_to_look_ == 0) return CloseNow(why_);
+  loop_.SetTimer(last_look_, loop_.now());
+}
+
+void ServerSession::CloseNow(const absl::Status& why) {
+  closing_ = true;
+  loop_.CancelTimer(patience_timer_);
+  loop_.CancelTimer(last_look_);
   const bool all_answered = call_count_ == 0 && !busy_;
-  if (absl::IsCancelled(why) && all_answered && protocol_ != nullptr) protocol_->SayFarewell();
+  if (absl::IsCancelled(why) && all_answered) SayFarewell();
   connection_->Close(why, CloseMode::kFlush);
+}
+
+// A peer of which nothing was read may have sent a request all the same, and only a farewell
+// tells it that this was not run. Frames are what an unknown peer is answered with in any case.
+void ServerSession::SayFarewell() {
+  if (protocol_ != nullptr) return protocol_->SayFarewell();
+  ServerFrames(*this).SayFarewell();
 }
 
 std::vector<ServerCall*> ServerSession::ClaimWaiting() {
@@ -265,6 +239,7 @@ void ServerSession::OnClose(const absl::Status& why) {
   }
   connection_ = nullptr;
   loop_.CancelTimer(patience_timer_);
+  loop_.CancelTimer(last_look_);
   // A call whose closure is forgotten keeps the session, and must not keep blocks by it.
   protocol_ = nullptr;
   writer_.reset();

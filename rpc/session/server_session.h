@@ -53,8 +53,8 @@ class ServerSession final : public Connection::Handler,
 
   EventLoop& loop() { return loop_; }
   const std::shared_ptr<ServerCore>& core() const { return core_; }
-  // Sends what was written, then closes; a second time is nothing. kCancelled: as it should be;
-  // other reasons are logged.
+  // Sends what was written, then closes; a second time is nothing. kCancelled: as it should be,
+  // and a peer of which nothing was read yet is read from once more; other reasons are logged.
   void Close(const absl::Status& why);
   // Calls whose handler has not begun and, from now on, will not: claimed, each with a reference.
   std::vector<ServerCall*> ClaimWaiting();
@@ -71,8 +71,10 @@ class ServerSession final : public Connection::Handler,
   bool MayTake() const;
   // A whole request was cut off, good or bad.
   void Took() { ++requests_; }
-  // Before anything else of each request: the credential that came with it, which counts where
-  // the connection has not shown a good one yet. Refused: answer, then Close.
+  // Whether the connection has shown a good credential, or nobody asks for one.
+  bool authenticated() const { return authenticated_; }
+  // If not: the credential of its first request, before anything else of that is looked at, or
+  // kept. Refused: answer, then Close.
   Refusal Authenticate(absl::string_view credential);
   // Counts a request for a method that was found. Not refused: Submit follows.
   Refusal Admit(const ServiceMap::Found& method, ServerCall::Admission& admission);
@@ -101,11 +103,21 @@ class ServerSession final : public Connection::Handler,
   ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
                 std::unique_ptr<Connection> connection);
   bool ChooseProtocol(const Buffer& input);
+  void OnLastLook();
+  void CloseNow(const absl::Status& why);
+  void SayFarewell();
+  // Admit, but for the statistics.
+  Refusal Enter(const ServiceMap::Found& method, ServerCall::Admission& admission);
+  Refusal Stopping();
   Refusal OverLimit(const ServerCall::Admission& admission);
   void List(ServerCall& call);
   void Unlist(ServerCall& call);
   void UpdateReading();
   void OnPatience();
+
+  // After so many turns of the loop all that had come when it closed was read: with a completion
+  // queue it looks at sockets in each 8th turn, and may have found something else there before.
+  static constexpr int kTurnsToLook = 16;
 
   const std::shared_ptr<ServerCore> core_;
   EventLoop& loop_;
@@ -116,6 +128,9 @@ class ServerSession final : public Connection::Handler,
   std::optional<BlockWriter> writer_;  // while there is a connection
   SessionPatience patience_;
   Timer patience_timer_;
+  Timer last_look_;  // pending: it closes, because of why_, once it knows the protocol
+  absl::Status why_;
+  int turns_to_look_ = kTurnsToLook;
   const TimePoint since_;
   ServerCall* calls_ = nullptr;  // those without an answer yet
   int call_count_ = 0;

@@ -6,17 +6,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "rpc/closure.h"
-#include "rpc/session/refuse_waiting.h"
 #include "rpc/session/server_session_testing.h"
 
 namespace farcall {
@@ -78,6 +79,27 @@ TEST_F(ServerSessionTest, WhoStopsRefusesAndWaitsForNothingThatWasRefused) {
   wire_->Deliver(Request(3));
   EXPECT_EQ(service_.heard.size(), 1u);
   EXPECT_EQ(core_->unanswered.count(), 0);
+}
+
+// Stop looks at the count at any time, and tells it.
+TEST_F(ServerSessionTest, WhatAServerThatStopsRefusesIsNotCountedForAMoment) {
+  core_->stopping = true;
+  Accept();
+  std::atomic<bool> done{false};
+  int most = 0;
+  std::thread watcher([&] {
+    while (!done) most = std::max(most, core_->unanswered.count());
+  });
+  std::string requests;
+  for (int i = 1; i <= 100; ++i) requests += Request(i);
+  for (int i = 0; i < 100; ++i) {
+    wire_->Deliver(requests);
+    world_.Run();
+    EXPECT_EQ(wire_->TakeFrames().size(), 100u);
+  }
+  done = true;
+  watcher.join();
+  EXPECT_EQ(most, 0);
 }
 
 TEST_F(ServerSessionTest, AHandlerThatThrowsFailsItsCall) {
@@ -201,13 +223,6 @@ TEST_F(ServerSessionTest, GarbageClosesAndIsLoggedWithThePeer) {
   EXPECT_TRUE(Logged("connection from 192.0.2.1:80 closed: no RPC frame"));
 }
 
-TEST_F(ServerSessionTest, AServerThatHasClosedTakesNoConnection) {
-  EXPECT_TRUE(core_->TakeAll().empty());
-  Accept();
-  EXPECT_TRUE(wire_->destroyed);
-  EXPECT_EQ(core_->connections.count(), 0);
-}
-
 TEST_F(ServerSessionTest, TheFirstBytesChooseTheProtocol) {
   // A protocol that answers each byte.
   class Echo final : public ServerProtocol {
@@ -242,63 +257,6 @@ TEST_F(ServerSessionTest, AServerWithoutHttpSaysThatItIsNoFrame) {
   EXPECT_TRUE(wire_->destroyed);
   EXPECT_TRUE(Logged("no RPC frame"));
   EXPECT_EQ(core_->counters.bad_peers, 1u);
-}
-
-TEST_F(ServerSessionTest, AnOrderlyCloseEndsWithAFarewell) {
-  Accept();
-  wire_->Deliver(Request(5));
-  Answer();
-  CloseAll(absl::CancelledError("the server stopped"));
-  const Frame farewell = Answer();
-  EXPECT_EQ(farewell.meta.correlation_id(), 0);
-  EXPECT_EQ(farewell.meta.response().error_code(), kLogoff);
-  EXPECT_TRUE(wire_->destroyed);
-}
-
-TEST_F(ServerSessionTest, WhoOwesAnAnswerSaysNoFarewell) {
-  Keep();
-  Accept();
-  wire_->Deliver(Request(5));
-  world_.Run();
-  CloseAll(absl::CancelledError("the server stopped"));
-  world_.Run();
-  EXPECT_TRUE(wire_->written.empty());
-  AnswerOldest();
-  EXPECT_TRUE(wire_->written.empty());
-}
-
-TEST_F(ServerSessionTest, OfWhatDidNotSayItsProtocolNoneIsSpoken) {
-  Accept();
-  wire_->Deliver("PR");
-  world_.Run();
-  CloseAll(absl::CancelledError("the server stopped"));
-  world_.Run();
-  EXPECT_TRUE(wire_->written.empty());
-  EXPECT_TRUE(wire_->destroyed);
-}
-
-TEST_F(ServerSessionTest, ACallThatWasClaimedIsNotRun) {
-  Accept();
-  wire_->Deliver(Request(1) + Request(2));
-  RefuseWaiting(core_->Sessions(), kLogoff, "too late", std::chrono::seconds(1));
-  world_.Run();
-  EXPECT_TRUE(service_.heard.empty());
-  const std::vector<Frame> answers = wire_->TakeFrames();
-  ASSERT_EQ(answers.size(), 2u);
-  for (const Frame& answer : answers) {
-    EXPECT_EQ(answer.meta.response().error_code(), kLogoff);
-    EXPECT_EQ(answer.meta.response().error_text(), "too late");
-  }
-}
-
-TEST_F(ServerSessionTest, ACallThatBeganIsNotClaimed) {
-  Keep();
-  Accept();
-  wire_->Deliver(Request(1));
-  world_.Run();
-  RefuseWaiting(core_->Sessions(), kLogoff, "too late", std::chrono::seconds(1));
-  AnswerOldest();
-  EXPECT_EQ(Answer().meta.response().error_code(), 0);
 }
 
 TEST_F(ServerSessionTest, ShowsItselfToTheStatusPage) {

@@ -20,6 +20,7 @@
 #include "transport/base/clock.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/loop_group.h"
+#include "transport/testing/fill_landing.h"
 #include "transport/transport.h"
 
 namespace farcall {
@@ -30,6 +31,7 @@ struct FakeWire final : std::enable_shared_from_this<FakeWire> {
   Connection::Handler* handler = nullptr;  // null: not started, or closed
   Buffer input;
   Buffer written;
+  size_t landed = 0;  // bytes that came to lie where the handler wanted them
   bool paused = false;
   bool closing = false;
   bool destroyed = false;
@@ -38,7 +40,11 @@ struct FakeWire final : std::enable_shared_from_this<FakeWire> {
   void Deliver(absl::string_view bytes) {
     loop->RunOrPost([self = shared_from_this(), copy = std::string(bytes)] {
       if (self->handler == nullptr || self->closing) return;
-      self->input.Append(absl::string_view(copy));
+      const Buffer landing = self->handler->Landing(0, copy.size());
+      FillLanding(landing, copy);
+      self->landed += landing.size();
+      self->input.Append(landing.Share());
+      self->input.Append(absl::string_view(copy).substr(landing.size()));
       if (!self->paused) self->handler->OnRead(self->input);
     });
   }

@@ -3,13 +3,19 @@
 #include "rpc/status/process_status.h"
 
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace farcall {
 namespace {
@@ -69,6 +75,27 @@ void ReadDescriptors(ProcessStatus& status) {
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) status.max_fds = limit.rlim_cur;
 }
 
+void ReadPinned(ProcessStatus& status) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
+    const bool none = limit.rlim_cur == RLIM_INFINITY;
+    status.memlock_bytes = none ? ProcessStatus::kUnlimited : limit.rlim_cur;
+  }
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    constexpr absl::string_view kPinned = "VmPin:";
+    if (!absl::StartsWith(line, kPinned)) continue;
+    // "VmPin:        4 kB", proc(5).
+    status.pinned_bytes = 1024 * std::strtoull(line.c_str() + kPinned.size(), nullptr, 10);
+  }
+}
+
+std::string Kernel() {
+  utsname name{};
+  if (uname(&name) != 0) return "";
+  return absl::StrCat(name.sysname, " ", name.release, " ", name.machine);
+}
+
 }  // namespace
 
 ProcessStatus ReadProcessStatus() {
@@ -78,6 +105,9 @@ ProcessStatus ReadProcessStatus() {
   ReadStat(status);
   ReadMemory(status);
   ReadDescriptors(status);
+  ReadPinned(status);
+  status.kernel = Kernel();
+  status.taken = std::chrono::system_clock::now();
   return status;
 }
 

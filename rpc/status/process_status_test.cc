@@ -3,8 +3,10 @@
 #include "rpc/status/process_status.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -23,6 +25,19 @@ TEST(ProcessStatusTest, TellsOfThisProcess) {
   EXPECT_GT(status.virtual_bytes, status.resident_bytes);
   EXPECT_GE(status.threads, 1U);
   EXPECT_GE(status.max_fds, status.open_fds);
+}
+
+TEST(ProcessStatusTest, TellsOfTheLimitThatRdmaMeets) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
+  const rlimit before = limit;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 64 << 10);
+  ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+  EXPECT_EQ(ReadProcessStatus().memlock_bytes, limit.rlim_cur);
+  ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &before), 0);
+  EXPECT_EQ(ReadProcessStatus().memlock_bytes,
+            before.rlim_cur == RLIM_INFINITY ? ProcessStatus::kUnlimited : before.rlim_cur);
+  EXPECT_EQ(ReadProcessStatus().kernel.rfind("Linux ", 0), 0u);
 }
 
 TEST(ProcessStatusTest, TheStartIsInThePastAndStays) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rpc/stats/method_rates.h"
+#include "rpc/status/runtime_status.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/connection_info.h"
 #include "transport/why_not_rdma.h"
@@ -52,14 +53,6 @@ struct ConnectionsStatus {
   std::vector<ConnectionStatus> some;
 };
 
-struct LoopStatus {
-  bool answered = false;      // in time; else the rest is not known
-  double answer_seconds = 0;  // how long it took until the loop looked
-  int connections = 0;        // of this server
-  uint64_t turns = 0;
-  uint64_t sleeps = 0;
-};
-
 // What happened beside the calls of methods, since the start.
 struct CountersStatus {
   uint64_t accepted = 0;              // connections
@@ -82,6 +75,12 @@ struct ProcessStatus {
   uint64_t open_fds = 0;
   uint64_t max_fds = 0;
   uint64_t threads = 0;
+  uint64_t memlock_bytes = 0;  // RLIMIT_MEMLOCK; kUnlimited: none
+  uint64_t pinned_bytes = 0;   // locked by drivers, as for RDMA
+  std::string kernel;          // "Linux 6.1.0-18-amd64 x86_64"
+  PastEvent::Time taken{};     // when all this was looked at
+
+  static constexpr uint64_t kUnlimited = UINT64_MAX;
 };
 
 struct ServerStatus {
@@ -99,7 +98,7 @@ struct ServerStatus {
   ConnectionsStatus connections;
   std::vector<LoopStatus> loops;
   BlockPoolStats pool;
-  UpgradeCounts upgrades;
+  RuntimeStatus runtime;
   CountersStatus counters;
   std::vector<std::pair<std::string, std::string>> options;
   ProcessStatus process;

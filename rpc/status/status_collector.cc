@@ -36,8 +36,8 @@ CountersStatus StatusOf(const ServerCounters& counters) {
 
 }  // namespace
 
-StatusCollector::StatusCollector(ServerCore& core, std::function<UpgradeCounts()> upgrades)
-    : core_(core), upgrades_(std::move(upgrades)) {
+StatusCollector::StatusCollector(ServerCore& core, std::function<RuntimeStatus()> runtime)
+    : core_(core), runtime_(std::move(runtime)) {
   std::vector<const MethodStats*> methods;
   for (const ServiceMap::Found& found : core.services.all()) {
     methods.push_back(&found.state->stats);
@@ -84,7 +84,7 @@ ServerStatus StatusCollector::Collect() {
   status.methods = Methods(view);
   status.history = std::move(view.history);
   status.pool = core_.parts.pool->stats();
-  status.upgrades = upgrades_();
+  status.runtime = runtime_();
   status.counters = StatusOf(core_.counters);
   status.options = OptionsText(core_.options);
   status.process = ReadProcessStatus();

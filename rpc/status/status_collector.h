@@ -17,8 +17,8 @@ namespace farcall {
 class StatusCollector {
  public:
   // Sampling begins: after the last service was added, and before the first call. `core` outlives
-  // this. `upgrades`: the runtime's upgrade_counts.
-  StatusCollector(ServerCore& core, std::function<UpgradeCounts()> upgrades);
+  // this. `runtime`: what the runtime tells of itself.
+  StatusCollector(ServerCore& core, std::function<RuntimeStatus()> runtime);
 
   // Where the server listens: the address that was asked for, then the one that it got.
   void SetListenAddress(const Address& address);
@@ -31,7 +31,7 @@ class StatusCollector {
   std::vector<MethodStatus> Methods(StatsSampler::View& view) const;
 
   ServerCore& core_;
-  const std::function<UpgradeCounts()> upgrades_;
+  const std::function<RuntimeStatus()> runtime_;
   std::mutex mutex_;
   std::string listen_address_;  // guarded by mutex_
 };

@@ -3,8 +3,11 @@
 #include "rpc/status/status_json.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "rpc/status/json_parts.h"
 #include "rpc/status/json_writer.h"
+#include "rpc/status/rdma_json.h"
 
 namespace farcall {
 namespace {
@@ -19,16 +22,6 @@ double Mean(uint64_t sum_ns, uint64_t count) {
   return count == 0 ? 0 : static_cast<double>(sum_ns) / static_cast<double>(count) / 1000;
 }
 
-// Counters that are all zero but for a few.
-template <typename Counts, typename NameOf>
-void WriteNonZero(const Counts& counts, NameOf name_of, JsonWriter& json) {
-  json.BeginObject();
-  for (size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] != 0) json.Field(name_of(i), counts[i]);
-  }
-  json.EndObject();
-}
-
 void WriteLimit(const LimitStatus& limit, JsonWriter& json) {
   json.Key("limit");
   limit.now == 0 ? json.Null() : json.Value(limit.now);
@@ -37,19 +30,15 @@ void WriteLimit(const LimitStatus& limit, JsonWriter& json) {
 
 void WriteLatency(const MethodSnapshot& recent, double seconds, JsonWriter& json) {
   const uint64_t count = LatencyBuckets::Total(recent.latencies);
-  json.Key("latency");
-  json.BeginObject();
-  json.Field("window_s", seconds);
-  json.Field("calls", count);
-  json.Field("mean_us", Mean(recent.latency_ns, count));
-  const auto quantile = [&](const char* name, double q) {
-    json.Field(name, Microseconds(LatencyBuckets::Quantile(recent.latencies, q)));
-  };
-  quantile("p50_us", 0.5);
-  quantile("p90_us", 0.9);
-  quantile("p99_us", 0.99);
-  quantile("p999_us", 0.999);
-  json.EndObject();
+  WriteObject("latency", json, [&] {
+    json.Field("window_s", seconds);
+    json.Field("calls", count);
+    json.Field("mean_us", Mean(recent.latency_ns, count));
+    for (const auto& [name, quantile] :
+         {std::pair{"p50_us", 0.5}, {"p90_us", 0.9}, {"p99_us", 0.99}, {"p999_us", 0.999}}) {
+      json.Field(name, Microseconds(LatencyBuckets::Quantile(recent.latencies, quantile)));
+    }
+  });
 }
 
 void WriteCalls(const MethodRates& rates, JsonWriter& json) {
@@ -61,8 +50,7 @@ void WriteCalls(const MethodRates& rates, JsonWriter& json) {
   json.Field("in_flight", rates.total.in_flight());
   ErrorCounts codes = rates.total.ended;
   for (size_t i = 0; i < codes.size(); ++i) codes[i] += rates.total.refused[i];
-  json.Key("codes");
-  WriteNonZero(codes, ErrorClassName, json);
+  WriteNonZero("codes", codes, json, ErrorClassName);
   WriteLatency(rates.recent, rates.recent_seconds, json);
 }
 
@@ -75,43 +63,31 @@ void WriteMethods(const ServerStatus& status, JsonWriter& json) {
     all.errors_per_second += method.rates.errors_per_second;
     all.recent_seconds = std::max(all.recent_seconds, method.rates.recent_seconds);
   }
-  json.Key("all");
-  json.BeginObject();
-  WriteCalls(all, json);
-  WriteLimit(status.limit, json);
-  json.EndObject();
-  json.Key("methods");
-  json.BeginArray();
-  for (const MethodStatus& method : status.methods) {
-    json.BeginObject();
+  WriteObject("all", json, [&] {
+    WriteCalls(all, json);
+    WriteLimit(status.limit, json);
+  });
+  WriteObjects("methods", status.methods, json, [&](const MethodStatus& method) {
     json.Field("service", method.service);
     json.Field("method", method.method);
     WriteCalls(method.rates, json);
     WriteLimit(method.limit, json);
-    json.EndObject();
-  }
-  json.EndArray();
+  });
 }
 
 void WriteHistory(const ServerStatus& status, JsonWriter& json) {
-  json.Key("history");
-  json.BeginArray();
-  for (const CallMoment& moment : status.history) {
-    json.BeginObject();
+  WriteObjects("history", status.history, json, [&](const CallMoment& moment) {
+    const MethodCounts& counts = moment.counts;
     json.Field("ago_s", std::chrono::duration<double>(status.now - moment.end).count());
     json.Field("seconds", moment.seconds);
-    json.Field("qps",
-               static_cast<double>(moment.counts.ended + moment.counts.refused) / moment.seconds);
-    json.Field("errors_per_s", static_cast<double>(moment.counts.errors) / moment.seconds);
-    json.Field("mean_us", Mean(moment.counts.latency_ns, moment.counts.ended));
-    json.EndObject();
-  }
-  json.EndArray();
+    json.Field("qps", static_cast<double>(counts.ended + counts.refused) / moment.seconds);
+    json.Field("errors_per_s", static_cast<double>(counts.errors) / moment.seconds);
+    json.Field("mean_us", Mean(counts.latency_ns, counts.ended));
+  });
 }
 
 void WriteConnection(const ConnectionStatus& connection, JsonWriter& json) {
   const ConnectionInfo& info = connection.info;
-  json.BeginObject();
   json.Field("peer", info.peer.family() == AddressFamily::kNone ? "" : info.peer.ToString());
   json.Field("local", info.local.ToString());
   json.Field("transport", ToString(info.transport));
@@ -129,83 +105,72 @@ void WriteConnection(const ConnectionStatus& connection, JsonWriter& json) {
   json.Field("bytes_in", info.bytes_read);
   json.Field("bytes_out", info.bytes_written);
   json.Field("loop", connection.loop);
-  json.EndObject();
+  WriteRdmaUse(info, json);
 }
 
 void WriteConnections(const ConnectionsStatus& connections, JsonWriter& json) {
-  json.Key("connections");
-  json.BeginObject();
-  json.Field("open", connections.open);
-  json.Field("tcp", connections.tcp);
-  json.Field("rdma", connections.rdma);
-  json.Field("other", connections.other);
-  json.Field("shown", connections.some.size());
-  json.Key("list");
-  json.BeginArray();
-  for (const ConnectionStatus& connection : connections.some) WriteConnection(connection, json);
-  json.EndArray();
-  json.EndObject();
+  WriteObject("connections", json, [&] {
+    json.Field("open", connections.open);
+    json.Field("tcp", connections.tcp);
+    json.Field("rdma", connections.rdma);
+    json.Field("other", connections.other);
+    json.Field("shown", connections.some.size());
+    WriteObjects("list", connections.some, json,
+                 [&](const ConnectionStatus& one) { WriteConnection(one, json); });
+  });
 }
 
 void WriteLoops(const std::vector<LoopStatus>& loops, JsonWriter& json) {
-  json.Key("loops");
-  json.BeginArray();
-  for (const LoopStatus& loop : loops) {
-    json.BeginObject();
+  WriteObjects("loops", loops, json, [&](const LoopStatus& loop) {
     json.Field("answered", loop.answered);
     json.Field("answer_us", loop.answer_seconds * 1e6);
     json.Field("connections", loop.connections);
     json.Field("turns", loop.turns);
     json.Field("sleeps", loop.sleeps);
-    json.EndObject();
-  }
-  json.EndArray();
+  });
 }
 
-void WriteMachine(const ServerStatus& status, JsonWriter& json) {
-  const BlockPoolStats& pool = status.pool;
-  json.Key("pool");
-  json.BeginObject();
-  json.Field("mapped_bytes", pool.region_bytes);
-  json.Field("used_bytes", pool.used_bytes);
-  json.Field("max_bytes", pool.max_bytes);
-  json.Field("allocations", pool.allocations);
-  json.Field("exhausted", pool.exhausted);
-  json.Field("failed_growths", pool.failed_growths);
-  json.Field("huge_pages", pool.huge_pages);
-  json.EndObject();
-  json.Key("rdma");
-  json.BeginObject();
-  json.Field("upgrades", status.upgrades.upgrades);
-  json.Key("fallbacks");
-  WriteNonZero(
-      status.upgrades.fallbacks, [](size_t i) { return Name(static_cast<WhyNotRdma>(i)); }, json);
-  json.EndObject();
-  json.Key("process");
-  json.BeginObject();
-  json.Field("pid", status.process.pid);
-  json.Field("cpu_s", status.process.cpu_seconds);
-  json.Field("resident_bytes", status.process.resident_bytes);
-  json.Field("virtual_bytes", status.process.virtual_bytes);
-  json.Field("open_fds", status.process.open_fds);
-  json.Field("max_fds", status.process.max_fds);
-  json.Field("threads", status.process.threads);
-  json.EndObject();
+void WritePool(const BlockPoolStats& pool, JsonWriter& json) {
+  WriteObject("pool", json, [&] {
+    json.Field("mapped_bytes", pool.region_bytes);
+    json.Field("used_bytes", pool.used_bytes);
+    json.Field("max_bytes", pool.max_bytes);
+    json.Field("allocations", pool.allocations);
+    json.Field("exhausted", pool.exhausted);
+    json.Field("failed_growths", pool.failed_growths);
+    json.Field("huge_pages", pool.huge_pages);
+  });
+}
+
+void WriteProcess(const ProcessStatus& process, JsonWriter& json) {
+  WriteObject("process", json, [&] {
+    json.Field("pid", process.pid);
+    json.Field("cpu_s", process.cpu_seconds);
+    json.Field("resident_bytes", process.resident_bytes);
+    json.Field("virtual_bytes", process.virtual_bytes);
+    json.Field("open_fds", process.open_fds);
+    json.Field("max_fds", process.max_fds);
+    json.Field("threads", process.threads);
+    json.Key("memlock_bytes");
+    process.memlock_bytes == ProcessStatus::kUnlimited ? json.Null()
+                                                       : json.Value(process.memlock_bytes);
+    json.Field("pinned_bytes", process.pinned_bytes);
+    json.Field("kernel", process.kernel);
+  });
 }
 
 void WriteCounters(const CountersStatus& counters, JsonWriter& json) {
-  json.Key("counters");
-  json.BeginObject();
-  json.Field("connections_accepted", counters.accepted);
-  json.Field("connections_over_limit", counters.over_max_connections);
-  json.Field("connections_timed_out", counters.timed_out);
-  json.Field("connections_bad_peer", counters.bad_peers);
-  json.Field("requests_refused_logoff", counters.refused_logoff);
-  json.Field("requests_refused_limit", counters.refused_limit);
-  json.Field("requests_not_found", counters.not_found);
-  json.Field("requests_auth_failed", counters.auth_failed);
-  json.Field("requests_late", counters.late);
-  json.EndObject();
+  WriteObject("counters", json, [&] {
+    json.Field("connections_accepted", counters.accepted);
+    json.Field("connections_over_limit", counters.over_max_connections);
+    json.Field("connections_timed_out", counters.timed_out);
+    json.Field("connections_bad_peer", counters.bad_peers);
+    json.Field("requests_refused_logoff", counters.refused_logoff);
+    json.Field("requests_refused_limit", counters.refused_limit);
+    json.Field("requests_not_found", counters.not_found);
+    json.Field("requests_auth_failed", counters.auth_failed);
+    json.Field("requests_late", counters.late);
+  });
 }
 
 }  // namespace
@@ -225,12 +190,16 @@ std::string StatusJson(const ServerStatus& status) {
   WriteHistory(status, json);
   WriteConnections(status.connections, json);
   WriteLoops(status.loops, json);
-  WriteMachine(status, json);
+  WritePool(status.pool, json);
+  WriteRdma(status.runtime, json);
+  WriteProcess(status.process, json);
   WriteCounters(status.counters, json);
-  json.Key("options");
-  json.BeginObject();
-  for (const auto& [name, value] : status.options) json.Field(name, value);
-  json.EndObject();
+  WriteObject("options", json, [&] {
+    for (const auto& [name, value] : status.options) json.Field(name, value);
+  });
+  WriteObject("runtime_options", json, [&] {
+    for (const auto& [name, value] : status.runtime.options) json.Field(name, value);
+  });
   json.EndObject();
   return json.Take();
 }

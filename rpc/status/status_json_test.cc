@@ -96,6 +96,60 @@ TEST(StatusJsonTest, TellsOfConnectionsWithTheReason) {
   EXPECT_EQ(json.Number("rdma.fallbacks.no_device"), 7);
 }
 
+TEST(StatusJsonTest, TellsOfRdmaDevices) {
+  const ParsedJson json = Parsed(SampleStatus());
+  EXPECT_TRUE(json.Bool("rdma.answered"));
+  EXPECT_EQ(json.Text("rdma.why_not"), "in_use");
+  EXPECT_EQ(json.Number("rdma.setups"), 3);
+  EXPECT_EQ(json.Number("rdma.stalls"), 3);
+  EXPECT_EQ(json.Number("rdma.stalled"), 2);
+  EXPECT_EQ(json.Size("rdma.devices"), 2);
+  const std::string used = "rdma.devices.0.";
+  EXPECT_EQ(json.Text(used + "name"), "mlx5_0");
+  EXPECT_EQ(json.Text(used + "link_layer"), "RoCE");
+  EXPECT_TRUE(json.Bool(used + "open"));
+  EXPECT_EQ(json.Number(used + "ports.0.mtu_bytes"), 4096);
+  EXPECT_EQ(json.Text(used + "addresses.0"), "192.0.2.7");
+  EXPECT_EQ(json.Number(used + "connections_ever"), 11);
+  EXPECT_EQ(json.Number(used + "breaks.retry_exc_err"), 4);
+  EXPECT_EQ(json.Number(used + "async_events.port_err"), 1);
+  EXPECT_EQ(json.Number(used + "credit_waits"), 7);
+  EXPECT_EQ(json.Number(used + "receives_posted"), 500);
+  EXPECT_EQ(json.Text("rdma.devices.1.why_not"), "no_active_port");
+  EXPECT_EQ(json.Text("rdma.devices.1.why_text"), std::string(Explain(WhyNotRdma::kNoActivePort)));
+  EXPECT_EQ(json.Number("rdma.memory.failures"), 1);
+  EXPECT_EQ(json.Number("rdma.copied_bytes.sent_small"), 77);
+}
+
+TEST(StatusJsonTest, TellsOfTheRdmaUnderAConnection) {
+  const ParsedJson json = Parsed(SampleStatus());
+  const std::string rdma = "connections.list.1.rdma.";
+  EXPECT_EQ(json.Number(rdma + "generation"), 2);
+  EXPECT_EQ(json.Number(rdma + "credits"), 60);
+  EXPECT_EQ(json.Number(rdma + "upgrades"), 2);
+  EXPECT_EQ(json.Number(rdma + "fallbacks"), 1);
+  EXPECT_EQ(json.Text(rdma + "last_fallback"), "broken");
+  EXPECT_EQ(json.Number(rdma + "messages_out"), 31);
+  EXPECT_EQ(json.Number(rdma + "fetched"), 70'000);
+  EXPECT_EQ(json.Number(rdma + "credit_waits"), 5);
+  EXPECT_EQ(json.Number("connections.list.0.rdma.generation"), 0);
+  EXPECT_EQ(json.Text("connections.list.0.rdma.last_fallback"), "");
+}
+
+TEST(StatusJsonTest, TellsOfEventsAndLimits) {
+  const ParsedJson json = Parsed(SampleStatus());
+  EXPECT_EQ(json.Size("rdma.events"), 2);
+  EXPECT_EQ(json.Number("rdma.events.1.times"), 3);
+  EXPECT_EQ(json.Number("rdma.events.1.last_unix_s"), 43201);
+  EXPECT_EQ(json.Text("rdma.events.1.text"), "a travels over TCP: broken");
+  EXPECT_EQ(json.Number("rdma.events_forgotten"), 5);
+  EXPECT_EQ(json.Text("runtime_options.polling"), "adaptive");
+  EXPECT_EQ(json.Number("process.memlock_bytes"), 8 << 20);
+  ServerStatus status = SampleStatus();
+  status.process.memlock_bytes = ProcessStatus::kUnlimited;
+  EXPECT_TRUE(Parsed(status).IsNull("process.memlock_bytes"));
+}
+
 TEST(StatusJsonTest, TellsOfLoopsAndOfThoseThatDidNotAnswer) {
   const ParsedJson json = Parsed(SampleStatus());
   EXPECT_TRUE(json.Bool("loops.0.answered"));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "prometheus/text_serializer.h"
 #include "rpc/status/metric_families.h"
+#include "rpc/status/rdma_metrics.h"
 
 namespace farcall {
 namespace {
@@ -116,17 +117,6 @@ void AddConnections(const ServerStatus& status, MetricFamilies& families) {
         std::pair("timed_out", counters.timed_out), std::pair("bad_peer", counters.bad_peers)}) {
     families.Add(static_cast<double>(count), {{"reason", reason}});
   }
-  families.OneCounter("farcall_rdma_upgrades_total",
-                      "Connections of this process, clients' too, that went over to RDMA.",
-                      status.upgrades.upgrades);
-  families.Counter(
-      "farcall_rdma_fallbacks_total",
-      "Times that a connection which asked for RDMA stayed on TCP or fell back to it.");
-  for (size_t i = 0; i < kWhyNotRdmaCount; ++i) {
-    if (status.upgrades.fallbacks[i] == 0) continue;
-    families.Add(static_cast<double>(status.upgrades.fallbacks[i]),
-                 {{"reason", std::string(Name(static_cast<WhyNotRdma>(i)))}});
-  }
 }
 
 void AddMachine(const ServerStatus& status, MetricFamilies& families) {
@@ -160,6 +150,13 @@ void AddProcess(const ProcessStatus& process, MetricFamilies& families) {
   families.OneGauge("process_threads", "Threads of the process.", process.threads);
   families.OneGauge("process_start_time_seconds", "Start of the process, seconds since 1970.",
                     process.start_unix_seconds);
+  if (process.memlock_bytes != ProcessStatus::kUnlimited) {
+    families.OneGauge("farcall_process_memlock_limit_bytes",
+                      "How much memory may be locked, where there is a limit.",
+                      process.memlock_bytes);
+  }
+  families.OneGauge("farcall_process_pinned_bytes", "Memory that drivers hold locked.",
+                    process.pinned_bytes);
 }
 
 }  // namespace
@@ -169,6 +166,7 @@ std::vector<prometheus::MetricFamily> StatusMetrics(const ServerStatus& status) 
   AddServer(status, families);
   AddCalls(status.methods, families);
   AddConnections(status, families);
+  AddRdmaMetrics(status.runtime, families);
   AddMachine(status, families);
   AddProcess(status.process, families);
   return families.Take();

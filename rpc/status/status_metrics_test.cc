@@ -145,6 +145,66 @@ TEST(StatusMetricsTest, TellsOfConnectionsAndReasons) {
   EXPECT_EQ(metrics.At("farcall_server_connections_cut_total{reason=\"timed_out\"}"), 0);
 }
 
+TEST(StatusMetricsTest, TellsOfEachDevice) {
+  const Exposition metrics(MetricsText(SampleStatus()));
+  const auto of = [&](const char* name) {
+    return metrics.At(absl::StrCat("farcall_rdma_", name, "{device=\"mlx5_0\"}"));
+  };
+  EXPECT_EQ(metrics.At("farcall_rdma_device_info{device=\"mlx5_1\",link_layer=\"InfiniBand\","
+                       "why_not=\"no_active_port\"}"),
+            1);
+  EXPECT_EQ(of("device_usable"), 1);
+  EXPECT_EQ(metrics.At("farcall_rdma_device_usable{device=\"mlx5_1\"}"), 0);
+  EXPECT_EQ(metrics.At("farcall_rdma_port_active{device=\"mlx5_1\",port=\"1\"}"), 0);
+  EXPECT_EQ(of("connections"), 1);
+  EXPECT_EQ(of("connections_opened_total"), 11);
+  EXPECT_EQ(of("queue_pairs"), 2);
+  EXPECT_EQ(of("queue_pairs_created_total"), 12);
+  EXPECT_EQ(of("device_removals_total"), 1);
+  EXPECT_EQ(of("received_bytes_total"), 100'000);
+  EXPECT_EQ(of("sent_bytes_total"), 200'000);
+  EXPECT_EQ(of("received_messages_total"), 50);
+  EXPECT_EQ(of("sent_messages_total"), 60);
+  EXPECT_EQ(of("doorbells_total"), 40);
+  EXPECT_EQ(of("completions_total"), 90);
+  EXPECT_EQ(of("receive_slots"), 512);
+  EXPECT_EQ(of("receives_posted"), 500);
+  EXPECT_EQ(of("receives_promised"), 64);
+  const std::string device = "{device=\"mlx5_0\",";
+  EXPECT_EQ(metrics.At("farcall_rdma_breaks_total" + device + "status=\"retry_exc_err\"}"), 4);
+  EXPECT_EQ(metrics.At("farcall_rdma_async_events_total" + device + "type=\"port_err\"}"), 1);
+  EXPECT_EQ(metrics.At("farcall_rdma_send_waits_total" + device + "wanted=\"credits\"}"), 7);
+  EXPECT_EQ(metrics.At("farcall_rdma_send_waits_total" + device + "wanted=\"slots\"}"), 8);
+  EXPECT_EQ(metrics.At("farcall_rdma_send_waits_total" + device + "wanted=\"memory\"}"), 9);
+}
+
+TEST(StatusMetricsTest, TellsOfRegisteredMemoryAndSetUps) {
+  const Exposition metrics(MetricsText(SampleStatus()));
+  EXPECT_EQ(metrics.At("farcall_rdma_control_answered"), 1);
+  EXPECT_EQ(metrics.At("farcall_rdma_setups"), 3);
+  EXPECT_EQ(metrics.At("farcall_stalls_total"), 3);
+  EXPECT_EQ(metrics.At("farcall_stalled_connections"), 2);
+  EXPECT_EQ(metrics.At("farcall_rdma_incoming_setups"), 2);
+  EXPECT_EQ(metrics.At("farcall_rdma_registered_bytes"), 24 << 20);
+  EXPECT_EQ(metrics.At("farcall_rdma_registrations_total"), 3);
+  EXPECT_EQ(metrics.At("farcall_rdma_registration_failures_total"), 1);
+  EXPECT_EQ(metrics.At("farcall_rdma_registration_seconds_total"), 0.004);
+  EXPECT_EQ(metrics.At("farcall_copied_bytes_total{cause=\"sent_small\"}"), 77);
+  EXPECT_EQ(metrics.At("farcall_process_memlock_limit_bytes"), 8 << 20);
+  EXPECT_EQ(metrics.At("farcall_process_pinned_bytes"), 24 << 20);
+}
+
+TEST(StatusMetricsTest, WhatIsNotKnownIsLeftOut) {
+  ServerStatus status = SampleStatus();
+  status.runtime.rdma = RdmaStatus();
+  status.process.memlock_bytes = ProcessStatus::kUnlimited;
+  const Exposition metrics(MetricsText(status));
+  EXPECT_EQ(metrics.At("farcall_rdma_control_answered"), 0);
+  EXPECT_FALSE(metrics.Has("farcall_rdma_setups"));
+  EXPECT_FALSE(metrics.Has("farcall_process_memlock_limit_bytes"));
+  EXPECT_EQ(metrics.types().count("farcall_rdma_connections"), 0u);
+}
+
 TEST(StatusMetricsTest, TellsOfTheMachine) {
   const Exposition metrics(MetricsText(SampleStatus()));
   EXPECT_EQ(metrics.At("farcall_build_info{version=\"1.2.3\"}"), 1);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "rpc/status/dump_text.h"
 #include "rpc/status/status_json.h"
 #include "rpc/status/status_metrics.h"
 #include "rpc/status/status_page.h"
@@ -30,6 +31,10 @@ void AddStatusPages(std::shared_ptr<StatusCollector> collector, HttpPages& pages
               const ServerStatus status = collector->Collect();
               if (WantsJson(request)) return HttpPage{200, "application/json", StatusJson(status)};
               return HttpPage{200, "text/html; charset=utf-8", StatusPage(status)};
+            });
+  pages.Add("/status/dump", "all of it as text, for a report of a trouble",
+            [collector](const HttpRequest&) {
+              return HttpPage{200, "text/plain; charset=utf-8", DumpText(collector->Collect())};
             });
   pages.Add("/metrics", "the same for Prometheus", [collector](const HttpRequest&) {
     return HttpPage{200, "text/plain; version=0.0.4; charset=utf-8",

@@ -23,7 +23,7 @@ class StatusPagesTest : public testing::Test {
     core_->parts = world_.parts;
     core_->started = world_.clock.Now();
     EXPECT_TRUE(core_->services.Add(service_).ok());
-    collector_ = std::make_shared<StatusCollector>(*core_, [this] { return upgrades_; });
+    collector_ = std::make_shared<StatusCollector>(*core_, [this] { return runtime_; });
     AddStatusPages(collector_, pages_);
   }
   HttpPage Get(const char* path, HttpRequest request = {}) {
@@ -40,7 +40,7 @@ class StatusPagesTest : public testing::Test {
   SessionWorld world_;
   LoneService service_;
   std::shared_ptr<ServerCore> core_ = std::make_shared<ServerCore>();
-  UpgradeCounts upgrades_;
+  RuntimeStatus runtime_;
   std::shared_ptr<StatusCollector> collector_;
   HttpPages pages_;
 };
@@ -74,13 +74,21 @@ TEST_F(StatusPagesTest, MetricsHaveTheTypeOfTheirFormat) {
       page.body, "farcall_server_calls_total{service=\"farcall.one.Lone\",method=\"Say\""));
 }
 
+TEST_F(StatusPagesTest, TheDumpIsText) {
+  collector_->SetListenAddress(Address::Ipv4({192, 0, 2, 7}, 8002));
+  const HttpPage page = Get("/status/dump");
+  EXPECT_EQ(page.content_type, "text/plain; charset=utf-8");
+  EXPECT_TRUE(absl::StartsWith(page.body, "farcall "));
+  EXPECT_TRUE(absl::StrContains(page.body, "listen 192.0.2.7:8002"));
+}
+
 TEST_F(StatusPagesTest, TellsWhatTheServerKnows) {
   collector_->SetListenAddress(Address::Ipv4({192, 0, 2, 7}, 8002));
   core_->stopping = true;
   core_->counters.late = 3;
   core_->limit.Set(MaxConcurrency(12));
   core_->options.max_connections = 77;
-  upgrades_.upgrades = 5;
+  runtime_.upgrades.upgrades = 5;
   MethodStats& stats = core_->services.all()[0].state->stats;
   stats.OnStart();
   stats.OnStart();

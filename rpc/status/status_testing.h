@@ -22,6 +22,108 @@ inline MethodSnapshot CallsOf(uint64_t ok, uint64_t failed, Duration latency) {
   return calls;
 }
 
+// Two devices: one in use and one that may not be; and something of every count.
+inline RdmaStatus SampleRdma() {
+  RdmaStatus rdma;
+  rdma.answered = rdma.looked = true;
+  rdma.answer_seconds = 0.00001;
+  rdma.setups = 3;
+  rdma.incoming_setups = 2;
+  RdmaDeviceStatus used;
+  used.name = "mlx5_0";
+  used.link_layer = "RoCE";
+  used.present = used.open = true;
+  used.ports = {{1, true, 4096}};
+  used.addresses = {"192.0.2.7"};
+  used.queue_pairs = 2;
+  used.queue_pairs_ever = 12;
+  used.loops = 1;
+  used.removals = 1;
+  used.events = {{"port_err", 1}, {"port_active", 2}};
+  RdmaTraffic& traffic = used.traffic;
+  traffic.connections = 1;
+  traffic.connections_ever = 11;
+  traffic.breaks = {{"retry_exc_err", 4}, {"wr_flush_err", 6}};
+  traffic.bytes_in = 100'000;
+  traffic.bytes_out = 200'000;
+  traffic.messages_in = 50;
+  traffic.messages_out = 60;
+  traffic.doorbells = 40;
+  traffic.completions = 90;
+  traffic.credit_waits = 7;
+  traffic.slot_waits = 8;
+  traffic.memory_waits = 9;
+  traffic.receive_slots = 512;
+  traffic.receives_posted = 500;
+  traffic.receives_promised = 64;
+  RdmaDeviceStatus down;
+  down.name = "mlx5_1";
+  down.link_layer = "InfiniBand";
+  down.present = true;
+  down.why = WhyNotRdma::kNoActivePort;
+  down.why_detail = "mlx5_1";
+  down.ports = {{1, false, 0}};
+  rdma.devices = {used, down};
+  rdma.memory = {3, 24 << 20, 24 << 20, 3, 1, 0.004, 3};
+  return rdma;
+}
+
+inline ConnectionsStatus SampleConnections() {
+  ConnectionsStatus connections{2, 1, 1, 0, {}};
+  ConnectionStatus tcp;
+  tcp.info.local = Address::Ipv4({127, 0, 0, 1}, 8002);
+  tcp.info.peer = Address::Ipv4({127, 0, 0, 1}, 40'000);
+  tcp.info.why_not_rdma = WhyNotRdma::kNoDevice;
+  tcp.info.why_detail = "none of mlx5_0";
+  tcp.info.tls = "TLSv1.3 TLS_AES_256_GCM_SHA384";
+  tcp.info.tls_peer = "/CN=client";
+  tcp.info.bytes_read = 1000;
+  tcp.info.bytes_written = 2000;
+  tcp.protocol = "baidu_std";
+  tcp.user = "alice";
+  tcp.age_seconds = 12;
+  tcp.calls = 1;
+  tcp.requests = 42;
+  ConnectionStatus rdma = tcp;
+  rdma.info.transport = TransportKind::kRdma;
+  rdma.info.why_not_rdma = WhyNotRdma::kInUse;
+  rdma.info.device = "mlx5_0";
+  rdma.info.rdma.generation = 2;
+  rdma.info.rdma.credits = 60;
+  rdma.info.rdma.upgrades = 2;
+  rdma.info.rdma.fallbacks = 1;
+  rdma.info.rdma.last_fallback = WhyNotRdma::kBroken;
+  rdma.info.rdma.messages_in = 30;
+  rdma.info.rdma.messages_out = 31;
+  rdma.info.rdma.fetches = true;
+  rdma.info.rdma.fetched = 70'000;
+  rdma.info.rdma.credit_waits = 5;
+  connections.some = {tcp, rdma};
+  return connections;
+}
+
+inline ClientsStatus SampleClients() {
+  ClientsStatus clients;
+  clients.loops.resize(1);
+  clients.loops[0] = {true, 40e-6, 1, 9, 8};
+  clients.sessions = 3;
+  ClientConnectionStatus one;
+  one.server = "10.0.0.1:80";
+  one.info.transport = TransportKind::kRdma;
+  one.info.why_not_rdma = WhyNotRdma::kInUse;
+  one.info.device = "mlx5_0";
+  one.info.bytes_read = 100;
+  one.info.bytes_written = 200;
+  one.connected = true;
+  one.calls = 2;
+  ClientConnectionStatus other;
+  other.server = "store:80";
+  other.info.why_not_rdma = WhyNotRdma::kPeerSilent;
+  other.loop = 1;
+  clients.some = {one, other};
+  return clients;
+}
+
 // A server of two methods, one of them idle, with one connection over each transport.
 inline ServerStatus SampleStatus() {
   ServerStatus status;
@@ -46,36 +148,29 @@ inline ServerStatus SampleStatus() {
     const MethodCounts counts{10, 10, 1, 0, 10'000'000};
     status.history.push_back({status.now - std::chrono::seconds(2 - i), 1, counts});
   }
-  status.connections = {2, 1, 1, 0, {}};
-  ConnectionStatus tcp;
-  tcp.info.local = Address::Ipv4({127, 0, 0, 1}, 8002);
-  tcp.info.peer = Address::Ipv4({127, 0, 0, 1}, 40'000);
-  tcp.info.why_not_rdma = WhyNotRdma::kNoDevice;
-  tcp.info.why_detail = "none of mlx5_0";
-  tcp.info.tls = "TLSv1.3 TLS_AES_256_GCM_SHA384";
-  tcp.info.tls_peer = "/CN=client";
-  tcp.info.bytes_read = 1000;
-  tcp.info.bytes_written = 2000;
-  tcp.protocol = "baidu_std";
-  tcp.user = "alice";
-  tcp.age_seconds = 12;
-  tcp.calls = 1;
-  tcp.requests = 42;
-  ConnectionStatus rdma = tcp;
-  rdma.info.transport = TransportKind::kRdma;
-  rdma.info.why_not_rdma = WhyNotRdma::kInUse;
-  rdma.info.device = "mlx5_0";
-  status.connections.some = {tcp, rdma};
+  status.connections = SampleConnections();
   status.loops = {{true, 0.00002, 2, 1000, 10}, {}};
   status.pool.region_bytes = 8 << 20;
   status.pool.used_bytes = 64 << 10;
   status.pool.max_bytes = size_t{1} << 30;
-  status.upgrades.upgrades = 1;
-  status.upgrades.fallbacks[static_cast<size_t>(WhyNotRdma::kNoDevice)] = 7;
+  status.runtime.clients = SampleClients();
+  status.runtime.upgrades.upgrades = 1;
+  status.runtime.upgrades.stalls = 3;
+  status.runtime.upgrades.stalled = 2;
+  status.runtime.upgrades.fallbacks[static_cast<size_t>(WhyNotRdma::kNoDevice)] = 7;
+  status.runtime.rdma = SampleRdma();
+  status.runtime.copied[CopyCause::kSentSmall] = 77;
+  const PastEvent::Time noon{std::chrono::hours(12)};
+  status.runtime.events = {{noon, noon, 1, "RDMA devices: mlx5_0 (RoCE)"},
+                           {noon, noon + std::chrono::seconds(1), 3, "a travels over TCP: broken"}};
+  status.runtime.events_forgotten = 5;
+  status.runtime.options = {{"polling", "adaptive"}};
   status.counters.accepted = 2;
   status.counters.not_found = 4;
   status.options = {{"max_body_size", "67108864"}, {"use_rdma", "true"}};
-  status.process = {4711, 1.7e9, 12.5, 30 << 20, 300 << 20, 12, 1024, 9};
+  status.process = {
+      4711, 1.7e9, 12.5, 30 << 20, 300 << 20, 12, 1024, 9, 8 << 20, 24 << 20, "Linux 6.1.0 x86_64",
+      noon};
   return status;
 }
 

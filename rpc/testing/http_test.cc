@@ -61,6 +61,8 @@ TEST(HttpTest, CurlIsToldWhatIsWrong) {
       {"-d '{' " + at + kEcho, 400, "EREQUEST"},
       {"-T /dev/null " + at + kEcho, 405, "GET, POST"},
       {"-d x -H 'Content-Type: text/html' " + at + kEcho, 415, "application/json"},
+      {"-d '{\"message\":\"hi\"}' -H 'Origin: http://evil.example' " + at + kEcho, 403,
+       "a page of another site"},
       {"-H 'x-farcall-timeout-ms: soon' -d '{}' " + at + kEcho, 400, "milliseconds"},
       {absl::StrCat("-H 'X: ", std::string(20'000, 'x'), "' ", at, "/health"), 431, "bytes"},
       {absl::StrCat(at, "/", std::string(9'000, 'x')), 414, "bytes"},
@@ -203,6 +205,96 @@ TEST(HttpTest, WithoutHttpItIsNoFrame) {
   EXPECT_TRUE(peer.WaitForEnd());
   peer.Close();
   EXPECT_TRUE(server.log().Wait("no RPC frame"));
+}
+
+// Its request may wait to be read, so that nothing has said yet that it speaks HTTP.
+TEST(HttpTest, WhoHasAskedBeforeStopIsAnsweredInHttp) {
+  for (int round = 0; round < 50; ++round) {
+    TestServer server(EchoBack, Inline());
+    std::vector<HttpPeer> peers;
+    for (int i = 0; i < 4; ++i) {
+      peers.emplace_back(server.address());
+      ASSERT_TRUE(peers.back().Send(HttpGet("/health")));
+    }
+    std::thread stopper([&] { EXPECT_TRUE(server.server().Stop(kTestPatience).ok()); });
+    for (HttpPeer& peer : peers) {
+      const auto answer = peer.Receive();
+      const int status = answer.has_value() ? answer->status : 0;
+      EXPECT_TRUE(status == 200 || status == 503) << "round " << round << ": " << status;
+      peer.Close();
+    }
+    stopper.join();
+  }
+}
+
+// One handler thread, held by a call that has its answer: a page waits behind it.
+class HttpPageStopTest : public ::testing::Test {
+ protected:
+  HttpPageStopTest() {
+    EXPECT_TRUE(caller_.Ask(HttpPost(kEcho, Message("hi"))).has_value());
+    EXPECT_TRUE(page_.Send(HttpGet("/metrics")));
+    EXPECT_EQ(HealthStatus(), 200) << "what was sent before has arrived";
+  }
+  static ServerOptions OneThread() {
+    ServerOptions options;
+    options.handler_threads = 1;
+    return options;
+  }
+  int HealthStatus() {
+    const auto health = probe_.Ask(HttpGet("/health"));
+    return health.has_value() ? health->status : 0;
+  }
+  void CloseAll() {
+    caller_.Close();
+    page_.Close();
+    probe_.Close();
+  }
+
+  TestEvent leave_;
+  TestServer server_{
+      [this](Controller& controller, const auto& request, auto& response, auto* done) {
+        EchoBack(controller, request, response, done);
+        EXPECT_TRUE(leave_.Wait());
+      },
+      OneThread()};
+  HttpPeer caller_{server_.address()};
+  HttpPeer page_{server_.address()};
+  HttpPeer probe_{server_.address()};
+};
+
+TEST_F(HttpPageStopTest, StopWaitsForAPageThatIsBeingMade) {
+  auto stopped =
+      std::async(std::launch::async, [&] { return server_.server().Stop(kTestPatience); });
+  EXPECT_TRUE(Eventually([&] { return HealthStatus() == 503; }));
+  EXPECT_EQ(stopped.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  leave_.Signal();
+  const auto page = page_.Receive();
+  ASSERT_TRUE(page.has_value());
+  EXPECT_EQ(page->status, 200);
+  CloseAll();
+  EXPECT_TRUE(stopped.get().ok());
+}
+
+TEST_F(HttpPageStopTest, TheGraceBoundsThatToo) {
+  auto stopped = std::async(std::launch::async,
+                            [&] { return server_.server().Stop(std::chrono::milliseconds(20)); });
+  EXPECT_TRUE(page_.WaitForEnd()) << "its answer is given up";
+  CloseAll();
+  EXPECT_TRUE(stopped.get().ok()) << "each call has its answer";
+  leave_.Signal();
+}
+
+TEST_F(HttpPageStopTest, AServerIsDestroyedBehindItsPages) {
+  std::atomic<bool> destroyed{false};
+  std::thread destroyer([&] {
+    server_.Destroy();
+    destroyed = true;
+  });
+  EXPECT_TRUE(page_.WaitForEnd());
+  CloseAll();
+  EXPECT_FALSE(destroyed);
+  leave_.Signal();
+  destroyer.join();
 }
 
 }  // namespace

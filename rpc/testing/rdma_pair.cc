@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "rpc/session/client_survey.h"
 #include "transport/base/check.h"
 #include "transport/loop/loop_testing.h"
 #include "transport/tls/tls_context.h"
@@ -21,6 +22,16 @@ RdmaRigOptions OnlyOn(const std::string& device, RdmaRigOptions options) {
   return options;
 }
 
+RdmaRigOptions WithEvents(RdmaRigOptions options, EventRing& events) {
+  options.events = &events;
+  return options;
+}
+
+// Only what no other test sends from its own memory.
+RegistrationCacheOptions OnlyHuge() {
+  return {.min_bytes = size_t{7} << 20, .max_bytes = size_t{64} << 20};
+}
+
 }  // namespace
 
 UpgradeOptions SoonAgain() {
@@ -33,11 +44,12 @@ UpgradeOptions SoonAgain() {
 }
 
 RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
-    : rig_(options),
+    : rig_(WithEvents(options, events_)),
       tcp_(rig_.pool(), nullptr),
       tls_(tcp_),
-      record_([this](absl::string_view line) { log_.Sink()(LogSeverity::kInfo, line); }),
-      transport_(tls_, rig_.transport(), record_, upgrade) {
+      record_([this](absl::string_view line) { log_.Sink()(LogSeverity::kInfo, line); }, &events_),
+      transport_(tls_, rig_.transport(), record_, upgrade),
+      registrations_(OnlyHuge(), rig_.registrar()) {
   for (size_t i = 0; i < rig_.loops().size(); ++i) Drive(rig_.loops().at(i));
   Drive(rig_.control());
   auto control = ControlThread::Start();
@@ -54,6 +66,21 @@ RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
       .server_tls = [](const ServerTlsOptions& tls) { return LoadTls(tls, nullptr); },
       .log = log_.Sink(),
       .sessions = &sessions_,
+      .roll = &roll_,
+      .copied = &rig_.copied(),
+      .registrar = &rig_.registrar(),
+      .registrations = &registrations_,
+      .status =
+          [this] {
+            RuntimeStatus status;
+            status.upgrades = record_.counts();
+            status.clients = ClientSurvey::Begin(rig_.loops(), clock_, roll_)->Wait(kTestPatience);
+            status.rdma = rig_.transport().Status(kTestPatience);
+            status.copied = rig_.copied().Sum();
+            status.events = events_.events();
+            status.events_forgotten = events_.forgotten();
+            return status;
+          },
   });
 }
 

@@ -14,10 +14,13 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "rpc/dispatch/in_flight.h"
 #include "rpc/runtime.h"
+#include "rpc/session/session_roll.h"
 #include "rpc/testing/log_lines.h"
 #include "transport/base/clock.h"
+#include "transport/base/event_ring.h"
+#include "transport/base/in_flight.h"
+#include "transport/buffer/registration_cache.h"
 #include "transport/link/chosen_transport.h"
 #include "transport/loop/control_thread.h"
 #include "transport/loop/loop_driver.h"
@@ -41,6 +44,8 @@ class RdmaEnd {
   ~RdmaEnd();
 
   Runtime& runtime() { return *runtime_; }
+  RdmaRegistrar& registrar() { return rig_.registrar(); }
+  RegistrationCache& registrations() { return registrations_; }
   size_t used_bytes() { return rig_.pool().stats().used_bytes; }
   UpgradeCounts counts() const { return record_.counts(); }
   // For messages of failed tests.
@@ -51,12 +56,15 @@ class RdmaEnd {
 
   SteadyClock clock_;
   InFlight sessions_;
+  SessionRoll roll_;
   LogLines log_;
+  EventRing events_;
   RdmaRig rig_;
   TcpTransport tcp_;
   TlsTransport tls_;
   UpgradeRecord record_;
   ChosenTransport transport_;
+  RegistrationCache registrations_;
   std::vector<std::unique_ptr<LoopDriver>> drivers_;
   std::unique_ptr<ControlThread> control_;
   std::unique_ptr<Runtime> runtime_;

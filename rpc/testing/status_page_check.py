@@ -10,7 +10,7 @@ CHARTS = {"chart-rate": 2, "chart-latency": 2}  # lines
 FEWEST_POINTS = 3
 FEWEST_ROWS = {
     "methods": 4, "connections": 3, "loops": 1, "counters": 9, "fallbacks": 1, "machine": 8,
-    "options": 10,
+    "options": 10, "devices": 1, "registrations": 8, "events": 1,
 }
 EVIL = "<img src=x onerror=\"document.title='broken'\"></script><b id=broken>"
 

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -136,62 +135,6 @@ TEST(StopTest, CountsWhatWasNotAnsweredInTime) {
   }
   kept.RunAll();
   EXPECT_EQ(calls[0].ends(), 1);
-}
-
-// One handler thread, which is held: the calls behind it are told that they were not run.
-TEST(StopTest, WhatHasNotBegunIsRefusedWhenTheGraceIsOver) {
-  TestEvent entered;
-  TestEvent leave;
-  ServerOptions options;
-  options.handler_threads = 1;
-  TestServer server(
-      [&](Controller& controller, const auto& request, auto& response, auto* done) {
-        entered.Signal();
-        EXPECT_TRUE(leave.Wait());
-        EchoBack(controller, request, response, done);
-      },
-      options);
-  RawPeer peer(server.address());
-  ASSERT_TRUE(peer.Send(EchoFrame(1) + EchoFrame(2) + EchoFrame(3)));
-  ASSERT_TRUE(entered.Wait());
-  ASSERT_TRUE(Eventually([&] {
-    RawPeer other(server.address());
-    wire::RpcMeta meta = EchoMeta(4);
-    meta.mutable_request()->set_method_name("Unknown");
-    return other.Send(FrameBytes(meta, nullptr)) && other.Receive().has_value();
-  })) << "what was sent before has arrived";
-  auto stopped =
-      std::async(std::launch::async, [&] { return server.server().Stop(milliseconds(20)); });
-  for (int i = 0; i < 2; ++i) {
-    const auto refused = peer.Receive();
-    ASSERT_TRUE(refused.has_value());
-    EXPECT_NE(refused->meta.correlation_id(), 1);
-    EXPECT_EQ(refused->meta.response().error_code(), kLogoff);
-  }
-  EXPECT_FALSE(peer.Receive().has_value()) << "no farewell while an answer is owed";
-  peer.Close();
-  EXPECT_EQ(stopped.get().message(), "1 call was not answered within 20 ms");
-  leave.Signal();
-  server.Destroy();
-  EXPECT_EQ(server.service().runs(), 1);
-}
-
-TEST(StopTest, AConnectionThatIsOwedNothingGetsAFarewell) {
-  TestServer server;
-  RawPeer peer(server.address());
-  ASSERT_TRUE(peer.Send(EchoFrame(1)));
-  ASSERT_TRUE(peer.Receive().has_value());
-  std::thread stopper([&] { EXPECT_TRUE(server.server().Stop(kTestPatience).ok()); });
-  const auto farewell = peer.Receive();
-  ASSERT_TRUE(farewell.has_value());
-  EXPECT_EQ(farewell->meta.correlation_id(), 0);
-  EXPECT_EQ(farewell->meta.response().error_code(), kLogoff);
-  // What crossed it is not run, and not answered.
-  ASSERT_TRUE(peer.Send(EchoFrame(2)));
-  EXPECT_FALSE(peer.Receive().has_value());
-  peer.Close();
-  stopper.join();
-  EXPECT_EQ(server.service().runs(), 1);
 }
 
 TEST(StopTest, TwiceIsOnce) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -267,6 +268,30 @@ TEST(TlsTest, AServersRefusalOfRdmaIsToldToTheClient) {
   EXPECT_TRUE(why == WhyNotRdma::kTls || why == WhyNotRdma::kNoLibrary ||
               why == WhyNotRdma::kNoDevice || why == WhyNotRdma::kDeviceNotPermitted)
       << Name(why);
+}
+
+// So who begins handshakes and leaves them there takes no more than max_connections of them.
+TEST(TlsTest, HandshakesUnderWayAreConnectionsThatCount) {
+  TestCa ca;
+  ServerTlsOptions tls = ca.Server();
+  tls.handshake_timeout = std::chrono::minutes(5);
+  ServerOptions options = With(tls);
+  options.max_connections = 3;
+  TestServer server(EchoBack, options);
+  std::vector<RawPeer> half;
+  for (int i = 0; i < 3; ++i) {
+    half.emplace_back(server.address());
+    EXPECT_TRUE(half.back().Send(absl::string_view("\x16\x03\x01\x02\x00\x01\x00", 7)));
+  }
+  EXPECT_TRUE(Eventually([&] { return server.server().connection_count() == 3; }));
+  RawPeer late(server.address());
+  EXPECT_TRUE(late.WaitForEnd());
+  EXPECT_EQ(server.log().Count("max_connections 3 is reached"), 1);
+  half.clear();
+  EXPECT_TRUE(Eventually([&] {
+    TestClient client(server.address(), With(ca.Client()));
+    return TestCall().Call(client.channel()).Echoed();
+  }));
 }
 
 TEST(TlsTest, SilentAndGarbledClientsHoldNobodyUp) {

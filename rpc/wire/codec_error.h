@@ -19,8 +19,9 @@ inline absl::Status MalformedPayload(absl::string_view type, size_t size, absl::
       absl::StrCat("the ", type, " payload of ", size, " bytes is malformed: ", what));
 }
 
+// Unlike NoBlocksFor, it never will be better.
 inline absl::Status DecompressesToTooMuch(absl::string_view type, size_t size, size_t max_size) {
-  return absl::ResourceExhaustedError(
+  return absl::OutOfRangeError(
       absl::StrCat("the ", type, " payload of ", size, " bytes decompresses to more than ",
                    max_size, ", the limit of a message: send less at once, or raise the limit"));
 }

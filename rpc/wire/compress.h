@@ -29,7 +29,8 @@ absl::StatusOr<Buffer> Compress(int type, const Buffer& data, BlockPool& pool);
 // way to an error, are there more blocks than for that and one; beside them the decompressor
 // takes up to 64 KiB, for LZ4 up to three times the blocks that the frame announces, which are
 // not larger than max_size or 64 KiB. kInvalidArgument: not of this type, cut short, or with
-// bytes after its end. kResourceExhausted: over `max_size`, or `pool` is at its limit.
+// bytes after its end. kOutOfRange: over `max_size`. kResourceExhausted: `pool` is at its limit,
+// or there is no memory for the decompressor.
 absl::StatusOr<Buffer> Decompress(int type, const Buffer& data, size_t max_size, BlockPool& pool);
 
 }  // namespace farcall

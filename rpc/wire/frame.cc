@@ -74,6 +74,19 @@ bool ParseMetaBytes(const char* bytes, size_t size, wire::RpcMeta& meta) {
   return size <= INT_MAX && meta.ParsePartialFromArray(bytes, static_cast<int>(size));
 }
 
+// 0, or kFrameHeaderSize if the header of the frame at the front is not there yet.
+absl::StatusOr<size_t> ReadHeader(const Buffer& input, const FrameLimits& limits,
+                                  FrameHeader& header) {
+  char scratch[kFrameHeaderSize];
+  const absl::string_view front = input.Front(std::min(input.size(), kFrameHeaderSize), scratch);
+  if (absl::Status status = CheckMagic(front); !status.ok()) return status;
+  if (front.size() < kFrameHeaderSize) return kFrameHeaderSize;
+  header = {.body_size = LoadBigEndian32(front.data() + 4),
+            .meta_size = LoadBigEndian32(front.data() + 8)};
+  if (absl::Status status = CheckSizes(header, limits); !status.ok()) return status;
+  return 0;
+}
+
 // `input` holds the header and the meta. A meta that is spread over slices is copied into
 // one piece, not parsed by BufferInputStream: where a bounded message is malformed,
 // libprotobuf 3.21 backs up over more than the last piece, which a stream need not bear.
@@ -92,6 +105,15 @@ bool ParseMeta(const Buffer& input, size_t meta_size, wire::RpcMeta& meta) {
   return ParseMetaBytes(copy.get(), meta_size, meta);
 }
 
+// The same, into `frame`, whose own meta may be an older one.
+absl::Status ReadMeta(const Buffer& input, size_t meta_size, Frame& frame) {
+  if (frame.meta_size > kOrdinaryMetaSize) frame.meta = wire::RpcMeta();
+  frame.meta_size = meta_size;
+  if (ParseMeta(input, meta_size, frame.meta)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("malformed frame: its meta of ", meta_size, " bytes does not parse"));
+}
+
 absl::Status CheckAttachmentSize(const FrameHeader& header, int64_t attachment_size) {
   const size_t rest = header.body_size - header.meta_size;
   if (attachment_size >= 0 && static_cast<uint64_t>(attachment_size) <= rest) {
@@ -105,23 +127,12 @@ absl::Status CheckAttachmentSize(const FrameHeader& header, int64_t attachment_s
 }  // namespace
 
 absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame& frame) {
-  char scratch[kFrameHeaderSize];
-  const absl::string_view front = input.Front(std::min(input.size(), kFrameHeaderSize), scratch);
-  if (absl::Status status = CheckMagic(front); !status.ok()) return status;
-  if (front.size() < kFrameHeaderSize) return kFrameHeaderSize;
-
-  const FrameHeader header{.body_size = LoadBigEndian32(front.data() + 4),
-                           .meta_size = LoadBigEndian32(front.data() + 8)};
-  if (absl::Status status = CheckSizes(header, limits); !status.ok()) return status;
+  FrameHeader header;
+  if (auto need = ReadHeader(input, limits, header); !need.ok() || *need != 0) return need;
   const size_t frame_size = kFrameHeaderSize + header.body_size;
   if (input.size() < frame_size) return frame_size;
 
-  if (frame.meta_size > kOrdinaryMetaSize) frame.meta = wire::RpcMeta();
-  frame.meta_size = header.meta_size;
-  if (!ParseMeta(input, header.meta_size, frame.meta)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("malformed frame: its meta of ", header.meta_size, " bytes does not parse"));
-  }
+  if (absl::Status status = ReadMeta(input, header.meta_size, frame); !status.ok()) return status;
   const int64_t attachment_size = frame.meta.attachment_size();
   if (absl::Status status = CheckAttachmentSize(header, attachment_size); !status.ok()) {
     return status;
@@ -131,6 +142,15 @@ absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame&
   const auto attachment_bytes = static_cast<size_t>(attachment_size);
   frame.payload = input.CutFront(header.body_size - header.meta_size - attachment_bytes);
   frame.attachment = input.CutFront(attachment_bytes);
+  return 0;
+}
+
+absl::StatusOr<size_t> PeekMeta(const Buffer& input, const FrameLimits& limits, Frame& frame) {
+  FrameHeader header;
+  if (auto need = ReadHeader(input, limits, header); !need.ok() || *need != 0) return need;
+  const size_t meta_end = kFrameHeaderSize + header.meta_size;
+  if (input.size() < meta_end) return meta_end;
+  if (absl::Status status = ReadMeta(input, header.meta_size, frame); !status.ok()) return status;
   return 0;
 }
 

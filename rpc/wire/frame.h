@@ -57,6 +57,11 @@ struct Frame {
 // `input` lies in host memory.
 absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame& frame);
 
+// Fills frame.meta and frame.meta_size from the frame at the front of `input`, the rest of which
+// need not be there, and cuts nothing off: who sends it can be asked before its body is kept. As
+// CutFrame otherwise; the number returned is kFrameHeaderSize, then where the meta ends.
+absl::StatusOr<size_t> PeekMeta(const Buffer& input, const FrameLimits& limits, Frame& frame);
+
 // Writes frames: small ones into the caller's memory in one piece, large ones into blocks.
 // The attachment is not written here: it follows as it is, without a copy.
 class FrameEncoder {

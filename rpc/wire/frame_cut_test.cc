@@ -188,5 +188,42 @@ TEST(FrameCutTest, AnUnusuallyLargeMetaDoesNotStayInMemory) {
   ExpectEcho(frame, 2, "small", "");
 }
 
+TEST(FramePeekTest, TheMetaIsReadBeforeTheRestHasComeAndStaysWhereItIs) {
+  wire::RpcMeta meta = RequestMeta(3);
+  const size_t meta_end = kFrameHeaderSize + meta.ByteSizeLong() + 2;  // with attachment_size
+  const std::string bytes = EchoFrame(3, "hello", "attached");
+  Buffer input;
+  Frame frame;
+  for (size_t i = 0; i < meta_end; ++i) {
+    EXPECT_EQ(*PeekMeta(input, FrameLimits(), frame),
+              i < kFrameHeaderSize ? kFrameHeaderSize : meta_end);
+    input.Append(InPieces(bytes.substr(i, 1), 1));
+  }
+  for (size_t i = meta_end; i < bytes.size(); ++i) {
+    Frame front;
+    ASSERT_EQ(*PeekMeta(input, FrameLimits(), front), 0u);
+    EXPECT_EQ(front.meta.correlation_id(), 3);
+    EXPECT_EQ(front.meta_size, meta_end - kFrameHeaderSize);
+    EXPECT_EQ(input.size(), i);
+    input.Append(InPieces(bytes.substr(i, 1), 1));
+  }
+  ASSERT_EQ(*PeekMeta(input, FrameLimits(), frame), 0u);
+  ASSERT_EQ(*CutFrame(input, FrameLimits(), frame), 0u);
+  ExpectEcho(frame, 3, "hello", "attached");
+}
+
+TEST(FramePeekTest, WhatCannotBeCutIsRefusedAtOnce) {
+  const FrameLimits limits{.max_body_size = 1000, .max_meta_size = 100};
+  const auto code = [&](const std::string& bytes) {
+    Frame frame;
+    return PeekMeta(Buffer(bytes), limits, frame).status().code();
+  };
+  EXPECT_EQ(code("GET"), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(testing::Header(1001, 0)), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(testing::Header(1000, 101)), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(testing::Header(10, 11)), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(testing::Header(1000, 3) + "\xff\xff\xff"), absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace farcall

@@ -50,7 +50,14 @@ std::string Outcome(absl::string_view bytes, size_t piece, bool write_again) {
   std::string outcome;
   for (;;) {
     const size_t before = input.size();
+    Frame front;
+    const auto peeked = PeekMeta(input, kLimits, front);
+    Check(input.size() == before, "looking at a meta takes nothing");
     const auto needed = CutFrame(input, kLimits, frame);
+    if (needed.ok() && *needed == 0) {
+      Check(peeked.ok() && *peeked == 0, "what can be cut can be looked at");
+      Check(front.meta_size == frame.meta_size, "and has the same meta");
+    }
     if (!needed.ok() || *needed > 0) {
       Check(input.size() == before, "an incomplete or refused frame stays where it is");
       Check(!needed.ok() || *needed > before, "more bytes are asked for than there are");

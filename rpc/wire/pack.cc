@@ -107,7 +107,7 @@ absl::StatusOr<Buffer> Pack(const google::protobuf::MessageLite& message, const 
   if (absl::Status status = CheckRequiredFields(message); !status.ok()) return status;
   const size_t size = message.ByteSizeLong();
   if (size > INT_MAX) {
-    return absl::ResourceExhaustedError(absl::StrCat(
+    return absl::OutOfRangeError(absl::StrCat(
         "message of ", size, " bytes: protobuf carries at most ", INT_MAX, "; use an attachment"));
   }
   absl::StatusOr<Buffer> payload = Serialize(message, size, pool);

@@ -55,8 +55,8 @@ struct PayloadInfo {
 //
 // Any thread, with no loop held: compression takes its time. After an error `meta` may hold
 // some of these fields. kInvalidArgument: required fields are missing; a compress or checksum
-// type that does not exist. kResourceExhausted: `pool` is at its limit; over what protobuf or
-// the compressor can hold (2 GiB).
+// type that does not exist. kOutOfRange: over what protobuf or the compressor can hold (2 GiB).
+// kResourceExhausted: `pool` is at its limit.
 absl::StatusOr<Buffer> Pack(const google::protobuf::MessageLite& message, const Packing& packing,
                             const Buffer& attachment, BlockPool& pool, wire::RpcMeta& meta);
 
@@ -68,7 +68,7 @@ absl::StatusOr<Buffer> Pack(const google::protobuf::MessageLite& message, const 
 // Any thread, with no loop held. After an error `message` may be partly filled. Errors name
 // the type and what is wrong. kInvalidArgument: compress, checksum or content type unknown;
 // bytes that are not of their compress type; not the message. kDataLoss: wrong checksum.
-// kResourceExhausted: over `max_size`, or `pool` is at its limit.
+// kOutOfRange: over `max_size`. kResourceExhausted: `pool` is at its limit, for now.
 absl::Status Unpack(const PayloadInfo& info, const Buffer& payload, const Buffer& attachment,
                     size_t max_size, BlockPool& pool, google::protobuf::MessageLite& message);
 

@@ -110,7 +110,7 @@ bool AllocateAll(size_t bytes, BlockPool& pool, Buffer& blocks, std::vector<iove
 
 absl::StatusOr<Buffer> SnappyCompress(const Buffer& data, BlockPool& pool) {
   if (data.size() > UINT32_MAX) {
-    return absl::ResourceExhaustedError(
+    return absl::OutOfRangeError(
         absl::StrCat("message of ", data.size(), " bytes: snappy carries at most ", UINT32_MAX));
   }
   BufferSource source(data);

@@ -100,6 +100,7 @@ function show(status) {
   latencyChart.show(points);
   showMethods(status, trends);
   showConnections(status);
+  showRdma(status.rdma);
   showMachine(status);
   before = status;
 }
@@ -135,6 +136,6 @@ byId('pause').addEventListener('click', () => {
   schedule();
 });
 document.addEventListener('visibilitychange', schedule);
-for (const id of ['methods', 'connections']) byId(id).classList.add('cards');
+for (const id of ['methods', 'connections', 'devices']) byId(id).classList.add('cards');
 show(JSON.parse(byId('first').textContent));
 schedule();

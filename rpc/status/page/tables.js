@@ -72,6 +72,13 @@ function transportCell(connection) {
     const detail = connection.why_detail ? ': ' + connection.why_detail : '';
     parts.push(element('small', {title: connection.why_text + detail}, connection.why_not_rdma));
   }
+  const {rdma} = connection;
+  if (rdma.upgrades > 0) {
+    const waits = rdma.credit_waits + rdma.slot_waits + rdma.memory_waits;
+    const last = rdma.last_fallback ? ` (${rdma.last_fallback})` : '';
+    parts.push(element('small', {}, `generation ${rdma.generation}, credits ${rdma.credits}, ` +
+      `${count(waits)} waits, ${count(rdma.fallbacks)} fallbacks${last}`));
+  }
   return parts;
 }
 

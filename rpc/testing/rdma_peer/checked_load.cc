@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -13,10 +14,27 @@
 
 namespace farcall::rdma_peer {
 
-uint64_t NextId() {
-  static std::atomic<uint64_t> next{static_cast<uint64_t>(getpid()) << 40};
-  return next.fetch_add(1, std::memory_order_relaxed);
+namespace {
+
+std::atomic<uint64_t> ids_given{0};
+
+// Between both, by the power of two in which it lies.
+size_t AnySize(size_t least, size_t most) {
+  const uint64_t random = ids_given.load(std::memory_order_relaxed) * 0x9e3779b97f4a7c15;
+  size_t powers = 1;
+  while (least << powers < most && powers < 63) ++powers;
+  const size_t from = least << ((random >> 32) % powers);
+  return std::min(most, from + (random >> 40) % from);
 }
+
+}  // namespace
+
+uint64_t NextId() {
+  return (static_cast<uint64_t>(getpid()) << 40) +
+         ids_given.fetch_add(1, std::memory_order_relaxed);
+}
+
+uint64_t IdsGiven() { return ids_given.load(std::memory_order_relaxed); }
 
 void CheckedCall::Prepare(size_t attachment_bytes) {
   const uint64_t id = NextId();
@@ -107,7 +125,8 @@ bool CheckedLoad::TakeTurn(Slot& slot) {
 }
 
 void CheckedLoad::Begin(Slot& slot) {
-  slot.call.Prepare(plan_.attachment);
+  slot.call.Prepare(plan_.most_attachment == 0 ? plan_.attachment
+                                               : AnySize(plan_.attachment, plan_.most_attachment));
   slot.stub.Call(&slot.call.controller, &slot.call.request, &slot.call.response, &slot);
 }
 

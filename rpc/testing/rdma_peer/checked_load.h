@@ -19,6 +19,8 @@ namespace farcall::rdma_peer {
 
 // An id that no other call of this host has.
 uint64_t NextId();
+// So many were given out.
+uint64_t IdsGiven();
 
 // One call at a time, used again and again; its answer is judged to the byte.
 struct CheckedCall {
@@ -38,7 +40,8 @@ struct CheckedCall {
 class CheckedLoad {
  public:
   struct Plan {
-    size_t attachment = 0;       // bytes
+    size_t attachment = 0;       // bytes; at least, if there is a most
+    size_t most_attachment = 0;  // sizes between, small ones as often as large ones
     int in_flight = 1;           // on each connection
     uint64_t calls_of_each = 0;  // connection; 0: until Stop
   };

@@ -84,6 +84,7 @@ std::string ClientCommands::Do(absl::string_view line) {
   if (command == "load") return Load(words);
   if (command == "await") return Await(words);
   if (command == "state") return Look().ToString();
+  if (command == "made") return absl::StrCat("made calls=", IdsGiven());
   if (command == "open" && Parse(words, &connections)) {
     const absl::Status opened = Open(connections);
     return opened.ok() ? "opened" : absl::StrCat("error ", opened.ToString());
@@ -110,7 +111,17 @@ std::string ClientCommands::Calls(const std::vector<std::string>& words) {
 
 std::string ClientCommands::Load(const std::vector<std::string>& words) {
   CheckedLoad::Plan plan;
-  if (!Parse(words, &plan.attachment, &plan.in_flight)) return "error load BYTES IN_FLIGHT";
+  std::vector<std::string> plain = words;
+  if (words.size() == 3) {
+    const std::pair<std::string, std::string> sizes =
+        absl::StrSplit(words[1], absl::MaxSplits('-', 1));
+    plain[1] = sizes.first;
+    if (!sizes.second.empty() && (!absl::SimpleAtoi(sizes.second, &plan.most_attachment) ||
+                                  plan.most_attachment == 0 || sizes.first == "0")) {
+      return "error load LEAST-MOST IN_FLIGHT";
+    }
+  }
+  if (!Parse(plain, &plan.attachment, &plan.in_flight)) return "error load BYTES IN_FLIGHT";
   load_ = std::make_unique<CheckedLoad>(channels_, plan);
   return "started";
 }

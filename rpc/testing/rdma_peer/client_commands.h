@@ -5,12 +5,14 @@
 //   calls COUNT BYTES IN_FLIGHT  COUNT calls on each connection, BYTES attached
 //                                done ok= failed= wrong= rdma= tcp= error=
 //   load BYTES IN_FLIGHT         the same until `stop`           started
+//   load LEAST-MOST IN_FLIGHT    with sizes between, from 1      started
 //   progress                     of that load so far             progress ok= ...
 //   stop                         ends it                         done ok= ...
 //   state                        a call on each connection
 //                                state connections= rdma= tcp= failed= why= device= detail=
 //   await WHAT SECONDS           state, again and again, until every connection has WHAT: rdma,
 //                                tcp, failed or the name of a reason; and tells the last state
+//   made                         calls that were ever begun      made calls=
 //   open COUNT                   drops all connections, makes COUNT new ones     opened
 //
 // `why`, `device` and `detail` are of the first connection that is not over RDMA, else of the

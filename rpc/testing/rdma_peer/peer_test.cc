@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "rpc/closure.h"
 #include "rpc/server.h"
@@ -71,6 +72,22 @@ TEST_F(PeerTest, LoadRunsUntilItIsStopped) {
   EXPECT_TRUE(absl::StartsWith(done, absl::StrCat("done ok=", calls, " "))) << done;
 }
 
+TEST_F(PeerTest, LoadOfMixedSizesIsJudgedAndEachCallArrivesOnce) {
+  ExchangeService service;
+  ClientCommands client(Start(service), Patient());
+  ASSERT_TRUE(client.Open(2).ok());
+  const std::string before = client.Do("made");
+  int made_before = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(before.substr(before.find('=') + 1), &made_before)) << before;
+  EXPECT_EQ(client.Do("load 32-100000 2"), "started");
+  while (service.counts().calls < 100) client.Do("progress");
+  const std::string done = client.Do("stop");
+  EXPECT_TRUE(absl::StrContains(done, " failed=0 wrong=0 ")) << done;
+  const ExchangeService::Counts counts = service.counts();
+  EXPECT_EQ(counts.wrong + counts.doubled, 0u);
+  EXPECT_EQ(client.Do("made"), absl::StrCat("made calls=", made_before + counts.calls));
+}
+
 TEST_F(PeerTest, StateTellsTransportAndReason) {
   ExchangeService service;
   ClientCommands client(Start(service), Patient());
@@ -116,8 +133,9 @@ TEST_F(PeerTest, WrongAndDoubledRequestsAreSeenByTheServer) {
 
 TEST_F(PeerTest, LinesThatMeanNothingAreErrors) {
   ClientCommands client("127.0.0.1:1", Patient());
-  for (const char* line : {"", "calls", "calls 1 2", "calls 0 1 1", "calls a b c", "load 1",
-                           "await rdma", "stop", "progress", "open x", "dance"}) {
+  for (const char* line :
+       {"", "calls", "calls 1 2", "calls 0 1 1", "calls a b c", "load 1", "load 0-5 1", "load 5- x",
+        "load 5-x 1", "await rdma", "stop", "progress", "open x", "dance"}) {
     EXPECT_TRUE(absl::StartsWith(client.Do(line), "error ")) << line;
   }
 }

@@ -5,9 +5,16 @@
 //   rdma_peer server --listen 10.9.0.2:0    prints "listening on ADDRESS"; answers "stats"
 //   rdma_peer client --server ADDRESS       prints "ready"; for its lines see client_commands.h
 //
+// Both also answer
+//   break    puts its queue pairs into error    broken queue_pairs=
+//   pool     blocks that are in use             pool used=
+//   reasons  why connections were over TCP, and how often: only those that were
+//                                               reasons broken= ...
+//
 // Each ends with its standard input.
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -22,6 +29,7 @@
 #include "rpc/server.h"
 #include "rpc/testing/rdma_peer/client_commands.h"
 #include "rpc/testing/rdma_peer/exchange_service.h"
+#include "transport/rdma/testing/break_queue_pairs.h"
 
 ABSL_FLAG(std::string, listen, "", "server: the address");
 ABSL_FLAG(std::string, server, "", "client: the server's address");
@@ -33,6 +41,9 @@ ABSL_FLAG(bool, require_rdma, false, "take nothing else");
 ABSL_FLAG(std::string, devices, "", "only these RDMA devices, separated by commas");
 ABSL_FLAG(int, threads, 1, "event loops");
 ABSL_FLAG(int, handler_threads, 0, "server: 0 runs handlers on the loops");
+ABSL_FLAG(uint32_t, receive_slots, farcall::RdmaOptions().receive_slots, "RdmaOptions");
+ABSL_FLAG(uint32_t, shared_receives, farcall::RdmaOptions().shared_receives, "RdmaOptions");
+ABSL_FLAG(uint32_t, max_shared_receives, farcall::RdmaOptions().max_shared_receives, "RdmaOptions");
 ABSL_FLAG(std::string, polling, "adaptive", "event, adaptive or busy");
 
 namespace farcall::rdma_peer {
@@ -52,7 +63,28 @@ absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime() {
   if (polling == "event") options.polling.mode = PollingMode::kEvent;
   if (polling == "busy") options.polling.mode = PollingMode::kBusy;
   options.rdma.devices = absl::StrSplit(absl::GetFlag(FLAGS_devices), ',', absl::SkipEmpty());
+  options.rdma.receive_slots = absl::GetFlag(FLAGS_receive_slots);
+  options.rdma.shared_receives = absl::GetFlag(FLAGS_shared_receives);
+  options.rdma.max_shared_receives = absl::GetFlag(FLAGS_max_shared_receives);
   return Runtime::Create(options);
+}
+
+// What both modes answer; empty: nothing.
+std::string Common(Runtime& runtime, const std::string& line) {
+  if (line == "break") return absl::StrCat("broken queue_pairs=", BreakQueuePairs());
+  if (line == "pool") {
+    return absl::StrCat("pool used=", runtime.parts().pool->stats().used_bytes);
+  }
+  if (line == "reasons") {
+    std::string told = "reasons";
+    const auto& fallbacks = runtime.upgrade_counts().fallbacks;
+    for (size_t why = 0; why < fallbacks.size(); ++why) {
+      if (fallbacks[why] == 0) continue;
+      absl::StrAppend(&told, " ", Name(static_cast<WhyNotRdma>(why)), "=", fallbacks[why]);
+    }
+    return told;
+  }
+  return "";
 }
 
 absl::Status Serve(Runtime& runtime) {
@@ -69,6 +101,11 @@ absl::Status Serve(Runtime& runtime) {
   if (!status.ok()) return status;
   Say(absl::StrCat("listening on ", server.listen_address().ToString()));
   for (std::string line; std::getline(std::cin, line);) {
+    const std::string common = Common(runtime, line);
+    if (!common.empty()) {
+      Say(common);
+      continue;
+    }
     Say(line == "stats" ? absl::StrCat("stats connections=", server.connection_count(), " ",
                                        service.counts().ToString())
                         : absl::StrCat("error what is \"", line, "\"?"));
@@ -90,7 +127,10 @@ absl::Status Call(Runtime& runtime) {
     return status;
   }
   Say("ready");
-  for (std::string line; std::getline(std::cin, line);) Say(client.Do(line));
+  for (std::string line; std::getline(std::cin, line);) {
+    const std::string common = Common(runtime, line);
+    Say(common.empty() ? client.Do(line) : common);
+  }
   return absl::OkStatus();
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutants of the server set: each has one rule changed, and the simulation must see it."""
 
-load("@rules_cc//cc:defs.bzl", "cc_test")
+load("//tools/mutants:mutants.bzl", "mutants")
 
 # Name, source, and what is replaced in it by what. Each text must be there exactly once.
 _MUTANTS = [
@@ -58,33 +58,18 @@ _MUTANTS = [
     }),
 ]
 
-# Where they are.
+# Where they are; the others are in //rpc/cluster/balance.
 _IN_CLUSTER = ["server_set.cc", "retry_budget.cc"]
 
-def _quoted(text):
-    return "'" + text.replace("$", "$$").replace("'", "'\\''") + "'"
-
-def _mutant(name, src, changes):
-    label = "//rpc/cluster" + (":" if src in _IN_CLUSTER else "/balance:") + src
-    copy = "%s_%s" % (name, src)
-    native.genrule(
-        name = "copy_" + copy,
-        testonly = True,
-        srcs = [label],
-        outs = [copy],
-        cmd = " ".join(
-            ["python3 $(location //transport/link/testing:mutate.py) $(location %s) $@" % label] +
-            [_quoted(old) + " " + _quoted(new) for old, new in changes.items()],
-        ),
-        tools = ["//transport/link/testing:mutate.py"],
-    )
-    cc_test(
-        name = name,
-        size = "small",
-        srcs = [copy],
-        # The linker takes from an archive only what is not there yet, and the copy has all
-        # that the original has.
-        linkstatic = True,
+def set_mutants():
+    """A test for each mutant. It passes if the simulation finds a violation in it."""
+    mutants(
+        name = "set_mutants",
+        mutants = _MUTANTS,
+        packages = {
+            src: "//rpc/cluster" if src in _IN_CLUSTER else "//rpc/cluster/balance"
+            for _, src, _ in _MUTANTS
+        },
         deps = [
             ":set_mutant_main",
             "//rpc/cluster:retry_budget",
@@ -92,13 +77,4 @@ def _mutant(name, src, changes):
             "//rpc/cluster/balance:balancer",
             "@com_google_absl//absl/strings",
         ],
-    )
-
-def set_mutants():
-    """A test for each mutant. It passes if the simulation finds a violation in it."""
-    for name, src, changes in _MUTANTS:
-        _mutant("set_mutant_" + name, src, changes)
-    native.test_suite(
-        name = "set_mutants",
-        tests = [":set_mutant_" + name for name, _, _ in _MUTANTS],
     )

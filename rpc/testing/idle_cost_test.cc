@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a connection costs that does nothing, at both ends together (docs/limits.md).
+
+#include <malloc.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "rpc/testing/eventually.h"
+#include "rpc/testing/many_channels.h"
+#include "rpc/testing/process_resources.h"
+#include "rpc/testing/rdma_pair.h"
+#include "rpc/testing/rdma_peers.h"
+#include "rpc/testing/test_peers.h"
+#include "transport/loop/loop_group.h"
+#include "transport/loop/loop_testing.h"
+
+namespace farcall {
+namespace {
+
+constexpr size_t kConnections = kSanitized ? 50 : 200;
+
+uint64_t TurnsOf(Runtime& runtime) {
+  uint64_t turns = 0;
+  LoopGroup& loops = *runtime.parts().loops;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    TestEvent seen;
+    loops.at(i).Post([&, i] {
+      turns += loops.at(i).counts().turns;
+      seen.Signal();
+    });
+    EXPECT_TRUE(seen.Wait());
+  }
+  return turns;
+}
+
+struct Cost {
+  size_t descriptors = OpenDescriptors();
+  size_t threads = Threads();
+  size_t heap = kSanitized ? 0 : mallinfo2().uordblks;
+  size_t blocks = 0;
+
+  explicit Cost(RdmaPair& pair) : blocks(pair.client().used_bytes() + pair.server().used_bytes()) {}
+};
+
+void Record(const char* name, size_t more) {
+  testing::Test::RecordProperty(name, static_cast<int>(more / kConnections));
+}
+
+// Each with a channel of its own, whose first call is over.
+TEST(IdleCostTest, OverTcp) {
+  RdmaPair pair;
+  const RdmaPeers peers(pair, ServerOptions(), Patient());
+  ASSERT_EQ(CallAll(OpenMany(peers, 10)).failed, 0u);
+  const Cost before(pair);
+  const Channels channels = OpenMany(peers, kConnections);
+  ASSERT_EQ(CallAll(channels).tcp, kConnections);
+  const Cost after(pair);
+  EXPECT_LE(after.descriptors, before.descriptors + 2 * kConnections + 10);
+  EXPECT_LE(after.threads, before.threads);
+  EXPECT_LE(after.blocks, before.blocks + kConnections * 5 * 8192);
+  EXPECT_LE(after.heap, before.heap + kConnections * (24 << 10));
+  Record("heap_bytes", after.heap - before.heap);
+  Record("block_bytes", after.blocks - before.blocks);
+  // Nothing wakes a loop: each connection that did it once would be seen.
+  const uint64_t turns = TurnsOf(pair.client().runtime()) + TurnsOf(pair.server().runtime());
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_LE(TurnsOf(pair.client().runtime()) + TurnsOf(pair.server().runtime()),
+            turns + kConnections / 4);
+}
+
+TEST(IdleCostTest, OverRdma) {
+  UpgradeOptions options = SoonAgain();
+  // The sign of life that the client asks for is not within this test.
+  options.stream.idle_ping = std::chrono::hours(1);
+  RdmaPair pair(options, WithDefaultReceives);
+  const RdmaPeers peers(pair);
+  Channels warm = OpenMany(peers, 10);
+  ASSERT_TRUE(ComeToRdma(warm, 10)) << pair.Logs();
+  warm.clear();
+  ASSERT_TRUE(Eventually([&] { return pair.faults().QueuePairs("fakeA").empty(); }));
+  const Cost before(pair);
+  const FakeCounters device = pair.fabric().counters("fakeB");
+  const Channels channels = OpenMany(peers, kConnections);
+  ASSERT_TRUE(ComeToRdma(channels, kConnections)) << pair.Logs();
+  const Cost after(pair);
+  EXPECT_EQ(pair.faults().QueuePairs("fakeA").size(), kConnections);
+  EXPECT_EQ(pair.faults().QueuePairs("fakeB").size(), kConnections);
+  // The sockets; rdma_cm and completion queues have one each for all.
+  EXPECT_LE(after.descriptors, before.descriptors + 2 * kConnections + 10);
+  EXPECT_LE(after.threads, before.threads);
+  Record("block_bytes", after.blocks - before.blocks);
+  // Receives grow by need, four for each and a third more, at both ends, in steps of 8 MiB.
+  EXPECT_LE(after.blocks,
+            before.blocks + 2 * kConnections * (6 * kReceiveBlock + 8192) + 4 * (size_t{8} << 20));
+  EXPECT_LE(pair.fabric().counters("fakeB").registrations, device.registrations + 20);
+
+  ASSERT_TRUE(Eventually([&] {
+    const uint64_t sent = pair.fabric().counters("fakeA").sends_posted;
+    const uint64_t turns = TurnsOf(pair.client().runtime()) + TurnsOf(pair.server().runtime());
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return pair.fabric().counters("fakeA").sends_posted == sent &&
+           TurnsOf(pair.client().runtime()) + TurnsOf(pair.server().runtime()) <=
+               turns + kConnections / 4;
+  })) << "something is sent or wakes a loop all the time";
+}
+
+}  // namespace
+}  // namespace farcall
