@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/doctor/program.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tools/doctor/collect.h"
+#include "tools/doctor/diagnose.h"
+#include "tools/doctor/peer/caller.h"
+#include "tools/doctor/peer/compare.h"
+#include "tools/doctor/peer/doctor_server.h"
+#include "tools/doctor/report_text.h"
+#include "tools/doctor/watchdog.h"
+#include "tools/farcall/arguments.h"
+#include "transport/rdma/verbs/load.h"
+
+namespace farcall::doctor {
+namespace {
+
+constexpr const char* kPort = "18600";
+// Without progress: each step that drivers are not to blame for is shorter.
+constexpr std::chrono::seconds kStandstill{60};
+
+const std::vector<cli::Option>& Options() {
+  static const std::vector<cli::Option> options = {
+      {"--json", "", "one JSON object on standard output instead of text"},
+      {"--all", "", "say what each finding means, also of those that are fine"},
+      {"--seconds", "N",
+       "between two looks at the counters, and for each number that is\n"
+       "measured with --peer; default 1, 0.1 to 600"},
+      {"--serve", "", "report, then answer a doctor with --peer until SIGTERM"},
+      {"--listen", "ADDRESS", "where to serve, default 0.0.0.0:18600"},
+      {"--peer", "HOST[:PORT]", "report, then measure against a doctor that serves there"},
+      {"--quiet", "", "no progress on standard error"},
+  };
+  return options;
+}
+
+std::string Help() {
+  return absl::StrCat(
+      "usage: doctor [OPTION...]\n\n"
+      "Tells whether this host, or this container, can use RDMA, and what keeps it from it.\n"
+      "Changes nothing. Needs no rights; with fewer, some findings are \"unknown\".\n\n",
+      cli::HelpOf(Options()),
+      "\nExit status: 0 ready; 1 degraded: RDMA can be used, and something is amiss; 2 no RDMA;\n"
+      "64 wrong arguments. With --serve: 0 it served until it was asked to end; 1 it could not\n"
+      "serve, or not to the end.\n"
+      "\nBoth ends of a path:\n"
+      "  host1$ doctor --serve\n"
+      "  host2$ doctor --peer host1\n");
+}
+
+int Refuse(const Streams& streams, absl::string_view why) {
+  streams.err << "doctor: " << std::string(why) << "\n\"doctor --help\" tells what it takes.\n";
+  return kUsage;
+}
+
+// "host", "host:1", "1.2.3.4", "[fd00::1]:1", "fd00::1".
+std::string WithPort(const std::string& peer) {
+  if (absl::StartsWith(peer, "[")) {
+    return absl::EndsWith(peer, "]") ? absl::StrCat(peer, ":", kPort) : peer;
+  }
+  const size_t colon = peer.find(':');
+  if (colon == std::string::npos) return absl::StrCat(peer, ":", kPort);
+  return peer.find(':', colon + 1) == std::string::npos ? peer
+                                                        : absl::StrCat("[", peer, "]:", kPort);
+}
+
+Introduction IntroductionOf(const Facts& facts, const Report& report) {
+  Introduction introduction;
+  introduction.summary = report.summary;
+  // InfiniBand's and iWARP's GIDs are no addresses: rdma_cm goes by those of the host.
+  for (const OwnAddress& own : facts.own) introduction.addresses.push_back(own.ip);
+  if (facts.verdict.reason != "in_use") {
+    // Raw verbs may reach it all the same, which tells that the network is not the cause.
+    introduction.trouble = absl::StrCat(facts.verdict.reason, ": ", facts.verdict.detail);
+  }
+  return introduction;
+}
+
+int CannotServe(const Streams& streams, const absl::Status& why) {
+  if (absl::IsInvalidArgument(why)) return Refuse(streams, why.message());
+  streams.err << "doctor: " << std::string(why.message()) << "\n" << std::flush;
+  return kDegraded;
+}
+
+// `told`: where the address is told, which is a line for people.
+int Serve(const std::string& address, Introduction introduction, const VerbsApi* api,
+          std::ostream& told, const Streams& streams, const ServeToTheEnd& serve) {
+  auto runtime = QuietRuntime({});
+  if (!runtime.ok()) return CannotServe(streams, runtime.status());
+  auto server = DoctorServer::Start(**runtime, address, std::move(introduction), api);
+  if (!server.ok()) return CannotServe(streams, server.status());
+  told << "serving on " << (*server)->address() << "; on the other host: doctor --peer HOST:"
+       << (*server)->address().substr((*server)->address().rfind(':') + 1) << "\n"
+       << std::flush;
+  const absl::Status ended = serve((*server)->server());
+  return ended.ok() ? int{kReady} : CannotServe(streams, absl::AbortedError(ended.message()));
+}
+
+// The same step again is not told again.
+Progress ProgressTo(const Streams& streams, bool quiet) {
+  return [&streams, quiet, last = std::string()](absl::string_view what) mutable {
+    if (quiet || what == last) return;
+    last = std::string(what);
+    streams.err << "doctor: " << last << "\n" << std::flush;
+  };
+}
+
+Facts CollectWatched(const absl::StatusOr<VerbsApi>& api, double seconds,
+                     const Progress& progress) {
+  Watchdog watchdog(kStandstill, EndProcess);
+  return Collect(api, seconds, [&](absl::string_view what) {
+    watchdog.Tell(what);
+    progress(what);
+  });
+}
+
+int Run(const cli::Arguments& arguments, double seconds, const Streams& streams,
+        const ServeToTheEnd& serve) {
+  const Progress progress = ProgressTo(streams, arguments.Has("--quiet"));
+  const absl::StatusOr<VerbsApi> api = LoadVerbsApi();
+  const VerbsApi* const loaded = api.ok() ? &*api : nullptr;
+  const Facts facts = CollectWatched(api, seconds, progress);
+  Report report = Diagnose(facts);
+  if (const std::string peer = arguments.Text("--peer", ""); !peer.empty()) {
+    const std::chrono::duration<double> how_long(seconds);
+    auto comparison =
+        Compare(WithPort(peer), loaded, std::chrono::duration_cast<Duration>(how_long), progress);
+    if (comparison.ok()) {
+      AddFindings(CheckComparison(*comparison), report);
+      report.peer = *std::move(comparison);
+    } else {
+      AddFindings({PeerNotReached(peer, comparison.status())}, report);
+    }
+  }
+  if (arguments.Has("--json")) {
+    const auto inventory = node::ToJsonLine(facts.now);
+    streams.out << ToJson(report, inventory.ok() ? *inventory : "");
+  } else {
+    streams.out << ToText(report, arguments.Has("--all"));
+  }
+  streams.out << std::flush;
+  if (!arguments.Has("--serve")) return report.code;
+  return Serve(arguments.Text("--listen", absl::StrCat("0.0.0.0:", kPort)),
+               IntroductionOf(facts, report), loaded,
+               arguments.Has("--json") ? streams.err : streams.out, streams, serve);
+}
+
+}  // namespace
+
+int RunProgram(const std::vector<std::string>& arguments, const Streams& streams,
+               const ServeToTheEnd& serve) {
+  for (const std::string& word : arguments) {
+    if (word != "--help" && word != "-h") continue;
+    streams.out << Help();
+    return kReady;
+  }
+  const auto parsed = cli::Arguments::Parse(Options(), arguments);
+  if (!parsed.ok()) return Refuse(streams, parsed.status().message());
+  if (!parsed->words().empty()) {
+    return Refuse(streams, absl::StrCat("what is \"", parsed->words().front(), "\"?"));
+  }
+  const auto seconds = parsed->Number("--seconds", 1, 0.1, 600);
+  if (!seconds.ok()) return Refuse(streams, seconds.status().message());
+  if (parsed->Has("--serve") && parsed->Has("--peer")) {
+    return Refuse(streams, "--serve is for one host, --peer for the other");
+  }
+  if (parsed->Has("--peer") && parsed->Text("--peer", "").empty()) {
+    return Refuse(streams, "--peer needs a host");
+  }
+  if (parsed->Has("--listen") && !parsed->Has("--serve")) {
+    return Refuse(streams, "--listen goes with --serve");
+  }
+  return Run(*parsed, *seconds, streams, serve);
+}
+
+}  // namespace farcall::doctor

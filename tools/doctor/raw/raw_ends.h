@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two ends of a raw measurement: who dials measures, who listens answers.
+
+#ifndef FARCALL_TOOLS_DOCTOR_RAW_RAW_ENDS_H_
+#define FARCALL_TOOLS_DOCTOR_RAW_RAW_ENDS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "benchmarks/common/latency_histogram.h"
+#include "tools/doctor/raw/raw_link.h"
+#include "transport/address.h"
+#include "transport/base/time.h"
+
+namespace farcall::doctor {
+
+// How long a listener waits.
+struct RawLimits {
+  Duration silence{};  // for its client, or without a word of it
+  Duration session{};  // in all
+};
+
+// Binds to one address, port of the kernel's choice, and serves one client; others that come are
+// refused. Create and Serve may be on different threads, one after the other.
+class RawListener {
+ public:
+  static absl::StatusOr<std::unique_ptr<RawListener>> Create(const VerbsApi& api,
+                                                             const Address& address);
+
+  uint16_t port() const;
+  // Until the client disconnects (OK), breaks, a limit is reached, or `stop`, which is looked at
+  // each 100 ms or more often.
+  absl::Status Serve(const RawLimits& limits, const std::atomic<bool>& stop);
+  // A client has come. Any thread.
+  bool has_client() const { return has_client_; }
+
+ private:
+  RawListener(const VerbsApi& api, EventChannel channel, CmId id)
+      : api_(api), channel_(std::move(channel)), id_(std::move(id)) {}
+  absl::StatusOr<std::unique_ptr<RawLink>> Accept(TimePoint deadline,
+                                                  const std::atomic<bool>& stop);
+  absl::Status Answer(RawLink& link, const RawLimits& limits, const std::atomic<bool>& stop);
+
+  const VerbsApi& api_;
+  const EventChannel channel_;
+  const CmId id_;
+  std::atomic<bool> has_client_{false};
+};
+
+class RawClient {
+ public:
+  static absl::StatusOr<std::unique_ptr<RawClient>> Connect(const VerbsApi& api,
+                                                            const Address& address, Duration limit);
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+  // Disconnects.
+  ~RawClient();
+
+  std::string device() const { return link_->device(); }
+  // One after the other: each from before its posting until its answer was polled.
+  absl::StatusOr<bench::LatencyHistogram> Ping(Duration how_long);
+  // Bytes per second of messages that were acknowledged.
+  absl::StatusOr<double> Stream(Duration how_long);
+
+ private:
+  RawClient(const VerbsApi& api, EventChannel channel) : api_(api), channel_(std::move(channel)) {}
+  // Until something came; the number of messages of this length.
+  absl::StatusOr<uint32_t> Await(uint32_t bytes);
+
+  const VerbsApi& api_;
+  const EventChannel channel_;
+  std::unique_ptr<RawLink> link_;
+};
+
+}  // namespace farcall::doctor
+
+#endif  // FARCALL_TOOLS_DOCTOR_RAW_RAW_ENDS_H_

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tools/gen_selectors/program.h"
+
+int main(int argc, char** argv) {
+  // "bazel run" starts programs elsewhere, and says where it was called from.
+  const char* const called_from = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (called_from != nullptr && chdir(called_from) != 0) {
+    std::cerr << "gen_selectors: cannot change to " << called_from << "\n";
+    return farcall::selectors::kBadArguments;
+  }
+  // A reader of the output may go: writing then fails, which is enough.
+  std::signal(SIGPIPE, SIG_IGN);
+  farcall::selectors::Streams streams{std::cin, std::cout, std::cerr};
+  return farcall::selectors::RunProgram(std::vector<std::string>(argv + 1, argv + argc), streams);
+}
