@@ -42,6 +42,7 @@ Command CallCommand();
 Command PressCommand();
 Command ListCommand();
 Command StatusCommand();
+Command DumpCommand();
 
 // `arguments`: without the program's name.
 int RunProgram(const std::vector<std::string>& arguments, Streams& streams);

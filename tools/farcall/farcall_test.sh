@@ -70,6 +70,11 @@ grep -q '^example.EchoService.Echo ' "$out/stdout"
 expect 0 status "$address" --json
 grep -q '"format"' "$out/stdout"
 
+echo "--- dump"
+expect 0 dump "$address"
+grep -q "^listen $address\$" "$out/stdout"
+grep -q '^host ' "$out/stdout"
+
 kill -TERM $pid
 wait $pid
 expect 3 call "$address" EchoService.Echo '{"message": "hello"}'

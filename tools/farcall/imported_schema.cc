@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <fstream>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/compiler/importer.h"
 #include "tools/farcall/schema.h"
@@ -58,14 +59,18 @@ class ImportedSchema final : public Schema {
   }
 
  private:
-  // A path on the disk, as the name that imports would have for it.
+  // A path on the disk, as the name that imports would have for it. A file that is in none of the
+  // directories adds its own to them.
   std::string NameOf(const std::string& file) {
     std::string name;
     std::string shadowing;
     if (tree_.DiskFileToVirtualFile(file, &name, &shadowing) == compiler::DiskSourceTree::SUCCESS) {
       return name;
     }
-    return absl::StartsWith(file, "./") ? file.substr(2) : file;
+    const size_t slash = file.rfind('/');
+    if (slash == std::string::npos || !std::ifstream(file)) return file;
+    tree_.MapPath("", file.substr(0, std::max<size_t>(slash, 1)));
+    return file.substr(slash + 1);
   }
 
   Errors errors_;

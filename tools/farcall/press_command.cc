@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -112,10 +111,9 @@ absl::StatusOr<int> Finish(const PressSummary& summary, const std::string& json,
   if (json == "-") {
     streams.out << summary.ToJson() << "\n";
   } else if (!json.empty()) {
-    std::ofstream file(json, std::ios::trunc);
-    file << summary.ToJson() << "\n";
-    file.close();
-    if (!file) return absl::UnknownError(absl::StrCat("cannot write ", json));
+    Buffer line;
+    line.Append(summary.ToJson() + "\n");
+    if (absl::Status status = WriteFile(json, line); !status.ok()) return status;
   }
   return summary.counts.failed() == 0 ? kSuccess : kCallFailed;
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "benchmarks/common/json_object.h"
+#include "benchmarks/common/latency_figures.h"
 #include "benchmarks/common/number_text.h"
 #include "rpc/errors.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 using bench::CallCounts;
 using bench::CountText;
+using bench::LatencyFigures;
 using bench::MicrosText;
 using bench::NumberText;
 
@@ -30,8 +32,6 @@ std::string ErrorsInARow(const CallCounts& counts) {
   }
   return text.empty() ? "0" : text;
 }
-
-double Micros(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e3; }
 
 }  // namespace
 
@@ -67,12 +67,7 @@ std::string PressSummary::ToText() const {
                                               NumberText(qps_asked), concurrency)
                             : absl::StrFormat("%d calls under way", concurrency),
                         connections, connections == 1 ? "" : "s");
-  absl::StrAppendFormat(
-      &text, "latency us  mean %s, p50 %s, p90 %s, p99 %s, p99.9 %s, p99.99 %s, max %s\n",
-      NumberText(latency.mean_ns() / 1e3), MicrosText(latency.Quantile(0.5)),
-      MicrosText(latency.Quantile(0.9)), MicrosText(latency.Quantile(0.99)),
-      MicrosText(latency.Quantile(0.999)), MicrosText(latency.Quantile(0.9999)),
-      MicrosText(latency.max()));
+  absl::StrAppend(&text, "latency us  ", LatencyFigures::From(latency).ToText(), "\n");
   for (const auto& [code, failures] : counts.errors) {
     absl::StrAppend(&text, "errors      ", CountText(failures.calls), " ", NameOf(code), " (", code,
                     "), the first: ", failures.first_text, "\n");
@@ -99,13 +94,7 @@ std::string PressSummary::ToJson() const {
   json.AddInteger("calls", static_cast<int64_t>(latency.count()));
   json.AddInteger("failed", static_cast<int64_t>(counts.failed()));
   json.AddNumber("qps", qps());
-  json.AddNumber("mean_us", latency.mean_ns() / 1e3);
-  json.AddNumber("p50_us", Micros(latency.Quantile(0.5)));
-  json.AddNumber("p90_us", Micros(latency.Quantile(0.9)));
-  json.AddNumber("p99_us", Micros(latency.Quantile(0.99)));
-  json.AddNumber("p999_us", Micros(latency.Quantile(0.999)));
-  json.AddNumber("p9999_us", Micros(latency.Quantile(0.9999)));
-  json.AddNumber("max_us", Micros(latency.max()));
+  LatencyFigures::From(latency).AddTo(json);
   bench::JsonObject errors;
   for (const auto& [code, failures] : counts.errors) {
     bench::JsonObject error;

@@ -39,7 +39,7 @@ int Tell(const absl::Status& error, const Command& command, std::ostream& err) {
 
 int RunProgram(const std::vector<std::string>& arguments, Streams& streams) {
   const std::vector<Command> commands = {CallCommand(), PressCommand(), ListCommand(),
-                                         StatusCommand()};
+                                         StatusCommand(), DumpCommand()};
   if (arguments.empty()) {
     streams.err << Help(commands);
     return kBadArguments;

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "rpc/reflection/reflection.h"
 #include "rpc/server.h"
-#include "tools/farcall/command.h"
+#include "tools/farcall/program_testing.h"
 
 namespace farcall::cli {
 namespace {
@@ -16,24 +16,10 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-struct Outcome {
-  explicit Outcome(const std::vector<std::string>& arguments, const std::string& input = "") {
-    std::istringstream in(input);
-    std::ostringstream out_stream, err_stream;
-    Streams streams{in, out_stream, err_stream};
-    code = RunProgram(arguments, streams);
-    out = out_stream.str();
-    err = err_stream.str();
-  }
-  int code;
-  std::string out;
-  std::string err;
-};
-
 TEST(ProgramTest, HelpIsThereForTheProgramAndEachCommand) {
   const Outcome all({"--help"});
   EXPECT_EQ(all.code, kSuccess);
-  for (const char* command : {"call", "press", "list", "status"}) {
+  for (const char* command : {"call", "press", "list", "status", "dump"}) {
     EXPECT_THAT(all.out, HasSubstr(absl::StrCat("\n  ", command, " ")));
     const Outcome one({command, "--help"});
     EXPECT_EQ(one.code, kSuccess);
@@ -66,6 +52,7 @@ TEST(ProgramTest, WrongArgumentsAreToldWithTheWayToTheHelp) {
       {"press", "host:1", "S.M", "--connections=1000"},
       {"list"},
       {"status"},
+      {"dump"},
       {"status", "nohost"},
   };
   for (const auto& arguments : wrong) {
@@ -84,6 +71,7 @@ TEST(ProgramTest, AServerThatIsNotThereHasACodeOfItsOwn) {
            {"press", "127.0.0.1:1", "S.M"},
            {"list", "127.0.0.1:1"},
            {"status", "127.0.0.1:1"},
+           {"dump", "127.0.0.1:1"},
        }) {
     const Outcome outcome(arguments);
     EXPECT_EQ(outcome.code, kNoConnection) << outcome.err;
@@ -172,6 +160,13 @@ TEST_F(ServedProgramTest, PressPrintsJsonAlone) {
   EXPECT_THAT(outcome.out, StartsWith("{\"target\": "));
   EXPECT_THAT(outcome.out, HasSubstr("{\"1001\": {\"name\": \"ENOSERVICE\", "));
   EXPECT_THAT(outcome.err, HasSubstr("latency us"));
+}
+
+TEST_F(ServedProgramTest, AFileThatTakesNoJsonIsNamed) {
+  const Outcome outcome({"press", target_, "Reflection.ListServices", "--duration=10ms",
+                         "--json=/nowhere/at/all.json"});
+  EXPECT_EQ(outcome.code, kBadArguments);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot write /nowhere/at/all.json"));
 }
 
 }  // namespace

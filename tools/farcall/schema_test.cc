@@ -47,6 +47,20 @@ TEST_F(ImportTest, ReadsAServiceWithItsImports) {
   }
 }
 
+TEST_F(ImportTest, AFileNeedNotBeInTheDirectories) {
+  Write("apart.proto",
+        "syntax = \"proto3\"; message M {} service Apart { rpc Do(M) returns (M); }");
+  // As people and scripts spell paths.
+  for (const std::string& file :
+       {Path("apart.proto"), Path("/apart.proto"), Path("./apart.proto")}) {
+    for (const std::vector<std::string>& directories : {std::vector<std::string>{}, {"/usr/lib"}}) {
+      const auto schema = ImportFiles({file}, directories);
+      ASSERT_TRUE(schema.ok()) << file << ": " << schema.status();
+      EXPECT_THAT((*schema)->services(), ElementsAre("Apart"));
+    }
+  }
+}
+
 TEST_F(ImportTest, ErrorsHaveFileAndLine) {
   Write("bad.proto", "syntax = \"proto3\";\nmessage {");
   const auto schema = ImportFiles({"bad.proto"}, {directory_});

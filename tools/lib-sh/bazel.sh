@@ -26,6 +26,11 @@ bazel_bin() {
   "${_bazel[@]}" info --config=offline "${_bazel_flags[@]}" "$@" bazel-bin 2>/dev/null
 }
 
+# bazel_query EXPRESSION: the labels that it names.
+bazel_query() {
+  "${_bazel[@]}" query --experimental_repository_disable_download --noshow_progress --color=no "$1"
+}
+
 # bazel_keep_tidy: at the script's end stops the server, in CI (CI is set) always and
 # elsewhere if none was running before, so that no process stays behind.
 bazel_keep_tidy() {

@@ -54,6 +54,8 @@ cp -r "$state/." "$ROOM/seen"
 echo out >"$state/stdout"
 echo err >"$state/stderr"
 [ ! -e "$ROOM/hangs" ] || exec sleep 100
+echo start >>"$ROOM/starts"
+[ "$(wc -l <"$ROOM/starts")" -gt "${SLOW_STARTS:-0}" ] || exec sleep 100
 [ -e "$ROOM/breaks" ] || cat "$ROOM/result" >"$state/status"
 echo "Kernel panic" >"$state/console"'
 mkdir "$room/seen"
@@ -75,7 +77,14 @@ expect "a machine that breaks" "$status:$output" "125:*Kernel panic*stopped with
 touch "$room/hangs"
 run --timeout 1 -- true
 expect "the time limit" "$status:$output" "124:*time limit of 1 s*"
-rm "$room/hangs" "$room/breaks"
+rm "$room/hangs" "$room/breaks" "$room/starts"
+RDMA_VM_START_LIMIT=1 SLOW_STARTS=2 run -- true
+expect "a machine that hangs twice before it starts" "$status:$(wc -l <"$room/starts")" "7:3"
+expect "each hang is told" "$(grep -c 'not started within 1 s; starting another' <<<"$output")" 2
+rm "$room/starts"
+RDMA_VM_START_LIMIT=1 SLOW_STARTS=9 run -- true
+expect "a machine that never starts" "$status:$(wc -l <"$room/starts"):$output" \
+  "125:3:*has not started within 1 s"
 expect "nothing is left behind" "$(find "$room" -maxdepth 1 -name 'rdma_vm.*')" ""
 
 rm "$room/cache/release"
@@ -106,6 +115,6 @@ suite BIN rxe hosts
 expect "a machine that fails" "$status:$output" "125:*FAIL rdma/rxe/hosts/machine: exit status 125"
 suite BIN rxe nothing
 expect "an unknown suite" "$status:$output" \
-  "1:FAIL rdma/rxe/nothing: there is no such suite*siw nat"
+  "1:FAIL rdma/rxe/nothing: there is no such suite*rxe conformance*siw priorities"
 
 [ "$failures" -eq 0 ] && echo PASSED

@@ -18,8 +18,8 @@ _elapsed() {
 
 # Names of cases that suites print themselves, after PASS or FAIL; and lines that tell how far
 # a script is, or why it failed.
-_own="(rdma|interop)/"
-_says="rdma_vm: |interop: "
+_own="(rdma|interop|k8s)/"
+_says="rdma_vm: |interop: |k8s: "
 
 # How far the command is that writes to this log. Bazel writes "[2,830 / 2,832] ...".
 _how_far() {
@@ -27,13 +27,22 @@ _how_far() {
     tail -n 1 | cut -c 1-90
 }
 
-# Every 20 s: that.
+# What has failed so far: cases, and tests in Bazel's words, "FAIL: //a:b (Exit 1) (see ...)".
+_failures() {
+  grep -aE "^(FAIL $_own|(FAIL|TIMEOUT): //)" "$1" | sed 's/ (see .*//' | cut -c 1-200
+}
+
+# Every 20 s: that, each failure once.
 _heartbeat() {
-  local log=$1 name=$2 last
+  local log=$1 name=$2 last told=0 failures
   while kill -0 $$ 2>/dev/null; do
-    read -r -t 20 -u "$_never" || true
+    read -r -t "${_HEARTBEAT:-20}" -u "$_never" || true
     last=$(_how_far "$log")
     echo "[$(_elapsed)] $name ... ${last:-starting}"
+    mapfile -t failures < <(_failures "$log")
+    for ((; told < ${#failures[@]}; told++)); do
+      echo "[$(_elapsed)] $name: ${failures[told]}"
+    done
   done
 }
 

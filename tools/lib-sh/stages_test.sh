@@ -46,6 +46,12 @@ run() {
       echo "FAIL interop/java-to-farcall/timeout: not a timeout: success (0.1 s)"
       return 1
     }
+    cluster() {
+      echo "k8s: building the images"
+      echo "PASS k8s/manifests/rules (0.1 s)"
+      echo "FAIL k8s/image-farcall/size: 1 MiB, more than 0"
+      return 1
+    }
     no_build() { echo "x.cc:1: error: expected ;"; return 1; }
     eval "$3"; report' x "$library" "$room" "$1" 2>&1)
   status=$?
@@ -77,12 +83,26 @@ run 'run_stage interop peers'
 expect "peers: every case counts" "$(last_line)" "2 passed, 1 failed"
 expect "peers: the reason is shown" "$output" "*FAIL interop/java-to-farcall/timeout: not a*"
 
+run 'run_stage k8s cluster'
+expect "images and manifests: every case counts" "$(last_line)" "1 passed, 1 failed"
+expect "images and manifests: the reason" "$output" "*FAIL k8s/image-farcall/size: 1 MiB, more*"
+
 for line in "[468 / 583] 5 tests" "[2,830 / 2,832] 239 tests" "[ 12%] Building" \
-  "PASS rdma/rxe/a (0.1 s)" "interop: fetching"; do
+  "PASS rdma/rxe/a (0.1 s)" "interop: fetching" "k8s: building"; do
   printf '%s\n' "Analyzing: 3 targets" "$line" "INFO: not this" >"$room/far.log"
   run '_how_far "$logs/far.log"; run_stage plain true'
   expect "how far: $line" "$output" "?${line:1}*"
 done
+
+run 'slow() {
+    echo "FAIL: //a:b_test (shard 1 of 4) (see /x)"
+    echo "FAIL rdma/rxe/a: lost"
+    sleep 3
+  }
+  _HEARTBEAT=0.2; run_stage slow slow'
+expect "what failed is told while the stage runs" \
+  "$(grep -c '^\[0:0.\] slow: FAIL: //a:b_test (shard 1 of 4)$' <<<"$output")" 1
+expect "a failed case too" "$(grep -c '^\[0:0.\] slow: FAIL rdma/rxe/a: lost$' <<<"$output")" 1
 
 run ':'
 expect "nothing ran: not a success" "$status:$(last_line)" "1:0 passed, 0 failed"

@@ -24,6 +24,8 @@ CMAKE_TARGETS = {
     "-lfmt": ("fmt::fmt", "fmt"),
     "-lpthread": ("Threads::Threads", "Threads"),
 }
+# Headers that users of the package need not have: it was built with them.
+NOT_FOR_USERS = ("infiniband/", "rdma/", "sys/sdt.h")
 
 
 def cmake_target(flag):
@@ -52,6 +54,9 @@ def reachable(headers, public):
         path = wanted.pop()
         with open(headers[path]) as stream:
             text = stream.read()
+        for name in re.findall(r"^\s*#\s*include\s*<([^>]+)>", text, re.MULTILINE):
+            if name.startswith(NOT_FOR_USERS):
+                sys.exit("%s includes <%s>, which users need not have" % (path, name))
         for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE):
             if name.split("/")[0] not in directories or name in seen:
                 continue

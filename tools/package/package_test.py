@@ -49,6 +49,13 @@ class PackageTest(unittest.TestCase):
             package.reachable(headers, ["rpc/*.h"])
         self.assertIn("rpc/channel.h includes rpc/gone.h", str(raised.exception))
 
+    def test_headers_that_users_need_not_have_are_an_error(self):
+        for name in ("sys/sdt.h", "infiniband/verbs.h", "rdma/rdma_cma.h"):
+            path = self.file("rpc/channel.h", "#include <%s>\n" % name)
+            with self.assertRaises(SystemExit) as raised:
+                package.reachable({"rpc/channel.h": path}, ["rpc/*.h"])
+            self.assertIn("rpc/channel.h includes <%s>" % name, str(raised.exception))
+
     def test_link_options_become_targets(self):
         self.assertEqual(("absl::status", "absl"), package.cmake_target("-labsl_status"))
         self.assertEqual(("Threads::Threads", "Threads"), package.cmake_target("-lpthread"))

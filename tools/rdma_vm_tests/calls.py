@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Echo and attachments over RDMA between two hosts, every byte verified at both ends."""
 
+import os
+
 import suite
 from counters import Seen
 from guest import A, B
@@ -90,6 +92,32 @@ def connections_come_and_go():
         server.check()
 
 
+def _left_to_children(pid):
+    """What of a process an execve(2) would not close, and of what kinds all are."""
+    left, kinds = [], set()
+    for number in os.listdir("/proc/%d/fd" % pid):
+        with open("/proc/%d/fdinfo/%s" % (pid, number), encoding="utf-8") as info:
+            flags = next(line for line in info if line.startswith("flags:"))
+        kind = os.readlink("/proc/%d/fd/%s" % (pid, number))
+        kinds.add(kind)
+        if int(number) > 2 and not int(flags.split()[1], 8) & os.O_CLOEXEC:
+            left.append("%s: %s" % (number, kind))
+    return left, kinds
+
+
+def nothing_is_left_to_a_program_that_is_executed():
+    """Also of what the RDMA libraries and the kernel open for a device, a queue, events."""
+    with Server(B) as server, Client(A, B.address()) as client:
+        client.wait_for("rdma", 60)
+        for peer in (server, client):
+            left, kinds = _left_to_children(peer.pid())
+            suite.check(not left, "not close-on-exec: %s" % ", ".join(left))
+            for word in ("/dev/infiniband/uverbs", "/dev/infiniband/rdma_cm", "infinibandevent"):
+                suite.check(any(word in kind for kind in kinds),
+                            "no descriptor of %s: %s" % (word, sorted(kinds)))  # fmt: skip
+        server.check()
+
+
 CASES = (
     small_calls,
     attachments_at_every_edge,
@@ -102,4 +130,5 @@ CASES = (
     handlers_on_threads,
     upgrade_under_load,
     connections_come_and_go,
+    nothing_is_left_to_a_program_that_is_executed,
 )

@@ -65,27 +65,48 @@ class Host:
     def cable(self, pair=0):
         return "veth" + self.letter + ("2" if pair else "")
 
-    def remove_device(self, pair=0, limit=30):
+    def remove_device(self, pair=0, limit=30, name=None):
         """The kernel waits until no process has the device open any more. Who waits in it
         cannot be killed, so it is left alone where that takes too long."""
-        command = ["rdma", "link", "delete", self.device(pair)]
+        device = name or self.device(pair)
+        command = ["rdma", "link", "delete", device]
         remover = subprocess.Popen(command, stdin=subprocess.DEVNULL)
         end = time.monotonic() + limit
         while remover.poll() is None:
             if time.monotonic() > end:
                 raise Trouble("%s is still open %d s after its removal: %s"
-                              % (self.device(pair), limit, _openers()))  # fmt: skip
+                              % (device, limit, _openers()))  # fmt: skip
             time.sleep(0.02)
         if remover.returncode:
-            raise Trouble("%s cannot be removed" % self.device(pair))
+            raise Trouble("%s cannot be removed" % device)
 
-    def add_device(self, pair=0, driver=DRIVER):
+    def add_device(self, pair=0, driver=DRIVER, name=None):
         self.run(
-            "rdma", "link", "add", self.device(pair), "type", driver, "netdev", self.cable(pair)
-        )
+            "rdma", "link", "add", name or self.device(pair), "type", driver,
+            "netdev", self.cable(pair),
+        )  # fmt: skip
 
     def has_device(self, pair=0):
         return os.path.exists("/sys/class/infiniband/" + self.device(pair))
+
+    def lose_rdma(self, call_port, pair=0):
+        """Packets of RDMA get lost, in and out, and nobody is told."""
+        run("modprobe", "-a", "nf_tables")
+        # iWARP is TCP, to ports that the kernel chose.
+        what = "udp dport 4791" if DRIVER == "rxe" else (
+            "meta l4proto tcp tcp sport != %d tcp dport != %d" % (call_port, call_port)
+        )  # fmt: skip
+        rules = "table inet lose_rdma {\n"
+        for hook, interface in (("input", "iifname"), ("output", "oifname")):
+            rules += "chain %s { type filter hook %s priority 10; %s %s %s drop; }\n" % (
+                hook, hook, interface, self.cable(pair), what)  # fmt: skip
+        path = "/run/lose_rdma_" + self.name
+        with open(path, "w", encoding="ascii") as file:
+            file.write(rules + "}\n")
+        self.run("nft", "-f", path)
+
+    def lose_nothing(self):
+        self.run("nft", "delete", "table", "inet", "lose_rdma")
 
     def drop_rdma(self, call_port, pair=0):
         """Loses the packets that leave this host for RDMA, and no others."""

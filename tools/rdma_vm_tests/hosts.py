@@ -5,10 +5,11 @@ import sys
 
 import calls
 import reasons
+import store
 import suite
 import tokens
 
-CASES = calls.CASES + tokens.CASES + reasons.CASES
+CASES = calls.CASES + tokens.CASES + reasons.CASES + store.CASES
 
 if __name__ == "__main__":
     sys.exit(suite.main(CASES))

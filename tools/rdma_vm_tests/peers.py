@@ -69,6 +69,13 @@ class Peer:
         self._process.stdout.close()
         self._stderr.close()
 
+    def pid(self):
+        return self._process.pid  # `ip netns exec` becomes what it runs
+
+    def reasons(self):
+        """How often a connection was over TCP, by the name of the reason."""
+        return {name: int(count) for name, count in self.ask("reasons").items()}
+
     def log(self):
         """What it said on standard error, to the end of it."""
         self._stderr.seek(0)
@@ -150,7 +157,8 @@ class Client(Peer):
         return all_right(self.ask("calls %d %d %d" % (count, size, in_flight), limit))
 
     def start_load(self, size, in_flight):
-        self.ask("load %d %d" % (size, in_flight))
+        """`size`: a number, or LEAST-MOST."""
+        self.ask("load %s %d" % (size, in_flight))
 
     def wait_for_calls(self, more, seconds=30):
         """Until the load that runs has made so many more."""

@@ -2,34 +2,20 @@
 """Devices that are removed and ways that are cut: no call is lost or doubled. Calls over TCP
 take the second cable, so that only RDMA is hit."""
 
-import contextlib
 import sys
 
 import suite
 from counters import Seen
-from guest import A, B, Trouble
+from guest import A, B
 from peers import PORT, Client, Server
+from traffic import FIRST, mended_by
 
 SIZE = 50000
-# Each end may use only this device, so that what is removed is what was in use.
-FIRST = ("--devices=rdmaA,rdmaB",)
 
 
 def _pair(*flags, connections=4):
     server = Server(B, *flags)
     return server, Client(A, B.address(1), "--connections=%d" % connections, *flags)
-
-
-@contextlib.contextmanager
-def _mended_by(mend):
-    """What fails first is what is told."""
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(Trouble):
-            mend()
-        raise
-    mend()
 
 
 def _with_load(hit, mend, *flags):
@@ -39,7 +25,7 @@ def _with_load(hit, mend, *flags):
         client.wait_for("rdma", 60)
         client.start_load(SIZE, 4)
         client.wait_for_calls(50)
-        with _mended_by(mend):
+        with mended_by(mend):
             hit()
             client.wait_for_calls(300, 90)
         counts = client.stop_load()
@@ -56,7 +42,7 @@ def removed_before_the_upgrade():
     server, client = _pair(*FIRST)
     with server:
         B.remove_device()
-        with _mended_by(B.add_device), client:
+        with mended_by(B.add_device), client:
             client.wait_for("tcp", 30)
             seen = Seen(A)
             client.calls(10, SIZE, 2)
@@ -69,7 +55,7 @@ def removed_during_the_upgrade():
     server, client = _pair(*FIRST, connections=32)
     with server, client:
         client.start_load(5000, 1)
-        with _mended_by(B.add_device):
+        with mended_by(B.add_device):
             B.remove_device()
             client.wait_for_calls(200, 90)
             client.stop_load()
@@ -91,7 +77,7 @@ def another_device_takes_over():
         client.wait_for("rdma", 60)
         client.start_load(SIZE, 2)
         client.wait_for_calls(50)
-        with _mended_by(B.add_device):
+        with mended_by(B.add_device):
             B.remove_device()
             client.wait_for_calls(100, 90)
             client.stop_load()

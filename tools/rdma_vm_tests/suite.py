@@ -22,13 +22,13 @@ def _too_long(_number, _frame):
 
 
 def run_case(name, case, out=sys.stdout):
-    """Whether it passed."""
+    """Whether it passed. What it returns, a text, is told with the time that it took."""
     started = time.monotonic()
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(CASE_LIMIT)
-    why = None
+    why = told = None
     try:
-        case()
+        told = case()
     except Trouble as trouble:
         why = str(trouble)
     except Exception as error:  # a mistake in the case itself is told in the same way
@@ -37,7 +37,7 @@ def run_case(name, case, out=sys.stdout):
         signal.alarm(0)
     seconds = time.monotonic() - started
     if why is None:
-        out.write("PASS %s (%.1f s)\n" % (name, seconds))
+        out.write("PASS %s (%.1f s%s)\n" % (name, seconds, "; " + told if told else ""))
     else:
         out.write("FAIL %s: %s (%.1f s)\n" % (name, " | ".join(why.splitlines()), seconds))
     out.flush()

@@ -26,13 +26,22 @@ LAYERS = {
     "examples/": _RPC_PUBLIC + ["transport/*", "transport/buffer/", "transport/loop/"],
     # They measure.
     "examples/attachment/": _RPC_PUBLIC
-    + ["transport/*", "transport/buffer/", "benchmarks/common/"],
-    "examples/kv/": _RPC_PUBLIC + ["transport/*", "transport/buffer/", "benchmarks/common/"],
+    + ["transport/*", "transport/buffer/", "benchmarks/common/", "examples/common/"],
+    "examples/kv/": _RPC_PUBLIC
+    + ["transport/*", "transport/buffer/", "benchmarks/common/", "examples/common/"],
     "benchmarks/": _RPC_PUBLIC + _TRANSPORT + ["benchmarks/"],
     # Measures the insides.
     "benchmarks/micro/": ["rpc/", "transport/", "benchmarks/"],
     "tools/": _RPC_PUBLIC + _TRANSPORT,
+    # The snippets of the documents call the service of the echo example.
+    "tools/snippets/": _RPC_PUBLIC + _TRANSPORT + ["examples/echo/"],
+    "tools/gen_selectors/": ["tools/node/", "tools/farcall/", "rpc/status/", "transport/base/"],
+    "tools/node/": ["rpc/http/", "transport/base/"],
     "tools/farcall/": _RPC_PUBLIC + _TRANSPORT + ["rpc/reflection/", "benchmarks/common/"],
+    # Looks at the same devices as the library, and measures beside it.
+    "tools/doctor/": _RPC_PUBLIC
+    + _TRANSPORT
+    + ["rpc/status/", "transport/rdma/", "benchmarks/common/", "tools/"],
 }
 
 # Tests, and what only tests use: directories named testing, and files with such names.
@@ -51,9 +60,10 @@ MAY_USE_TESTING = ["benchmarks/micro/"]
 
 # Headers of the system that only one part may include.
 SYSTEM_HEADERS = {
-    "infiniband/": ["transport/rdma/", "transport/testing/"],
+    "infiniband/": ["transport/rdma/", "transport/testing/", "tools/doctor/"],
     "openssl/": ["transport/tls/"],
-    "rdma/": ["transport/rdma/", "transport/testing/"],
+    "rdma/": ["transport/rdma/", "transport/testing/", "tools/doctor/"],
+    "sys/sdt.h": ["transport/base/"],
 }
 
 # What a quoted include may start with, beside the repository's own directories.
@@ -67,6 +77,7 @@ LIBRARIES = [
 # directory; else it is the header and source of that name. Targets with a comment
 # "# Pure." in their BUILD.bazel must be listed.
 PURE = [
+    "rpc/call/answer_place",
     "rpc/call/call_table",
     "rpc/cluster/balance/",
     "rpc/cluster/naming_list",
@@ -84,6 +95,7 @@ PURE = [
     "rpc/http/http_framing",
     "rpc/http/http_head_scanner",
     "rpc/http/http_message",
+    "rpc/http/http_origin",
     "rpc/http/http_reader",
     "rpc/http/http_status",
     "rpc/http/http_target",
@@ -91,17 +103,25 @@ PURE = [
     "rpc/http/json",
     "rpc/http/json_string",
     "rpc/retry_policy",
+    "rpc/session/landing_spot",
     "rpc/session/protocol_guess",
     "rpc/session/reconnect",
     "rpc/session/session_patience",
+    "rpc/session/shared_dial",
+    "rpc/session/waiting_frames",
     "rpc/stats/error_class",
     "rpc/stats/latency_buckets",
     "rpc/stats/method_rates",
     "rpc/stats/method_snapshot",
     "rpc/stats/sample_ring",
+    "rpc/status/dump_text",
+    "rpc/status/json_parts",
     "rpc/status/json_writer",
     "rpc/status/metric_families",
     "rpc/status/page_text",
+    "rpc/status/rdma_json",
+    "rpc/status/rdma_metrics",
+    "rpc/status/runtime_status",
     "rpc/status/server_status",
     "rpc/status/status_json",
     "rpc/status/status_metrics",
@@ -110,16 +130,23 @@ PURE = [
     "rpc/user_fields",
     "rpc/version",
     "rpc/wire/",
+    "tools/node/json_objects",
+    "tools/node/parse",
     "transport/address",
+    "transport/base/past_event",
     "transport/connection_info",
+    "transport/copied_bytes",
+    "transport/link/ask_pace",
     "transport/link/backoff",
     "transport/link/frame",
+    "transport/link/frame_parts",
     "transport/link/generations",
     "transport/link/hello/",
     "transport/link/lifeline_watch",
     "transport/link/reason",
     "transport/link/receive_side",
     "transport/link/send_side",
+    "transport/link/stall_watch",
     "transport/link/stream_closing",
     "transport/link/stream_input",
     "transport/link/stream_limits",
@@ -132,18 +159,24 @@ PURE = [
     "transport/loop/timer_queue",
     "transport/rdma/accept_state",
     "transport/rdma/big_endian",
+    "transport/rdma/completion_room",
     "transport/rdma/credit_flow",
     "transport/rdma/dial_state",
+    "transport/rdma/incoming_stream",
     "transport/rdma/message_header",
     "transport/rdma/message_plan",
+    "transport/rdma/network_status",
     "transport/rdma/private_data",
     "transport/rdma/receive_ledger",
+    "transport/rdma/window_ring",
     "transport/rdma/wr_id",
+    "transport/rdma_status",
     "transport/why_not_rdma",
 ]
 # Of the project, what pure code may include beside other pure code.
 PURE_MAY_INCLUDE = [
     "rpc/channel_options.h", "transport/base/check.h", "transport/base/time.h", "transport/buffer/",
+    "transport/rdma/network_status.pb.h",
 ]
 # Headers that bring threads, locks, files or sockets.
 IMPURE_HEADERS = (

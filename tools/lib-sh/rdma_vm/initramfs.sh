@@ -10,7 +10,7 @@ _MODULES="virtio_pci virtio_console 9pnet_virtio 9p overlay
   rdma_ucm ib_uverbs ib_umad rdma_rxe siw crc32_generic crc32c_generic libcrc32c
   veth dummy macvlan bridge
   sch_netem sch_tbf sch_ingress sch_prio act_mirred act_gact cls_u32 cls_flower cls_matchall
-  nf_tables nft_chain_nat nft_nat nft_masq nft_ct nft_objref nf_conntrack nf_nat"
+  nf_tables nft_chain_nat nft_nat nft_masq nft_numgen nft_ct nft_objref nf_conntrack nf_nat"
 
 _init() {
   cat <<'END'

@@ -6,8 +6,11 @@
 # What the suites run in the guest.
 rdma_suite_targets=(
   //rpc/testing/rdma_peer
+  //examples/attachment:block_client
+  //examples/attachment:block_server
   //transport/link/testing/token_probe
   //transport/rdma:device_conformance_test
+  //tools/doctor
 )
 
 # Driver, script of tools/rdma_vm_tests, and the network that it needs.
@@ -19,9 +22,19 @@ rxe hosts --two-hosts
 siw hosts --two-hosts
 rxe removal --two-hosts --pairs 2
 siw removal --two-hosts --pairs 2
+rxe breakage --two-hosts --pairs 2
+siw breakage --two-hosts --pairs 2
+rxe storms --two-hosts
+siw storms --two-hosts
 rxe drivers --two-hosts --both
 rxe nat --nat --pairs 2
 siw nat --nat --pairs 2
+rxe doctor --two-hosts
+siw doctor --two-hosts
+rxe services --mtu 4200
+siw services --mtu 4200
+rxe priorities --two-hosts
+siw priorities --two-hosts
 END
 }
 

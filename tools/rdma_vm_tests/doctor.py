@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/doctor finds what is amiss, on one host and between two."""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+import time
+
+import peers
+import suite
+from guest import A, B, DRIVER, Host, Trouble, run
+from reasons import LOW_MEMLOCK
+
+PORT = 18600
+LIMIT = 120
+
+
+def _doctor(host, *flags, before=()):
+    path = os.path.join(peers.BIN[0], "tools/doctor/doctor")
+    return host.inside(*before, path, "--seconds=0.2", *flags)
+
+
+def _report(host, code, *flags, before=()):
+    """The report as JSON; its exit status is one of `code`."""
+    done = subprocess.run(
+        _doctor(host, "--json", *flags, before=before), stdin=subprocess.DEVNULL,
+        capture_output=True, timeout=LIMIT, check=False,
+    )  # fmt: skip
+    said = done.stdout.decode(errors="replace")
+    err = done.stderr.decode(errors="replace")
+    if done.returncode not in code:
+        raise Trouble("exit status %d, not of %s: %s %s" % (done.returncode, code, said, err))
+    return json.loads(said)
+
+
+def _verdict(report, check, subject=""):
+    found = [f for f in report["findings"] if f["check"] == check and f["subject"] == subject]
+    suite.check(found, "there is no finding %s of %s: %s" % (check, subject, report))
+    return found[0]
+
+
+def _failed(report, check, subject="", text=""):
+    finding = _verdict(report, check, subject)
+    suite.check(finding["verdict"] == "failed" and text in json.dumps(finding), str(finding))
+    suite.check(finding["meaning"] and finding["cure"], "no meaning or no cure: %s" % finding)
+
+
+def a_host_that_can():
+    report = _report(A, (0,))
+    suite.check(report["reason"] == "in_use", str(report))
+    for check, subject in (("libraries", ""), ("rdma_cm", ""), ("memlock", ""), ("namespace", ""),
+                           ("device files", A.device()), ("port", A.device()),
+                           ("gid", A.device()), ("loopback", A.device())):  # fmt: skip
+        finding = _verdict(report, check, subject)
+        suite.check(finding["verdict"] == "ok", str(finding))
+    suite.check(_verdict(report, "device", B.device())["verdict"] == "ok", "rdmaB is not ours")
+    if DRIVER == "rxe":
+        used = [gid for gid in report["gids"] if gid["used"]]
+        suite.check([gid["address"] for gid in used] == [A.address()], str(report["gids"]))
+    return report["summary"]
+
+
+def memlock_too_low():
+    report = _report(A, (2,), before=LOW_MEMLOCK)
+    _failed(report, "memlock", text="RLIMIT_MEMLOCK is 1 MiB")
+
+
+def no_right_to_the_device():
+    devices = glob.glob("/dev/infiniband/uverbs*")
+    for device in devices:
+        os.chmod(device, 0o600)
+    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    try:
+        report = _report(A, (2,), before=nobody)
+    finally:
+        for device in devices:
+            os.chmod(device, 0o666)
+    suite.check(report["reason"] == "device_not_permitted", str(report))
+    _failed(report, "device files", A.device(), "0600 root root")
+
+
+def another_namespace():
+    """As in a pod that was given the device and no interface of it."""
+    pod = Host("A")
+    pod.name = "pod"
+    run("ip", "netns", "add", "pod")
+    try:
+        report = _report(pod, (2,))
+    finally:
+        run("ip", "netns", "delete", "pod")
+    suite.check(report["reason"] == "no_address", str(report))
+    _failed(report, "gid", A.device(), "no_address")
+
+
+def a_rail_that_lost_its_address():
+    """A second device whose interface is here, and has no address: it is not passed over."""
+    rail = "rdmaRail"
+    A.run("ip", "link", "add", "rail", "type", "veth", "peer", "name", "railEnd")
+    try:
+        for end in ("rail", "railEnd"):
+            A.run("ip", "link", "set", end, "up")
+        A.run("rdma", "link", "add", rail, "type", DRIVER, "netdev", "rail")
+        end = time.monotonic() + 10
+        while not _is_active(rail):
+            suite.check(time.monotonic() < end, "%s does not become active" % rail)
+            time.sleep(0.05)
+        report = _report(A, (1,))
+        A.remove_device(name=rail)
+    finally:
+        A.run("ip", "link", "delete", "rail")
+    suite.check(_verdict(report, "port", rail)["verdict"] == "ok", str(report))
+    _failed(report, "gid", rail, "no_address")
+    suite.check(_verdict(report, "loopback", A.device())["verdict"] == "ok", str(report))
+
+
+def no_library():
+    path = glob.glob("/usr/lib/*/libibverbs.so.1")[0]
+    hide = ("bash", "-c", 'mount --bind /dev/null %s && exec "$@"' % path, "hide")
+    report = _report(A, (2,), before=hide)
+    suite.check(report["reason"] == "no_library", str(report))
+    _failed(report, "libraries", text="ibverbs-providers")
+
+
+def _is_active(device):
+    with open("/sys/class/infiniband/%s/ports/1/state" % device, encoding="ascii") as state:
+        return "ACTIVE" in state.read()
+
+
+class _Serving:
+    """A doctor that serves on B."""
+
+    def __enter__(self):
+        self._process = subprocess.Popen(
+            _doctor(B, "--serve", "--quiet"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        )
+        for line in self._process.stdout:
+            if line.startswith(b"serving on "):
+                return self
+        raise Trouble("the doctor on B has ended")
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.wait(20)
+        self._process.stdout.close()
+
+
+def both_ends():
+    with _Serving():
+        report = _report(A, (0, 1), "--peer=" + B.address())
+    peer = report["peer"]
+    suite.check(peer["reason"] == "in_use", str(peer))
+    rows = {row["what"]: row for row in peer["rows"]}
+    for what in ("raw verbs", "farcall over rdma", "farcall over tcp"):
+        row = rows[what]
+        suite.check(not row["trouble"] and row["p50_us"] > 0 and row["p99_us"] >= row["p50_us"]
+                    and row["bytes_per_second"] > 0, str(peer))  # fmt: skip
+    suite.check(rows["raw verbs"]["by"] == A.device(), str(peer))
+    return "; ".join("%s %.0f us %.0f MB/s" % (w, r["p50_us"], r["bytes_per_second"] / 1e6)
+                     for w, r in rows.items())  # fmt: skip
+
+
+def nobody_serves():
+    report = _report(A, (1,), "--peer=" + B.address())
+    finding = _verdict(report, "peer", B.address())
+    suite.check(finding["verdict"] == "degraded" and "doctor --serve" in finding["cure"],
+                str(finding))  # fmt: skip
+
+
+def link_down():
+    """The last: rxe takes no connections afterwards."""
+    A.run("ip", "link", "set", A.cable(), "down")
+    time.sleep(0.2)  # until the device has heard of it
+    report = _report(A, (2,))
+    _failed(report, "port", A.device(), "no_active_port")
+
+
+CASES = (
+    a_host_that_can,
+    memlock_too_low,
+    no_right_to_the_device,
+    another_namespace,
+    a_rail_that_lost_its_address,
+    no_library,
+    both_ends,
+    nobody_serves,
+    link_down,
+)
+
+if __name__ == "__main__":
+    sys.exit(suite.main(CASES))

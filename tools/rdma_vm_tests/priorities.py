@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A congested link with priorities by DSCP, as a switch has: the traffic class of a pod's
+environment decides who gets it, over TCP and over RDMA."""
+
+import contextlib
+import json
+import sys
+import time
+
+import suite
+from guest import A, B, DRIVER, Trouble, run
+from peers import PORT, Client, Server
+
+# af31: DSCP 26, and what it is as a traffic class.
+NAME = "af31"
+CLASS = 104
+# Slow enough for emulated processors, so that the queue decides.
+LINK = "4mbit"
+LINK_BYTES = 4e6 / 8
+# What is in flight fills the link, and is through it in 130 ms: no time-out of RDMA is near.
+SIZE = 16 * 1024
+IN_FLIGHT = 4
+# Of LINK_BYTES. Seconds of a machine that has few processors for itself are uneven.
+FULL = 0.6
+SHARE = 0.9
+WINDOWS = 3
+MEASURES = 4
+SECONDS = 1.5
+
+# What has come over the link, by its DSCP; RoCE v2 is UDP to port 4791, iWARP TCP to any port.
+_RULES = """
+table ip farcall_marks {
+  counter tcp_marked {}
+  counter tcp_other {}
+  counter rdma_marked {}
+  counter rdma_other {}
+  chain in {
+    type filter hook input priority 0;
+    iifname != "%(cable)s" return
+    udp dport 4791 ip dscp 26 counter name rdma_marked return
+    udp dport 4791 counter name rdma_other return
+    tcp dport %(port)d ip dscp 26 counter name tcp_marked return
+    tcp sport %(port)d ip dscp 26 counter name tcp_marked return
+    tcp dport %(port)d counter name tcp_other return
+    tcp sport %(port)d counter name tcp_other return
+    meta l4proto tcp ip dscp 26 counter name rdma_marked return
+    meta l4proto tcp counter name rdma_other
+  }
+}
+"""
+
+
+class _Marks:
+    """Bytes and packets that came to a host since this was made, by kind and mark."""
+
+    _made = set()
+
+    def __init__(self, host):
+        self._host = host
+        if host.name not in self._made:
+            run("modprobe", "-a", "nf_tables")
+            path = "/run/marks_" + host.name
+            with open(path, "w", encoding="ascii") as file:
+                file.write(_RULES % {"cable": host.cable(), "port": PORT})
+            host.run("nft", "-f", path)
+            self._made.add(host.name)
+        self._start = self._read()
+
+    def _read(self):
+        found = {}
+        listing = json.loads(self._host.run("nft", "-j", "list", "counters"))
+        for entry in listing["nftables"]:
+            if "counter" in entry:
+                counter = entry["counter"]
+                found[counter["name"]] = (counter["bytes"], counter["packets"])
+        return found
+
+    def now(self):
+        """{"tcp_marked": (bytes, packets), ...}"""
+        return {
+            name: tuple(new - old for new, old in zip(value, self._start[name]))
+            for name, value in self._read().items()
+        }
+
+    def windows(self, kind, count):
+        """[(marked, other) bytes in a second] of so many windows, one after the other."""
+        rates = []
+        then, was = time.monotonic(), self.now()
+        for _ in range(count):
+            time.sleep(SECONDS)
+            at, now = time.monotonic(), self.now()
+            rates.append(tuple((now[kind + mark][0] - was[kind + mark][0]) / (at - then)
+                               for mark in ("_marked", "_other")))  # fmt: skip
+            then, was = at, now
+        return rates
+
+
+@contextlib.contextmanager
+def _congested_link():
+    """What leaves A is held to LINK, and marked packets go first."""
+    run("modprobe", "-a", "sch_tbf", "sch_prio", "cls_u32")
+    device = ["dev", A.cable()]
+    A.run("tc", "qdisc", "add", *device, "root", "handle", "1:", "tbf", "rate", LINK,
+          "burst", "16kb", "limit", "4mb")  # fmt: skip
+    A.run("tc", "qdisc", "add", *device, "parent", "1:1", "handle", "2:", "prio", "bands", "2",
+          "priomap", *"1" * 16)  # fmt: skip
+    A.run("tc", "filter", "add", *device, "parent", "2:", "protocol", "ip", "u32",
+          "match", "ip", "tos", hex(CLASS), "0xfc", "flowid", "2:1")  # fmt: skip
+    try:
+        yield
+    finally:
+        A.run("tc", "qdisc", "del", *device, "root")
+
+
+def _marked_by(value):
+    return ("env", "FARCALL_TRAFFIC_CLASS=%s" % value)
+
+
+def _flow(mark, rdma):
+    return Client(A, B.address(), "--use_rdma=%s" % str(rdma).lower(), before=_marked_by(mark))
+
+
+def _share(pairs):
+    """Of the marked flow in what came over the link."""
+    return sum(pair[0] for pair in pairs) / max(1, sum(sum(pair) for pair in pairs))
+
+
+def _measure(seen, kind):
+    """[(marked, other)] of WINDOWS. A process that gets no processor for a while leaves the link to
+    the other one, so it is measured again; without a priority it would never be 90 %."""
+    for _ in range(MEASURES):
+        both = seen.windows(kind, WINDOWS)
+        if _share(both) >= SHARE:
+            break
+    return both
+
+
+def _marked_keeps_the_link(kind):
+    """The other flow is there first; it has the link before, and gets it back."""
+    rdma = kind == "rdma"
+    flows = _flow("", rdma), _flow(NAME, rdma)
+    with _congested_link(), Server(B) as server, flows[0] as other, flows[1] as mine:
+        # Both are set up before there is a queue to wait in.
+        for client in (other, mine):
+            client.wait_for(kind, 60)
+        other.start_load(SIZE, IN_FLIGHT)
+        other.wait_for_calls(2 * IN_FLIGHT, 60)
+        seen = _Marks(B)
+        alone = seen.windows(kind, 1)[0]
+        mine.start_load(SIZE, IN_FLIGHT)
+        mine.wait_for_calls(2 * IN_FLIGHT, 60)
+        both = _measure(seen, kind)
+        mine.stop_load()
+        other.wait_for_calls(2 * IN_FLIGHT, 60)
+        other.stop_load()
+        server.check()
+    rates = ["%.2f:%.2f" % tuple(rate / LINK_BYTES for rate in pair) for pair in [alone, *both]]
+    told = "marked:other, of the link: alone %s, then %s" % (rates[0], " ".join(rates[1:]))
+    suite.check(alone[1] > FULL * LINK_BYTES and alone[0] == 0, "no competition: " + told)
+    suite.check(_share(both) >= SHARE, "less than 90 %: " + told)
+    carried = sum(sum(pair) for pair in both) / len(both)
+    suite.check(carried > FULL * LINK_BYTES, "the link was not full: " + told)
+    return told
+
+
+def marked_tcp_keeps_the_link():
+    return _marked_keeps_the_link("tcp")
+
+
+def marked_rdma_keeps_the_link():
+    return _marked_keeps_the_link("rdma")
+
+
+def _check_marks(seen, *kinds):
+    """Each packet of these kinds has the mark."""
+    now = seen.now()
+    for kind in kinds:
+        marked, other = now[kind + "_marked"][1], now[kind + "_other"][1]
+        suite.check(marked > 0 and other == 0, "%s: %d marked, %d not" % (kind, marked, other))
+
+
+def both_kinds_are_marked_on_the_wire():
+    """The names and the numbers mean the same. siw takes the type of service and does not use it:
+    its queue pairs have no mark."""
+    kinds = ("tcp", "rdma") if DRIVER == "rxe" else ("tcp",)
+    near, far = _Marks(A), _Marks(B)
+    with Server(B, before=_marked_by(hex(CLASS))) as server, _flow(NAME, True) as client:
+        client.wait_for("rdma", 60)
+        client.calls(10, SIZE, 2)
+        server.check()
+    for seen in (near, far):
+        _check_marks(seen, *kinds)
+
+
+def the_client_marks_queue_pairs_for_both_ends():
+    """rdma_cm takes the class of RoCE from the request to connect; a socket has its own."""
+    near, far = _Marks(A), _Marks(B)
+    with Server(B) as server, _flow(NAME, True) as client:
+        client.wait_for("rdma", 60)
+        client.calls(10, SIZE, 2)
+        server.check()
+    _check_marks(near, "rdma")
+    _check_marks(far, "rdma", "tcp")
+    suite.check(near.now()["tcp_marked"][1] == 0, "the server has no class")
+
+
+def a_class_that_is_none_is_an_error():
+    for peer in (Server(B, before=_marked_by("gold")), _flow("gold", True)):
+        try:
+            with peer:
+                raise Trouble("FARCALL_TRAFFIC_CLASS=gold was ignored")
+        except Trouble as trouble:
+            suite.check("FARCALL_TRAFFIC_CLASS is 'gold'" in str(trouble), str(trouble))
+
+
+_OF_ROCE = (the_client_marks_queue_pairs_for_both_ends, marked_rdma_keeps_the_link)
+CASES = (
+    both_kinds_are_marked_on_the_wire,
+    marked_tcp_keeps_the_link,
+    a_class_that_is_none_is_an_error,
+) + (_OF_ROCE if DRIVER == "rxe" else ())
+
+if __name__ == "__main__":
+    sys.exit(suite.main(CASES))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""examples/attachment between two hosts: blocks go from one program's memory to another's."""
+
+import os
+import re
+import subprocess
+
+import peers
+import suite
+from guest import A, B, DRIVER, Trouble
+
+PORT = 8003
+BLOCKS = 512
+BYTES = BLOCKS * 4096
+LIMIT = 120
+
+
+def _program(host, name, *flags):
+    return host.inside(os.path.join(peers.BIN[0], "examples/attachment", name), *flags)
+
+
+def _copied(at_once, *flags):
+    """What the client says: (what carried its calls, bytes copied to be sent, when they came)."""
+    server = subprocess.Popen(
+        _program(B, "block_server", "--listen=%s:%d" % (B.address(), PORT), "--event_loops=1",
+                 "--blocks=%d" % BLOCKS),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        line = server.stdout.readline().decode()
+        suite.check(line.startswith("listening on "), "the server said: " + line)
+        client = subprocess.run(
+            _program(A, "block_client", "--server=%s:%d" % (B.address(), PORT),
+                     "--blocks=%d" % BLOCKS, "--at_once=%d" % at_once, *flags),
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False,
+        )  # fmt: skip
+    finally:
+        server.terminate()
+        server.wait(30)
+        server.stdout.close()
+    said = client.stdout.decode() + client.stderr.decode()
+    if client.returncode != 0:
+        raise Trouble("the client ended with %d: %s" % (client.returncode, said))
+    told = re.search(
+        r"^over (.*)\ncopied: (\d+) bytes of those written, (\d+) of those read$", said, re.M
+    )
+    suite.check(told, "not what it should say: " + said)
+    return told[1], int(told[2]), int(told[3])
+
+
+def no_byte_of_a_block_is_copied():
+    """Where the device has memory windows of type 2, which Soft-iWARP has not."""
+    for at_once in (1, 16, 256):
+        carrier, sent, landed = _copied(at_once)
+        suite.check(sent == 0, "%d bytes were copied to be sent" % sent)
+        if DRIVER == "rxe":
+            suite.check((carrier, landed) == ("rdma, by RDMA READ", 0),
+                        "%d bytes were copied, over %s" % (landed, carrier))  # fmt: skip
+        else:
+            suite.check(carrier == "rdma" and landed <= BYTES,
+                        "%d bytes were copied, over %s" % (landed, carrier))  # fmt: skip
+
+
+def each_byte_is_copied_once_where_one_end_does_not_read():
+    carrier, sent, landed = _copied(16, "--read_at_least=0")
+    suite.check((carrier, sent) == ("rdma", 0), "%d were copied, over %s" % (sent, carrier))
+    suite.check(0 < landed <= BYTES, "%d bytes were copied" % landed)
+
+
+CASES = (
+    no_byte_of_a_block_is_copied,
+    each_byte_is_copied_once_where_one_end_does_not_read,
+)
