@@ -13,10 +13,6 @@
 namespace farcall::bench {
 namespace {
 
-double Microseconds(std::chrono::nanoseconds time) {
-  return static_cast<double>(time.count()) / 1e3;
-}
-
 double PerCall(const CpuSample& first, const CpuSample& last, double qps) {
   return qps > 0 ? BusyCores(first, last) / qps * 1e6 : 0;
 }
@@ -39,11 +35,7 @@ LoadReport LoadReport::From(const LoadOptions& options, const LoadRecorder& seen
   report.errors = seen.errors();
   report.first_error = seen.first_error();
   report.qps = static_cast<double>(latency.count()) / window.count();
-  report.p50_us = Microseconds(latency.Quantile(0.5));
-  report.p99_us = Microseconds(latency.Quantile(0.99));
-  report.p999_us = Microseconds(latency.Quantile(0.999));
-  report.mean_us = latency.mean_ns() / 1e3;
-  report.max_us = Microseconds(latency.max());
+  report.latency = LatencyFigures::From(latency);
   report.mb_per_s = report.qps * static_cast<double>(options.bytes_per_call()) / 1e6;
   return report;
 }
@@ -73,11 +65,7 @@ std::string LoadReport::ToJson() const {
   json.AddInteger("errors", static_cast<int64_t>(errors));
   json.AddText("first_error", first_error);
   json.AddNumber("qps", qps);
-  json.AddNumber("p50_us", p50_us);
-  json.AddNumber("p99_us", p99_us);
-  json.AddNumber("p999_us", p999_us);
-  json.AddNumber("mean_us", mean_us);
-  json.AddNumber("max_us", max_us);
+  latency.AddTo(json);
   json.AddNumber("mb_per_s", mb_per_s);
   json.AddNumber("client_cpu_us", client_cpu_us);
   json.AddNumber("server_cpu_us", server_cpu_us);
@@ -88,8 +76,8 @@ std::string LoadReport::ToText() const {
   std::string text = absl::StrFormat(
       "%s over %s (%s), %d B + %d B, %d in flight x %d: %.0f calls/s, p50 %.1f us, p99 %.1f us, "
       "p99.9 %.1f us, %.1f MB/s, CPU us per call: client %.2f, server %.2f",
-      system, transport, polling, payload, attachment, in_flight, connections, qps, p50_us, p99_us,
-      p999_us, mb_per_s, client_cpu_us, server_cpu_us);
+      system, transport, polling, payload, attachment, in_flight, connections, qps, latency.p50_us,
+      latency.p99_us, latency.p999_us, mb_per_s, client_cpu_us, server_cpu_us);
   if (errors != 0) {
     absl::StrAppend(&text, ", ", errors, " errors, the first: ", first_error);
   }

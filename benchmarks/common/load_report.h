@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a client of a benchmark tells at its end. Its JSON is what tools/bench and
-// tools/quickstart read: each member has the name it has here.
+// tools/quickstart read: each member has the name it has here, those of `latency` too.
 
 #ifndef FARCALL_BENCHMARKS_COMMON_LOAD_REPORT_H_
 #define FARCALL_BENCHMARKS_COMMON_LOAD_REPORT_H_
@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "benchmarks/common/cpu_usage.h"
+#include "benchmarks/common/latency_figures.h"
 #include "benchmarks/common/load_options.h"
 #include "benchmarks/common/load_recorder.h"
 
@@ -34,11 +35,7 @@ struct LoadReport {
   uint64_t errors = 0;
   std::string first_error;
   double qps = 0;
-  double p50_us = 0;
-  double p99_us = 0;
-  double p999_us = 0;
-  double mean_us = 0;
-  double max_us = 0;
+  LatencyFigures latency;
   double mb_per_s = 0;       // 10^6 bytes of message and attachment per second, one way
   double client_cpu_us = 0;  // CPU time for each call, all threads of the process
   double server_cpu_us = 0;

@@ -62,11 +62,11 @@ TEST(LoadReportTest, SaysWhatWasAskedForAndSeen) {
   EXPECT_DOUBLE_EQ(report.seconds, 0.5);
   EXPECT_DOUBLE_EQ(report.qps, 2000);
   EXPECT_DOUBLE_EQ(report.mb_per_s, 2000 * 4128 / 1e6);
-  EXPECT_NEAR(report.p50_us, 500, 3);
-  EXPECT_NEAR(report.p99_us, 990, 5);
-  EXPECT_NEAR(report.p999_us, 999, 5);
-  EXPECT_NEAR(report.mean_us, 500.5, 0.1);
-  EXPECT_DOUBLE_EQ(report.max_us, 1000);
+  EXPECT_NEAR(report.latency.p50_us, 500, 3);
+  EXPECT_NEAR(report.latency.p99_us, 990, 5);
+  EXPECT_NEAR(report.latency.p999_us, 999, 5);
+  EXPECT_NEAR(report.latency.mean_us, 500.5, 0.1);
+  EXPECT_DOUBLE_EQ(report.latency.max_us, 1000);
 }
 
 TEST(LoadReportTest, CpuIsPerCall) {

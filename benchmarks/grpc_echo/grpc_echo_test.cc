@@ -49,7 +49,7 @@ class GrpcEchoTest : public testing::Test {
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_EQ(report->errors, 0U) << report->first_error;
     EXPECT_GT(report->calls, 0U);
-    EXPECT_GT(report->p50_us, 0);
+    EXPECT_GT(report->latency.p50_us, 0);
     EXPECT_EQ(report->system, "grpc");
     EXPECT_EQ(report->transport, "tcp");
     EXPECT_EQ(report->polling, "event");

@@ -18,7 +18,11 @@ at="--server=unix:$out/socket"
 
 "$client" "$at" --blocks=2048 | tee "$out/client"
 grep -qx '2048 blocks of 4096 bytes were written, read and compared' "$out/client"
-"$client" "$at" --blocks=700 --at_once=256
+# From its own memory and into it: the client fails if more was copied than had been read ahead.
+grep -qE '^copied: 0 bytes of those written, [0-9]+ of those read$' "$out/client"
+"$client" "$at" --blocks=700 --at_once=256 | tee "$out/large"
+copied=$(sed -nE 's/^copied: 0 bytes of those written, ([0-9]+) of those read$/\1/p' "$out/large")
+[ "$copied" -le $((3 * 80 * 1024)) ]
 
 # Beyond the end: an error with the numbers.
 if "$client" "$at" --blocks=2049 2>"$out/error"; then exit 1; fi

@@ -2,8 +2,6 @@
 //
 // Serves example.BlockStore, a disk in memory, until SIGTERM or Ctrl-C.
 
-#include "rpc/server.h"
-
 #include <cstdio>
 #include <string>
 
@@ -12,13 +10,16 @@
 #include "absl/flags/usage.h"
 #include "examples/attachment/blocks.h"
 #include "examples/attachment/service.h"
-#include "rpc/run_until_asked_to_quit.h"
-#include "rpc/runtime.h"
+#include "examples/common/store_server.h"
 
 ABSL_FLAG(std::string, listen, "0.0.0.0:8003", "address: ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(bool, use_rdma, true, "let clients that ask for it use RDMA");
 ABSL_FLAG(uint64_t, blocks, 65'536, "how many");
 ABSL_FLAG(uint32_t, block_bytes, 4096, "of each: 512 to 8192");
+ABSL_FLAG(
+    uint32_t, read_at_least, 4096,
+    "blocks of at least so many bytes are fetched by RDMA READ where the client has the same; "
+    "0: never");
 ABSL_FLAG(int, event_loops, 0, "threads that serve; 0: one for each core, at most 8");
 
 namespace {
@@ -29,26 +30,13 @@ absl::Status Serve() {
   if (block_bytes < 512 || block_bytes > 8192 || blocks < 1 || blocks > (uint64_t{1} << 32)) {
     return absl::InvalidArgumentError("--block_bytes is 512 to 8192, --blocks 1 to 2^32");
   }
-  farcall::RuntimeOptions runtime_options;
-  runtime_options.event_loops = absl::GetFlag(FLAGS_event_loops);
-  // What is stored, and room for what is under way.
-  runtime_options.pool.max_bytes = 2 * blocks * block_bytes + (size_t{256} << 20);
-  const auto runtime = farcall::Runtime::Create(runtime_options);
+  const auto runtime = example::StoreRuntime(absl::GetFlag(FLAGS_event_loops), blocks * block_bytes,
+                                             absl::GetFlag(FLAGS_read_at_least));
   if (!runtime.ok()) return runtime.status();
-
   example::Blocks disk(blocks, block_bytes, *(*runtime)->parts().pool);
   example::BlockService service(disk);
-  farcall::Server server;
-  farcall::ServerOptions options;
-  options.runtime = runtime->get();
-  options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
-  options.handler_threads = 0;
-  absl::Status status = server.AddService(&service, farcall::SERVER_DOESNT_OWN_SERVICE);
-  if (status.ok()) status = server.Start(absl::GetFlag(FLAGS_listen), options);
-  if (!status.ok()) return status;
-  std::printf("listening on %s\n", server.listen_address().ToString().c_str());
-  std::fflush(stdout);
-  return farcall::RunUntilAskedToQuit(server);
+  return example::ServeStore(**runtime, service, absl::GetFlag(FLAGS_listen),
+                             absl::GetFlag(FLAGS_use_rdma));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "rpc/server.h"
 
-#include <csignal>
+#include <chrono>
 #include <cstdio>
 #include <string>
 
@@ -13,9 +13,12 @@
 #include "absl/flags/usage.h"
 #include "examples/echo/echo.pb.h"
 #include "rpc/closure.h"
+#include "rpc/run_until_asked_to_quit.h"
+#include "rpc/runtime.h"
 
 ABSL_FLAG(std::string, listen, "0.0.0.0:8002", "address: ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(bool, use_rdma, true, "let clients that ask for it use RDMA");
+ABSL_FLAG(bool, huge_pages, false, "have the blocks in pages of 2 MiB, where there are some");
 
 namespace {
 
@@ -30,26 +33,23 @@ class EchoServiceImpl final : public example::EchoService {
   }
 };
 
-// Before any thread is started, so that none of them takes the signal.
-sigset_t BlockStopSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("serves example.EchoService until SIGTERM or Ctrl-C");
   absl::ParseCommandLine(argc, argv);
-  const sigset_t stop_signals = BlockStopSignals();
 
+  farcall::RuntimeOptions runtime_options;
+  runtime_options.pool.huge_pages = absl::GetFlag(FLAGS_huge_pages);
+  const auto runtime = farcall::Runtime::Create(runtime_options);
+  if (!runtime.ok()) {
+    std::fprintf(stderr, "echo_server: %s\n", runtime.status().ToString().c_str());
+    return 1;
+  }
   EchoServiceImpl echo;
   farcall::Server server;
   farcall::ServerOptions options;
+  options.runtime = runtime->get();
   options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
   absl::Status status = server.AddService(&echo, farcall::SERVER_DOESNT_OWN_SERVICE);
   if (status.ok()) status = server.Start(absl::GetFlag(FLAGS_listen), options);
@@ -60,9 +60,7 @@ int main(int argc, char** argv) {
   std::printf("listening on %s\n", server.listen_address().ToString().c_str());
   std::fflush(stdout);
 
-  int signal = 0;
-  sigwait(&stop_signals, &signal);
-  status = server.Stop(std::chrono::seconds(5));
+  status = farcall::RunUntilAskedToQuit(server, std::chrono::seconds(5));
   if (!status.ok()) std::fprintf(stderr, "echo_server: %s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;
 }

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "examples/kv/kv.pb.h"
 #include "rpc/coroutine.h"
 
@@ -27,7 +26,7 @@ farcall::Task<absl::Status> FillPart(farcall::Channel& channel, const BenchData&
     farcall::Controller controller;
     KvPutRequest request;
     KvPutResponse response;
-    request.set_key(data.Key(number));
+    BenchData::WriteKey(number, *request.mutable_key());
     controller.request_attachment().Append(data.ValueOf(number));
     if (!co_await farcall::CallAsync(stub, &Kv_Stub::Put, &controller, &request, &response)) {
       co_return controller.status();
@@ -52,13 +51,11 @@ class GetSlot final : public CallLoad::Slot, public google::protobuf::Closure {
     controller_.Reset();
     for (uint64_t& number : numbers_) number = random_() % data_.keys;
     if (numbers_.size() == 1) {
-      get_.set_key(data_.Key(numbers_.front()));
-      got_.Clear();
+      BenchData::WriteKey(numbers_.front(), *get_.mutable_key());
       return stub_.Get(&controller_, &get_, &got_, this);
     }
     multi_get_.clear_key();
-    for (const uint64_t number : numbers_) multi_get_.add_key(data_.Key(number));
-    multi_got_.Clear();
+    for (const uint64_t number : numbers_) BenchData::WriteKey(number, *multi_get_.add_key());
     stub_.MultiGet(&controller_, &multi_get_, &multi_got_, this);
   }
   void Run() override {
@@ -108,7 +105,12 @@ class GetSlot final : public CallLoad::Slot, public google::protobuf::Closure {
 
 }  // namespace
 
-std::string BenchData::Key(uint64_t number) const { return absl::StrFormat("key-%012d", number); }
+void BenchData::WriteKey(uint64_t number, std::string& key) {
+  key.assign("key-000000000000");
+  for (size_t at = key.size(); number != 0 && at > 4; number /= 10) {
+    key[--at] = static_cast<char>('0' + number % 10);
+  }
+}
 
 std::string BenchData::ValueOf(uint64_t number) const {
   return std::string(value_bytes, FirstByte(number));

@@ -63,6 +63,7 @@ void KvService::MultiGet(google::protobuf::RpcController* rpc_controller,
     return controller.SetFailed(
         EINVAL, absl::StrCat("at most ", kMostKeys, " keys, not ", request->key_size()));
   }
+  response->mutable_item()->Reserve(request->key_size());
   size_t bytes = 0;
   for (const std::string& key : request->key()) {
     KvMultiGetResponse::Item& item = *response->add_item();

@@ -4,24 +4,21 @@
 
 #include <utility>
 
-#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 
 namespace example {
 namespace {
 
-size_t ShardNumber(absl::string_view key, size_t shards) {
-  // Other bits than those that the map of the shard goes by first.
-  return (absl::Hash<absl::string_view>()(key) >> 32) % shards;
-}
+// By other bits than those that the map goes by first.
+size_t ShardNumber(size_t hash, size_t shards) { return (hash >> 32) % shards; }
 
 }  // namespace
 
-const Store::Shard& Store::ShardOf(absl::string_view key) const {
-  return shards_[ShardNumber(key, kShards)];
+const Store::Shard& Store::ShardOf(size_t hash) const {
+  return shards_[ShardNumber(hash, kShards)];
 }
 
-Store::Shard& Store::ShardOf(absl::string_view key) { return shards_[ShardNumber(key, kShards)]; }
+Store::Shard& Store::ShardOf(size_t hash) { return shards_[ShardNumber(hash, kShards)]; }
 
 bool Store::Reserve(size_t bytes) {
   if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= max_bytes_) return true;
@@ -47,7 +44,7 @@ absl::Status Store::Put(absl::string_view key, Value value) {
   Value old;
   bool replaced = false;
   {
-    Shard& shard = ShardOf(key);
+    Shard& shard = ShardOf(HashOf(key));
     const std::lock_guard<std::mutex> lock(shard.mutex);
     const auto [at, added] = shard.values.try_emplace(key);
     old = std::exchange(at->second, std::move(value));
@@ -58,9 +55,10 @@ absl::Status Store::Put(absl::string_view key, Value value) {
 }
 
 bool Store::Get(absl::string_view key, Value& value) const {
-  const Shard& shard = ShardOf(key);
+  const size_t hash = HashOf(key);
+  const Shard& shard = ShardOf(hash);
   const std::lock_guard<std::mutex> lock(shard.mutex);
-  const auto found = shard.values.find(key);
+  const auto found = shard.values.find(key, hash);
   if (found == shard.values.end()) return false;
   value.small = found->second.small;
   // Under the lock, since a Buffer is shared by one thread at a time.
@@ -71,9 +69,10 @@ bool Store::Get(absl::string_view key, Value& value) const {
 bool Store::Delete(absl::string_view key) {
   Value old;
   {
-    Shard& shard = ShardOf(key);
+    const size_t hash = HashOf(key);
+    Shard& shard = ShardOf(hash);
     const std::lock_guard<std::mutex> lock(shard.mutex);
-    const auto found = shard.values.find(key);
+    const auto found = shard.values.find(key, hash);
     if (found == shard.values.end()) return false;
     old = std::move(found->second);
     shard.values.erase(found);

@@ -45,15 +45,18 @@ class Store {
 
  private:
   static constexpr size_t kShards = 64;
+  using Values = absl::flat_hash_map<std::string, Value>;
   struct Shard {
     mutable std::mutex mutex;
-    absl::flat_hash_map<std::string, Value> values;  // guarded by mutex
+    Values values;  // guarded by mutex
   };
 
   // Counts what a shard is to hold more. False: the store is full.
   bool Reserve(size_t bytes);
-  const Shard& ShardOf(absl::string_view key) const;
-  Shard& ShardOf(absl::string_view key);
+  // A key is hashed once: for its shard, and for the map in it.
+  static size_t HashOf(absl::string_view key) { return Values::hasher()(key); }
+  const Shard& ShardOf(size_t hash) const;
+  Shard& ShardOf(size_t hash);
 
   const size_t max_bytes_;
   std::atomic<size_t> bytes_{0};
