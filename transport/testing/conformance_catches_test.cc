@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <regex>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "transport/base/check.h"
 #include "transport/testing/conformance_checks.h"
 #include "transport/testing/faulty_transport.h"
 #include "transport/testing/sim_harness.h"
@@ -52,17 +54,26 @@ std::string MutantName(const testing::TestParamInfo<Mutant>& info) {
 
 class ConformanceCatches : public testing::TestWithParam<Mutant> {};
 
-TEST_P(ConformanceCatches, WhatIsPlanted) {
+absl::Status RunWith(const std::string& name, PlantedFault fault) {
   const auto checks = ConformanceChecks();
-  const auto check = std::find_if(checks.begin(), checks.end(), [](const ConformanceCheck& one) {
-    return one.name == GetParam().check;
-  });
-  ASSERT_NE(check, checks.end());
-  FaultyHarness faulty(1, GetParam().fault);
-  EXPECT_FALSE(RunCheck(*check, faulty).ok());
-  FaultyHarness sound(1, PlantedFault::kNone);
-  const absl::Status holds = RunCheck(*check, sound);
+  const auto check = std::find_if(checks.begin(), checks.end(),
+                                  [&](const ConformanceCheck& one) { return one.name == name; });
+  Check(check != checks.end(), "a mutant names a check");
+  FaultyHarness harness(1, fault);
+  return RunCheck(*check, harness);
+}
+
+TEST_P(ConformanceCatches, WhatIsPlanted) {
+  EXPECT_FALSE(RunWith(GetParam().check, GetParam().fault).ok());
+  const absl::Status holds = RunWith(GetParam().check, PlantedFault::kNone);
   EXPECT_TRUE(holds.ok()) << holds.message();
+}
+
+TEST(ConformanceTest, AViolationTellsHowFarBothEndsCame) {
+  const std::string told(
+      RunWith("BytesArriveInOrderBothWays", PlantedFault::kDropsAByte).message());
+  EXPECT_TRUE(std::regex_search(told, std::regex("client: sent [0-9]+ bytes, received [0-9]+")))
+      << told;
 }
 
 INSTANTIATE_TEST_SUITE_P(

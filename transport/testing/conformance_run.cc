@@ -38,6 +38,9 @@ Duo::Duo(ConformanceRun& run)
       run_(run) {}
 
 Duo::~Duo() {
+  if (!run_.violations().empty()) {
+    for (const TestPeer* const peer : {&client, &server}) run_.Note({peer->StateText()});
+  }
   for (TestPeer* const peer : {&client, &server}) {
     if (!peer->over()) peer->Close(absl::CancelledError("the check is over"), CloseMode::kAbort);
   }

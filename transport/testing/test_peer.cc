@@ -209,6 +209,13 @@ std::vector<std::string> TestPeer::violations() const {
   return violations_;
 }
 
+std::string TestPeer::StateText() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::string text = absl::StrCat(name_, ": sent ", sent_, " bytes, received ", seen_.received);
+  if (seen_.closes > 0) absl::StrAppend(&text, ", and was told ", seen_.why.ToString());
+  return text;
+}
+
 void TestPeer::CheckCallback(absl::string_view name) {
   if (!loop()->held()) Violation(absl::StrCat(name, " while the loop is not held"));
   if (calls_ > 0) Violation(absl::StrCat(name, " from inside a call of a method"));

@@ -75,6 +75,8 @@ class TestPeer final : private Connection::Handler {
   // Nothing more will come: OnClose has run, or the connection was destroyed.
   bool over() const;
   std::vector<std::string> violations() const;
+  // How far it came, for who looks for the cause of a violation.
+  std::string StateText() const;
 
  private:
   size_t OnRead(Buffer& input) override;
