@@ -17,6 +17,10 @@
 namespace farcall {
 namespace {
 
+// ibv_device_attr::vendor_id of the kernel's own software drivers.
+constexpr uint32_t kRxe = 0xffffff;
+constexpr uint32_t kSiw = 0x626d74;
+
 LinkLayer LinkLayerOf(const ibv_device& device, const ibv_port_attr& port) {
   if (device.transport_type == IBV_TRANSPORT_IWARP) return LinkLayer::kIwarp;
   if (device.transport_type != IBV_TRANSPORT_IB) return LinkLayer::kUnknown;
@@ -98,8 +102,6 @@ bool DeviceInfo::active() const {
 // Not from the kernel's own software drivers, rxe and siw, whose queue pairs hold no receives
 // beside the one of a message that is coming in, and complete that.
 bool DeviceInfo::tells_last_receive() const {
-  constexpr uint32_t kRxe = 0xffffff;
-  constexpr uint32_t kSiw = 0x626d74;
   return caps.vendor_id != kRxe && caps.vendor_id != kSiw;
 }
 
@@ -107,6 +109,8 @@ bool DeviceInfo::has_windows() const {
   constexpr unsigned int kType2 = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   return (caps.device_cap_flags & kType2) != 0 && link_layer() != LinkLayer::kIwarp;
 }
+
+bool DeviceInfo::binds_again() const { return caps.vendor_id == kRxe; }
 
 LinkLayer DeviceInfo::link_layer() const {
   for (const DevicePort& port : ports) {

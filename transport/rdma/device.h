@@ -55,6 +55,9 @@ struct DeviceInfo {
   // Whether it has memory windows that are bound by a work request, and RDMA READ into memory
   // that is open to nobody, which iWARP has not (RFC 5040, 7.1).
   bool has_windows() const;
+  // Whether it does a bind once more when it sends again what was posted before the bind, which
+  // fails, and after which the queue pair does nothing more and says nothing.
+  bool binds_again() const;
   bool active() const;           // some port is
   LinkLayer link_layer() const;  // of the first active port, else of the first
 };

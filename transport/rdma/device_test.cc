@@ -81,6 +81,13 @@ TEST(QueryDeviceTest, SoftwareDriversDoNotTellTheLastReceive) {
   }
 }
 
+TEST(QueryDeviceTest, SoftRoceBindsAgain) {
+  DeviceInfo info;
+  EXPECT_FALSE(info.binds_again());
+  info.caps.vendor_id = 0xffffff;
+  EXPECT_TRUE(info.binds_again());
+}
+
 TEST(QueryDeviceTest, AnErrorNamesDeviceAndCall) {
   ScriptedVerbs verbs;
   ScriptedDevice& device = verbs.AddDevice("mlx5_0");

@@ -185,6 +185,11 @@ bool MessageChannel::FillBatch(Buffer& out, bool fin) {
       batch_->SignalLast();
       break;
     }
+    bind_waits_ = plan.reference && !MayBind();
+    if (bind_waits_) {
+      batch_->SignalLast();
+      return true;
+    }
     if (!batch_->Reserve(plan)) {
       // There may be smaller blocks.
       plan = Plan(out, BlockPool::kSmall - static_cast<uint32_t>(kMessageHeaderBytes));

@@ -75,6 +75,7 @@ class MessageChannel final {
     uint32_t read_segments = 0;  // of an RDMA READ
     uint32_t copy_out_below = 0;
     uint32_t read_at_least = 0;  // RdmaOptions
+    bool binds_alone = false;    // DeviceInfo::binds_again
 
     // Work requests that may be in the send queue.
     uint32_t send_queue() const { return send_slots + 2 * windows + reads; }
@@ -223,6 +224,7 @@ class MessageChannel final {
   void UpdateReading();
 
   // message_channel_references.cc
+  bool MayBind() const;
   BlockRef AddReference(Buffer& out, const MessagePlan& plan, const MessageHeader& header,
                         const SendPlan& send);
   void CloseWindows();
@@ -267,7 +269,8 @@ class MessageChannel final {
   IncomingStream incoming_{0};
   uint32_t most_reads_ = 0;  // at a time
   bool windows_failed_ = false;
-  uint64_t told_read_ = 0;  // of incoming_.read()
+  bool bind_waits_ = false;  // until MayBind
+  uint64_t told_read_ = 0;   // of incoming_.read()
   absl::AnyInvocable<void()> reads_end_;
   bool reading_ = false;  // the user does
   BlockWriter small_;     // small messages are copied into its blocks

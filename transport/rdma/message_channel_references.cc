@@ -10,6 +10,13 @@
 
 namespace farcall {
 
+// Nothing before the bind could be sent again. It waits for what is under way, and nothing else
+// is begun meanwhile (FillBatch, Read): a message takes what the peer has receives for, a READ
+// what it has opened, so neither waits for anybody's program.
+bool MessageChannel::MayBind() const {
+  return !limits_.binds_alone || (flow_->unfinished() == 0 && incoming_.reading() == 0);
+}
+
 BlockRef MessageChannel::AddReference(Buffer& out, const MessagePlan& plan,
                                       const MessageHeader& header, const SendPlan& send) {
   const uint32_t window = windows_.Bind();
@@ -83,6 +90,8 @@ bool MessageChannel::Read() {
   bool memory = true;
   while (MayRead() && incoming_.reading_bytes() < kMostFetched) {
     if (PostNextRead()) continue;
+    // What has its memory is read to its end, even so.
+    if (bind_waits_) break;
     const auto place = incoming_.NextToPlace();
     if (!place) break;
     std::shared_ptr<void> hold;

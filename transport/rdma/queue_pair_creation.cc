@@ -97,6 +97,7 @@ absl::StatusOr<CreatedQueuePair> CreateQueuePair(const DeviceUse& use, const Lan
   limits.windows = shape.windows;
   limits.reads = shape.reads;
   limits.read_at_least = options.read_at_least;
+  limits.binds_alone = use.device().info().binds_again();
   limits.send_slots = shape.attributes.cap.max_send_wr - 2 * shape.windows - shape.reads;
   limits.receive_slots =
       lane.shared_receives() == nullptr ? shape.own_receives : options.receive_slots;

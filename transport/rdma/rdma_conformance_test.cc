@@ -64,6 +64,11 @@ void ReferencesAtOneEnd(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
   fabric.devices[1].max_mw = 0;
 }
 
+void SoftRoce(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+  References(fabric, rig);
+  for (FakeDeviceOptions& device : fabric.devices) PlaySoftRoce(device);
+}
+
 void InfiniBand(FakeFabricOptions& fabric, RdmaRigOptions&) {
   for (FakeDeviceOptions& device : fabric.devices) device.link = FakeLink::kInfiniBand;
 }
@@ -88,6 +93,8 @@ INSTANTIATE_TEST_SUITE_P(FewReferences, ConnectionConformance,
                          testing::ValuesIn(Stepped(FewReferences)), ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(ReferencesAtOneEnd, ConnectionConformance,
                          testing::ValuesIn(Stepped(ReferencesAtOneEnd)), ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(SoftRoce, ConnectionConformance, testing::ValuesIn(Stepped(SoftRoce)),
+                         ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(DrivenReferences, ConnectionConformance,
                          testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kImmediate,
                                                                     References)),

@@ -2,6 +2,7 @@
 //
 // What becomes of bytes that the peer might fetch where devices can do less, or less than they say.
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -113,6 +114,56 @@ TEST_F(RdmaReferencesTest, ADeviceThatFailsToBindIsNotAskedAgain) {
   Send(client_, Bytes(kLarge));
   ASSERT_TRUE(Until([&] { return server_.came.size() == kLarge; })) << client_.why;
   EXPECT_EQ(reads("fakeB"), 0u);
+}
+
+// Bytes that one end sends and those that it fetches, all at once.
+TEST_F(RdmaReferencesTest, BeforeABindNothingMayHaveToBeSentAgain) {
+  for (const bool known : {true, false}) {
+    SCOPED_TRACE(known);
+    Begin([&](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+      Change(fabric, rig);
+      for (FakeDeviceOptions& device : fabric.devices) {
+        PlaySoftRoce(device);
+        if (!known) device.vendor_id = 0x626d74;
+      }
+    });
+    for (int i = 0; i < 4; ++i) {
+      for (End* const end : {&client_, &server_}) {
+        Send(*end, Bytes(2 * kLarge));
+        Send(*end, Bytes(100));
+      }
+    }
+    constexpr size_t kAll = 4 * (2 * kLarge + 100);
+    const bool came = Until([&] {
+      return client_.closed || (server_.came.size() == kAll && client_.came.size() == kAll);
+    });
+    EXPECT_TRUE(came);
+    // Else the device fails as it does: the test can tell.
+    EXPECT_EQ(client_.closed, !known) << client_.why;
+    EXPECT_TRUE(!known || std::min(reads("fakeA"), reads("fakeB")) >= 8u);
+    TearDown();
+    client_ = End();
+    server_ = End();
+  }
+  Begin();
+}
+
+// Whoever has paused still ends what it has begun to fetch, and sends.
+TEST_F(RdmaReferencesTest, ABindThatWaitsForReadsIsNotForgotten) {
+  Begin([](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+    Change(fabric, rig);
+    for (FakeDeviceOptions& device : fabric.devices) {
+      PlaySoftRoce(device);
+      device.max_sge_rd = 1;  // several READs of one reference
+    }
+  });
+  Send(server_, Bytes(8 * kLarge));
+  ASSERT_TRUE(Until([&] { return reads("fakeA") > 0; }));
+  harness_->Run(*client_.loop, [&] { client_.connection->PauseRead(); });
+  Send(client_, Bytes(2 * kLarge));
+  ASSERT_TRUE(Until([&] { return server_.came.size() == 2 * kLarge; })) << client_.why;
+  harness_->Run(*client_.loop, [&] { client_.connection->ResumeRead(); });
+  ASSERT_TRUE(Until([&] { return client_.came.size() == 8 * kLarge; })) << client_.why;
 }
 
 }  // namespace

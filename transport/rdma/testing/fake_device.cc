@@ -67,6 +67,7 @@ ibv_device_attr FakeDevice::Attributes() const {
   CopyName("1.0", attr.fw_ver, sizeof(attr.fw_ver));
   attr.node_guid = htobe64(0x0200'0000'0000'0000 + index + 1);
   attr.sys_image_guid = attr.node_guid;
+  attr.vendor_id = options.vendor_id;
   attr.max_mr_size = UINT64_MAX;
   attr.page_size_cap = 0xffff'f000;
   attr.max_qp = options.max_qp;

@@ -29,6 +29,8 @@ struct FakeDeviceOptions {
   // An empty GID table, as before the interface is up.
   bool has_gids = true;
 
+  uint32_t vendor_id = 0x15b3;
+
   // What it offers; asking for more is EINVAL or ENOMEM as with real drivers.
   int max_qp = 100'000;
   int max_qp_wr = 16'384;
@@ -43,7 +45,10 @@ struct FakeDeviceOptions {
   int num_comp_vectors = 4;
   // Memory windows of type 2B; 0: it has none.
   int max_mw = 100'000;
-  bool binds_fail = false;       // IBV_WC_MW_BIND_ERR
+  bool binds_fail = false;  // IBV_WC_MW_BIND_ERR
+  // The same for a bind that is done while what was posted before it is unanswered: as though
+  // that were sent again, by a device that does binds again then.
+  bool binds_again = false;
   bool refuses_mw_bind = false;  // EOPNOTSUPP of ibv_reg_mr with IBV_ACCESS_MW_BIND
   // RDMA READs that a queue pair answers, and begins, at once.
   int max_qp_rd_atom = 16;
@@ -59,6 +64,14 @@ struct FakeDeviceOptions {
   // errs they are flushed, before that event.
   uint32_t receives_ahead = 2;
 };
+
+// The kernel's rxe: where it differs, and how it is known.
+inline void PlaySoftRoce(FakeDeviceOptions& device) {
+  device.vendor_id = 0xffffff;
+  device.binds_again = true;
+  device.last_wqe_events = false;
+  device.receives_ahead = 0;
+}
 
 enum class FakeMode {
   // Posting delivers at once, in the caller's thread: for threads and benchmarks.

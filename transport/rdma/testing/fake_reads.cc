@@ -26,7 +26,8 @@ void Spread(const std::string& from, const FakeSend& send) {
 
 void FakeQp::RunLocal(FakeSend& send) {
   const bool bind = send.opcode == IBV_WR_BIND_MW;
-  if (bind && device().options.binds_fail) {
+  const FakeDeviceOptions& options = device().options;
+  if (bind && (options.binds_fail || (options.binds_again && sends_.asking()))) {
     if (AnswerAll()) FailOldest(IBV_WC_MW_BIND_ERR, 0);
     return;
   }

@@ -105,6 +105,13 @@ void FakeSendQueue::OnPolled(uint64_t position) {
   }
 }
 
+bool FakeSendQueue::asking() const {
+  for (uint64_t at = completed; at < sent; ++at) {
+    if (ring_[at % max_].needs_peer()) return true;
+  }
+  return false;
+}
+
 bool FakeSendQueue::Holds(const FakeMr& region) const {
   for (uint64_t at = freed_; at < posted_; ++at) {
     const FakeSend& send = ring_[at % max_];

@@ -37,6 +37,7 @@ struct FakeSend {
   uint64_t fingerprint = 0;
 
   bool message() const { return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM; }
+  bool needs_peer() const { return message() || opcode == IBV_WR_RDMA_READ; }
 };
 
 // The sends of a queue pair, in order. A slot is free again when the completion of this
@@ -54,6 +55,8 @@ class FakeSendQueue {
   uint64_t posted() const { return posted_; }
   bool idle() const { return sent == posted_; }
   bool answered() const { return completed == posted_; }
+  // Something that left waits for the peer.
+  bool asking() const;
   // Not idle(): what leaves next.
   const FakeSend& Next() const { return ring_[sent % max_]; }
   FakeSend& At(uint64_t position) { return ring_[position % max_]; }
