@@ -96,7 +96,9 @@ void ClientUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
   if (dial_ != nullptr) over_ = std::move(dial_);
   const ClientUpgrade before = machine_.state();
   machine_.OnLost(parts_.loop.now(), machine_.generation(), why);
-  if (machine_.state() != before) parts_.settings->record->OnFallback(parts_.log_name, why);
+  if (machine_.state() == before) return;
+  if (before == ClientUpgrade::kReady) return held_.Hold(generation, why);
+  parts_.settings->record->OnFallback(parts_.log_name, why);
 }
 
 void ClientUpgrader::OnTurn() {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "transport/link/held_fallback.h"
 #include "transport/link/upgrade_client.h"
 #include "transport/link/upgrader.h"
 #include "transport/upgrade.h"
@@ -20,6 +21,9 @@ class ClientUpgrader final : public Upgrader {
 
   absl::Status OnFrame(const LinkFrame& frame) override;
   void OnGivenUp(uint32_t generation, const absl::Status& why) override;
+  void OnResumed(uint32_t generation) override {
+    held_.OnResumed(generation, *parts_.settings->record, parts_.log_name);
+  }
   void OnTurn() override;
   std::optional<TimePoint> next() const override;
   void End() override;
@@ -32,6 +36,7 @@ class ClientUpgrader final : public Upgrader {
   void Failed(const absl::Status& why);
 
   const Parts parts_;
+  HeldFallback held_;
   UpgradeClient machine_;
   std::unique_ptr<UpgradeTicket> dial_;
   // Ended, perhaps from inside its callback: goes with the turn.

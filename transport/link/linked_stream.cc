@@ -152,7 +152,11 @@ size_t LinkedStream::ReadFrames(LinkId link, Buffer& input, Cut cut) {
     needed = *found;
     if (needed > 0) break;
     stream_.OnFrame(link, frame, loop_.now());
-    if (!IsUpgrade(frame.type) || link != kLifeline || ended_) continue;
+    if (link != kLifeline || ended_) continue;
+    if (frame.type == LinkFrameType::kResume) {
+      upgrader_->OnResumed(static_cast<uint32_t>(frame.number));
+    }
+    if (!IsUpgrade(frame.type)) continue;
     const absl::Status handled = upgrader_->OnFrame(frame);
     if (!handled.ok()) stream_.OnGarbage(link, handled);
   }

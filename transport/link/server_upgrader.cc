@@ -93,7 +93,7 @@ void ServerUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
   // Of others the client knows better, and says with its next ask.
   if (!was_ready) return;
   why_ = why;
-  parts_.settings->record->OnFallback(parts_.log_name, why_);
+  held_.Hold(generation, why);
 }
 
 void ServerUpgrader::End() {

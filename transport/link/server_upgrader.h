@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "transport/link/ask_pace.h"
+#include "transport/link/held_fallback.h"
 #include "transport/link/upgrade_server.h"
 #include "transport/link/upgrader.h"
 #include "transport/upgrade.h"
@@ -22,6 +23,9 @@ class ServerUpgrader final : public Upgrader {
 
   absl::Status OnFrame(const LinkFrame& frame) override;
   void OnGivenUp(uint32_t generation, const absl::Status& why) override;
+  void OnResumed(uint32_t generation) override {
+    held_.OnResumed(generation, *parts_.settings->record, parts_.log_name);
+  }
   void OnTurn() override { over_.clear(); }
   std::optional<TimePoint> next() const override { return std::nullopt; }
   void End() override;
@@ -35,6 +39,7 @@ class ServerUpgrader final : public Upgrader {
   void DropTicket();
 
   const Parts parts_;
+  HeldFallback held_;
   UpgradeServer machine_;
   AskPace pace_;
   absl::Status why_;

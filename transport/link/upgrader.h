@@ -46,6 +46,8 @@ class Upgrader {
   virtual absl::Status OnFrame(const LinkFrame& frame) = 0;
   // The stream has given up `generation`, and all before it. Calls nothing of the stream.
   virtual void OnGivenUp(uint32_t generation, const absl::Status& why) = 0;
+  // The peer has given it up too: its RESUME, after OnGivenUp here. Calls nothing of the stream.
+  virtual void OnResumed(uint32_t generation) = 0;
   // The end of the loop's turn: does what is due. Not from a callback of an UpgradeTransport.
   virtual void OnTurn() = 0;
   // When OnTurn is due.

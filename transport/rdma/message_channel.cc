@@ -175,6 +175,7 @@ bool MessageChannel::TakeReadRoom() {
 
 // What leaves with one doorbell. False: no memory.
 bool MessageChannel::FillBatch(Buffer& out, bool fin) {
+  bind_waits_ = false;
   while (!out.empty() && flow_->Budget() > 0 && !batch_->full()) {
     if (!TakeRoom(kOwnSends - 1)) {
       batch_->SignalLast();
@@ -185,8 +186,8 @@ bool MessageChannel::FillBatch(Buffer& out, bool fin) {
       batch_->SignalLast();
       break;
     }
-    bind_waits_ = plan.reference && !MayBind();
-    if (bind_waits_) {
+    if (plan.reference && !MayBind()) {
+      bind_waits_ = true;
       batch_->SignalLast();
       return true;
     }

@@ -146,6 +146,28 @@ TEST(LinkUpgradeTest, NoByteIsLostWhenGenerationsFallSilentUnderLoad) {
   EXPECT_GT(totals.timed_out, SeedsHere(2000) / 15);
 }
 
+// Its queue pair and its TCP connection end in either order. Nothing travels over TCP then, so no
+// line and no count say so.
+TEST(LinkUpgradeTest, APeerThatEndsHasNotFallenBack) {
+  for (uint64_t seed = 1; seed <= SeedsHere(300); ++seed) {
+    const auto harness = Make(seed, LinkVariant::Of(seed));
+    ConformanceRun run(*harness);
+    auto duo = run.Connect();
+    ASSERT_NE(duo, nullptr);
+    ASSERT_TRUE(harness->Until([&] { return OnRdma(duo->client) && OnRdma(duo->server); }));
+    TestPeer& ends = seed % 2 == 0 ? duo->client : duo->server;
+    TestPeer& stays = seed % 2 == 0 ? duo->server : duo->client;
+    duo->client.Send(run.random.Size(size_t{64} << 10));
+    ends.Destroy();
+    ASSERT_TRUE(harness->Until([&] { return stays.over(); })) << "seed " << seed;
+    for (const uint64_t fallbacks : harness->record().counts().fallbacks) {
+      EXPECT_EQ(fallbacks, 0u) << "seed " << seed;
+    }
+    ExpectClean(*harness, run, std::move(duo));
+    if (HasFailure()) return;
+  }
+}
+
 // What a broken generation has not delivered is a backlog again. A server that reads nothing
 // meanwhile, as sessions do, hears of its fall.
 TEST(LinkUpgradeTest, ABacklogOfBytesToBeSentAgainDrains) {
