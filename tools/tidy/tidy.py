@@ -12,6 +12,7 @@ import os
 import sys
 
 import formatting
+import headers
 import layers
 import purity
 import sizes
@@ -28,6 +29,7 @@ CHECKS = [
     sizes.check,
     words.check,
     strays.check,
+    headers.check,
 ]
 
 
