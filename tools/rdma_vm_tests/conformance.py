@@ -2,6 +2,7 @@
 """The conformance suite of connections over the guest's devices: a GoogleTest program whose
 tests become lines of ours. It is both ends, so the guest must be --routed."""
 
+import glob
 import os
 import re
 import subprocess
@@ -66,6 +67,20 @@ class Translator:
         return " | ".join(line for line in self._said if line)[:2000] or "it said nothing"
 
 
+def _order_kept(prefix):
+    """A guest whose network reorders packets makes rxe send again, and hides what is wrong."""
+    counters = glob.glob("/sys/class/infiniband/*/ports/1/hw_counters/out_of_seq_request")
+    found = 0
+    for name in counters:
+        with open(name, encoding="ascii") as counter:
+            found += int(counter.read())
+    if found:
+        print("FAIL %spackets_keep_their_order: %d did not" % (prefix, found), flush=True)
+    elif counters:  # siw has TCP for that
+        print("PASS %spackets_keep_their_order" % prefix, flush=True)
+    return not found
+
+
 def main(argv):
     """BIN PREFIX [FILTER of GoogleTest]"""
     bin_dir, prefix, *more = argv
@@ -88,6 +103,8 @@ def main(argv):
     last = translator.end(program.returncode)
     if last:
         print(last, flush=True)
+    if not more:
+        translator.failed += not _order_kept(prefix)
     return 1 if translator.failed else 0
 
 

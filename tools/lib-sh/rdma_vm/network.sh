@@ -10,11 +10,24 @@ device() {
   "${inside[@]}" rdma link add "$1" type "$2" netdev "$3" || fail "cannot add RDMA device $1"
 }
 
+# in_order NETDEV [NAMESPACE]: packets of one flow are received on one CPU. Else each CPU receives
+# what it has sent, and what a thread sends from two of them overtakes itself, which cables do
+# not do: rxe takes that for loss, and sends again.
+in_order() {
+  local inside=() cpus
+  [ -z "${2:-}" ] || inside=(ip netns exec "$2")
+  cpus=$(printf '%x' $(((1 << $(nproc)) - 1)))
+  "${inside[@]}" sh -c "echo $cpus >/sys/class/net/$1/queues/rx-0/rps_cpus" ||
+    fail "$1 does not receive in order"
+}
+
 # cable NETDEV NAMESPACE NUMBER NETDEV NAMESPACE NUMBER: the numbers of both ends differ
 # though they are in namespaces of their own: a wildcard listener of siw binds by number.
 cable() {
   ip link add "$1" index "$3" mtu $vm_mtu netns "$2" type veth \
     peer name "$4" index "$6" mtu $vm_mtu netns "$5" || fail "cannot add a cable $1 - $4"
+  in_order "$1" "$2"
+  in_order "$4" "$5"
 }
 
 # up NAMESPACE NETDEV ADDRESS
@@ -79,6 +92,7 @@ routed() {
     netdev=veth${end%:*} own=10.9.0.${end#*:}
     sysctl -qw net.ipv4.conf.$netdev.accept_local=1 net.ipv4.conf.$netdev.rp_filter=0 \
       net.ipv4.conf.$netdev.arp_ignore=1
+    in_order $netdev
     ip link set $netdev up
     ip addr add $own/24 dev $netdev
     ip rule add pref 10 iif lo from $own to $own lookup local
