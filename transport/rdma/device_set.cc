@@ -20,6 +20,7 @@ namespace farcall {
 struct DeviceSet::Verdict {
   WhyNotRdma why = WhyNotRdma::kInUse;
   std::string detail;
+  bool unread = false;  // the host's addresses could not be
 
   bool good() const { return why == WhyNotRdma::kInUse; }
 };
@@ -36,7 +37,8 @@ struct DeviceSet::Entry {
 
   // An open one has an address: rdma_cm has found it by that.
   bool usable() const {
-    const bool found = device != nullptr && verdict.why == WhyNotRdma::kNoAddress;
+    const bool found =
+        device != nullptr && (verdict.why == WhyNotRdma::kNoAddress || verdict.unread);
     return seen && (verdict.good() || found);
   }
 };
@@ -116,11 +118,15 @@ DeviceSet::Verdict DeviceSet::Judge(const DeviceInfo& info) const {
                                                       absl::StrJoin(options_.devices, ", "))};
   }
   if (!info.active()) return {WhyNotRdma::kNoActivePort, info.name};
-  const std::vector<LocalIp> local = host_.addresses();
-  if (info.link_layer() != LinkLayer::kRoce && !local.empty()) return {};
+  const auto local = host_.addresses();
+  if (!local.ok()) {
+    return {WhyNotRdma::kDeviceRefused, absl::StrCat(info.name, ": ", local.status().message()),
+            /*unread=*/true};
+  }
+  if (info.link_layer() != LinkLayer::kRoce && !local->empty()) return {};
   for (const DeviceGid& gid : info.gids) {
     if (gid.interface_index == 0) continue;
-    for (const LocalIp& ip : local) {
+    for (const LocalIp& ip : *local) {
       if (gid.address == ip.address) return {};
     }
   }

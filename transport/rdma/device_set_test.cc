@@ -54,8 +54,8 @@ class DeviceSetTest : public testing::Test {
   RdmaRegistrar registrar_;
   std::unique_ptr<BlockPool> pool_;
   RdmaOptions options_;
-  std::vector<LocalIp> addresses_ = {{*Address::Parse("10.9.0.1:0"), "eth0", 7},
-                                     {*Address::Parse("10.9.0.2:0"), "eth1", 8}};
+  absl::StatusOr<std::vector<LocalIp>> addresses_ = std::vector<LocalIp>{
+      {*Address::Parse("10.9.0.1:0"), "eth0", 7}, {*Address::Parse("10.9.0.2:0"), "eth1", 8}};
   HostView host_;
   std::vector<std::string> logged_;
   const EpisodeLog::Sink log_ = [this](absl::string_view line) { logged_.emplace_back(line); };
@@ -134,8 +134,22 @@ TEST_F(DeviceSetTest, WhereGidsAreNoAddressesAnyAddressWillDo) {
   device.device.transport_type = IBV_TRANSPORT_IB;
   device.port.link_layer = IBV_LINK_LAYER_INFINIBAND;
   EXPECT_TRUE(Set().Refresh().ok());
-  addresses_.clear();
+  addresses_->clear();
   ExpectNone(Set().Refresh(), WhyNotRdma::kNoAddress, "siw0");
+}
+
+TEST_F(DeviceSetTest, AddressesThatCannotBeReadAreNotMissing) {
+  ScriptedDevice& device = Add("mlx5_0", "10.9.0.1");
+  const auto known = addresses_;
+  const absl::Status unread = absl::ResourceExhaustedError("getifaddrs: Too many open files");
+  addresses_ = unread;
+  ExpectNone(Set().Refresh(), WhyNotRdma::kDeviceRefused, "mlx5_0: getifaddrs: Too many open");
+  addresses_ = known;
+  EXPECT_TRUE(Set().Refresh().ok());
+  ASSERT_TRUE(Set().Find(&device.context).ok());
+  addresses_ = unread;
+  EXPECT_TRUE(Set().Refresh().ok()) << "one that is open has an address";
+  EXPECT_TRUE(Set().MayUse(&device.context));
 }
 
 TEST_F(DeviceSetTest, ADeviceIsOpenedOnceWithAnIndexOfItsOwn) {

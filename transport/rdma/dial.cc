@@ -211,7 +211,8 @@ absl::Status Dial::Connect() {
 // is not excluded. True: that is being tried.
 bool Dial::TryOtherSource() {
   if (!std::exchange(asked_for_sources_, true)) {
-    for (const LocalIp& local : host_.view().addresses()) {
+    const auto addresses = host_.view().addresses();
+    for (const LocalIp& local : addresses.value_or(std::vector<LocalIp>())) {
       if (local.address.family() == peer().family()) sources_.push_back(local.address);
     }
   }

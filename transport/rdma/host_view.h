@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "transport/rdma/local_addresses.h"
 
 namespace farcall {
@@ -14,7 +15,7 @@ namespace farcall {
 // What is asked of the host about its devices beside verbs. A test with a fake device
 // gives it the addresses, and the directories, that go with it.
 struct HostView {
-  std::function<std::vector<LocalIp>()> addresses = LocalAddresses;
+  std::function<absl::StatusOr<std::vector<LocalIp>>()> addresses = LocalAddresses;
   std::string sys_class = "/sys/class";           // has infiniband and infiniband_verbs
   std::string dev_directory = "/dev/infiniband";  // has rdma_cm and uverbsN
 };

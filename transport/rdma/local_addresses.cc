@@ -6,10 +6,12 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <utility>
 
+#include "transport/base/errno_status.h"
 #include "transport/sockaddr.h"
 
 namespace farcall {
@@ -38,9 +40,9 @@ bool ReachableByPeers(const Address& address) {
   }
 }
 
-std::vector<LocalIp> LocalAddresses() {
+absl::StatusOr<std::vector<LocalIp>> LocalAddresses() {
   ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return {};
+  if (getifaddrs(&list) != 0) return Annotate(ErrnoStatus(errno), "getifaddrs");
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
   std::vector<LocalIp> found;
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
@@ -48,7 +50,12 @@ std::vector<LocalIp> LocalAddresses() {
     if ((each->ifa_flags & IFF_UP) == 0 || (each->ifa_flags & IFF_LOOPBACK) != 0) continue;
     Address address = AddressOf(*each->ifa_addr);
     if (!ReachableByPeers(address)) continue;
-    found.push_back({std::move(address), each->ifa_name, if_nametoindex(each->ifa_name)});
+    const uint32_t index = if_nametoindex(each->ifa_name);
+    // One that has just gone is none; but it takes a descriptor to ask.
+    if (index == 0 && (errno == EMFILE || errno == ENFILE)) {
+      return Annotate(ErrnoStatus(errno), "if_nametoindex");
+    }
+    found.push_back({std::move(address), each->ifa_name, index});
   }
   return found;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "transport/address.h"
 
 namespace farcall {
@@ -23,8 +24,8 @@ struct LocalIp {
 
 // The IP addresses of this network namespace at which a peer may reach it: those of
 // interfaces that are up and not loopback, getifaddrs(3), in its order. Any thread; tens of
-// microseconds. Empty also when the kernel tells nothing.
-std::vector<LocalIp> LocalAddresses();
+// microseconds. An error: they could not be read, for want of descriptors or memory.
+absl::StatusOr<std::vector<LocalIp>> LocalAddresses();
 
 }  // namespace farcall
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <net/if.h>
+#include <sys/resource.h>
 
 #include <string>
 
@@ -27,13 +28,26 @@ TEST(LocalAddressesTest, LoopbackAndLinkLocalAddressesMeanNothingToPeers) {
 }
 
 TEST(LocalAddressesTest, WhatThisHostHasIsReachableAndNamesItsInterface) {
-  for (const LocalIp& ip : LocalAddresses()) {
+  const auto addresses = LocalAddresses();
+  ASSERT_TRUE(addresses.ok()) << addresses.status();
+  for (const LocalIp& ip : *addresses) {
     EXPECT_TRUE(ReachableByPeers(ip.address)) << ip.address.ToString();
     EXPECT_EQ(ip.address.port(), 0);
     EXPECT_EQ(ip.address.scope_id(), 0u);
     EXPECT_EQ(if_nametoindex(ip.interface.c_str()), ip.interface_index);
     EXPECT_NE(ip.interface_index, 0u);
   }
+}
+
+TEST(LocalAddressesTest, WithoutADescriptorTheyAreNotReadRatherThanNone) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none{0, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const absl::Status status = LocalAddresses().status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(), "getifaddrs: Too many open files");
 }
 
 }  // namespace

@@ -184,6 +184,26 @@ TEST_F(RdmaTransportTest, OnlyDevicesThatTheOptionsNameAreUsed) {
   EXPECT_EQ(client_->info().device, "fakeB");
 }
 
+TEST_F(RdmaTransportTest, WhereAddressesCannotBeReadThoseThatThereWereStand) {
+  Start();
+  const Offer all = Await(Pass(2));
+  ASSERT_TRUE(all.ok()) << all.status();
+  harness_->fake().SetAddressesUnreadable(true);
+  const Offer same = Await(Pass(3));
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_EQ(same->size(), all->size());
+  ASSERT_TRUE(Dial(OnlyB(*same), Pass(3)).ok());
+  Echo();
+}
+
+TEST_F(RdmaTransportTest, AddressesThatCannotBeReadAreToldOf) {
+  Start();
+  harness_->fake().SetAddressesUnreadable(true);
+  const Offer none = Await(Pass(1));
+  EXPECT_EQ(ReasonOf(none.status()), WhyNotRdma::kDeviceRefused) << none.status();
+  EXPECT_TRUE(absl::StrContains(none.status().message(), "open files")) << none.status();
+}
+
 TEST_F(RdmaTransportTest, TheTrafficClassAndTimesReachTheQueuePair) {
   Start();
   const Offer offer = Await(Pass(1));

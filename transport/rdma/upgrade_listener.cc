@@ -37,11 +37,18 @@ absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
   const absl::Status ready = host_.Ready();
   if (!ready.ok()) return ready;
   const TimePoint now = host_.parts().control.now();
-  std::vector<Address> wanted = Wanted();
-  if (wanted != wanted_ || !refreshed_ || now - *refreshed_ >= kRefreshEvery) {
-    refreshed_ = now;
-    wanted_ = std::move(wanted);
-    Refresh();
+  // Where addresses cannot be read now, those that there were stand.
+  const auto addresses = host_.view().addresses();
+  if (!addresses.ok() && ports_.empty()) {
+    return NotRdma(WhyNotRdma::kDeviceRefused, addresses.status().message());
+  }
+  if (addresses.ok()) {
+    std::vector<Address> wanted = Wanted(*addresses);
+    if (wanted != wanted_ || !refreshed_ || now - *refreshed_ >= kRefreshEvery) {
+      refreshed_ = now;
+      wanted_ = std::move(wanted);
+      Refresh(*addresses);
+    }
   }
   std::vector<UpgradeAddress> offer;
   std::vector<UpgradeAddress> preferred;
@@ -73,7 +80,7 @@ void UpgradeListener::Close() {
 }
 
 // Addresses come and go with devices and interfaces.
-void UpgradeListener::Refresh() {
+void UpgradeListener::Refresh(const std::vector<LocalIp>& addresses) {
   why_not_ = absl::OkStatus();
   std::erase_if(ports_, [&](const auto& entry) {
     return std::none_of(wanted_.begin(), wanted_.end(),
@@ -82,26 +89,26 @@ void UpgradeListener::Refresh() {
   for (const Address& address : wanted_) {
     if (!ports_.contains(address.ToString())) ListenOn(address);
   }
-  ReadNetworkStatus();
+  ReadNetworkStatus(addresses);
 }
 
 // Which addresses lead to Services is known to whoever attached the pod to its networks, and
 // RDMA between those need not reach, or is not meant to be used.
-void UpgradeListener::ReadNetworkStatus() {
+void UpgradeListener::ReadNetworkStatus(const std::vector<LocalIp>& addresses) {
   const RdmaParts& parts = host_.parts();
   if (!network_status_) network_status_.emplace(parts.options.network_status, parts.log);
   network_status_->Read();
   preferred_.clear();
-  for (const LocalIp& local : host_.view().addresses()) {
+  for (const LocalIp& local : addresses) {
     if (!network_status_->IsOfSecondNetwork(local)) continue;
     preferred_.insert(WithPort(local.address, 0).ToString());
   }
 }
 
-std::vector<Address> UpgradeListener::Wanted() const {
+std::vector<Address> UpgradeListener::Wanted(const std::vector<LocalIp>& addresses) const {
   std::vector<Address> wanted;
   const std::vector<std::string>& only = host_.parts().options.addresses;
-  for (const LocalIp& local : host_.view().addresses()) {
+  for (const LocalIp& local : addresses) {
     const bool chosen =
         only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
           return Names(name, local.address);

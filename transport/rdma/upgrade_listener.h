@@ -47,10 +47,10 @@ class UpgradeListener final : private Admission {
  private:
   static constexpr Duration kRefreshEvery = std::chrono::seconds(3);
 
-  void Refresh();
+  void Refresh(const std::vector<LocalIp>& addresses);
   void ListenOn(const Address& address);
-  std::vector<Address> Wanted() const;
-  void ReadNetworkStatus();
+  std::vector<Address> Wanted(const std::vector<LocalIp>& addresses) const;
+  void ReadNetworkStatus(const std::vector<LocalIp>& addresses);
   absl::StatusOr<Admitted> Admit(const ConnectData& data) override;
 
   RdmaHost& host_;

@@ -97,7 +97,8 @@ int DefaultLoops() {
 
 std::vector<OwnAddress> ReadOwnAddresses() {
   std::vector<OwnAddress> own;
-  for (const LocalIp& local : LocalAddresses()) {
+  const auto addresses = LocalAddresses();
+  for (const LocalIp& local : addresses.value_or(std::vector<LocalIp>())) {
     if (ReachableByPeers(local.address)) own.push_back({IpText(local.address), local.interface});
   }
   return own;

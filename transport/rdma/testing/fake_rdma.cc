@@ -23,7 +23,11 @@ FakeRdma::FakeRdma(FakeMode mode, const Change& change, bool ipv6) {
       addresses.push_back({*address, absl::StrCat("if_", device.name), device.ifindex});
     }
   }
-  rig_.view.addresses = [addresses] { return addresses; };
+  rig_.view.addresses = [addresses,
+                         unreadable = unreadable_]() -> absl::StatusOr<std::vector<LocalIp>> {
+    if (*unreadable) return absl::ResourceExhaustedError("getifaddrs: Too many open files");
+    return addresses;
+  };
   fabric_ = std::make_unique<FakeFabric>(options);
   rig_.load = [this]() -> absl::StatusOr<VerbsApi> { return fabric_->api(); };
   for (const char* const name : {"fakeA", "fakeB", "fakeC"}) {

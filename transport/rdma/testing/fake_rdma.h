@@ -3,6 +3,7 @@
 #ifndef FARCALL_TRANSPORT_RDMA_TESTING_FAKE_RDMA_H_
 #define FARCALL_TRANSPORT_RDMA_TESTING_FAKE_RDMA_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -25,11 +26,14 @@ class FakeRdma {
   FakeFabric& fabric() { return *fabric_; }
   const RdmaRigOptions& rig() const { return rig_; }
   const RdmaPlaces& places() const { return places_; }
+  // As for want of descriptors: the host cannot read its addresses. Any thread.
+  void SetAddressesUnreadable(bool unreadable) { *unreadable_ = unreadable; }
   std::function<bool()> step() {
     return [this] { return fabric_->Step(); };
   }
 
  private:
+  const std::shared_ptr<std::atomic<bool>> unreadable_ = std::make_shared<std::atomic<bool>>(false);
   RdmaRigOptions rig_;
   RdmaPlaces places_;
   std::unique_ptr<FakeFabric> fabric_;
