@@ -35,8 +35,10 @@ def owners(headers):
     found = {}
     for line in _run("dpkg", "-S", *sorted(paths)).decode().splitlines() if paths else []:
         packages, _, path = line.rpartition(": ")
-        if path in paths:
-            found[paths[path]] = packages.split(",")[0].split(":")[0]
+        owner = packages.split(",")[0].split(":")[0]
+        # Not what is told of a diversion.
+        if path in paths and _NAME.fullmatch(owner):
+            found[paths[path]] = owner
     return found
 
 
