@@ -10,14 +10,13 @@ device() {
   "${inside[@]}" rdma link add "$1" type "$2" netdev "$3" || fail "cannot add RDMA device $1"
 }
 
-# in_order NETDEV [NAMESPACE]: packets of one flow are received on one CPU. Else each CPU receives
-# what it has sent, and what a thread sends from two of them overtakes itself, which cables do
-# not do: rxe takes that for loss, and sends again.
+# in_order NETDEV [NAMESPACE]: all that comes is received on one CPU. Else each CPU receives what it
+# has sent, and what a thread sends from two of them overtakes itself, which cables do not do: rxe
+# takes that for loss, and sends again.
 in_order() {
-  local inside=() cpus
+  local inside=()
   [ -z "${2:-}" ] || inside=(ip netns exec "$2")
-  cpus=$(printf '%x' $(((1 << $(nproc)) - 1)))
-  "${inside[@]}" sh -c "echo $cpus >/sys/class/net/$1/queues/rx-0/rps_cpus" ||
+  "${inside[@]}" sh -c "echo 1 >/sys/class/net/$1/queues/rx-0/rps_cpus" ||
     fail "$1 does not receive in order"
 }
 
