@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "transport/base/errno_status.h"
+#include "transport/rdma/errno_told.h"
 #include "transport/sockaddr.h"
 
 namespace farcall {
@@ -24,6 +24,10 @@ Address AddressOf(const sockaddr& from) {
   if (address.length == 0) return Address();
   std::memcpy(&address.storage, &from, address.length);
   return FromSocketAddress(address);
+}
+
+absl::Status Unread(absl::string_view call, int error) {
+  return {absl::ErrnoToStatusCode(error), ErrnoTold(call, error)};
 }
 
 }  // namespace
@@ -42,7 +46,7 @@ bool ReachableByPeers(const Address& address) {
 
 absl::StatusOr<std::vector<LocalIp>> LocalAddresses() {
   ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return Annotate(ErrnoStatus(errno), "getifaddrs");
+  if (getifaddrs(&list) != 0) return Unread("getifaddrs", errno);
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
   std::vector<LocalIp> found;
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
@@ -53,7 +57,7 @@ absl::StatusOr<std::vector<LocalIp>> LocalAddresses() {
     const uint32_t index = if_nametoindex(each->ifa_name);
     // One that has just gone is none; but it takes a descriptor to ask.
     if (index == 0 && (errno == EMFILE || errno == ENFILE)) {
-      return Annotate(ErrnoStatus(errno), "if_nametoindex");
+      return Unread("if_nametoindex", errno);
     }
     found.push_back({std::move(address), each->ifa_name, index});
   }

@@ -47,7 +47,7 @@ TEST(LocalAddressesTest, WithoutADescriptorTheyAreNotReadRatherThanNone) {
   const absl::Status status = LocalAddresses().status();
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(status.message(), "getifaddrs: Too many open files");
+  EXPECT_EQ(status.message(), "getifaddrs: Too many open files (raise RLIMIT_NOFILE, ulimit -n)");
 }
 
 }  // namespace

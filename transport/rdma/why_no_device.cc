@@ -15,8 +15,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "transport/base/errno_status.h"
 #include "transport/base/unique_fd.h"
+#include "transport/rdma/errno_told.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -32,13 +32,6 @@ struct Trouble {
 // given.
 bool OfRights(int error) {
   return error == EACCES || error == EPERM || error == ENOENT || error == ENXIO || error == ENODEV;
-}
-
-std::string Told(absl::string_view what, int error) {
-  std::string text = absl::StrCat(what, ": ", ErrnoStatus(error).message());
-  if (error == EMFILE) absl::StrAppend(&text, " (raise RLIMIT_NOFILE, ulimit -n)");
-  if (error == ENFILE) absl::StrAppend(&text, " (raise the sysctl fs.file-max)");
-  return text;
 }
 
 absl::Status StatusOf(const std::vector<Trouble>& troubles) {
@@ -110,7 +103,7 @@ Opening TryOpening(const VerbsApi& api, const HostView& host) {
     const std::string path = absl::StrCat(host.dev_directory, "/", list[i]->dev_name);
     if (const int of_file = WhyNotOpened(path); of_file != 0) error = of_file;
     const std::string name = api.ibv.get_device_name(list[i]);
-    opening.troubles.push_back({Told(absl::StrCat(name, ": ", path), error), error});
+    opening.troubles.push_back({ErrnoTold(absl::StrCat(name, ": ", path), error), error});
   }
   api.ibv.free_device_list(list);
   return opening;
@@ -122,7 +115,7 @@ std::vector<Trouble> TroublesOfFiles(const HostView& host,
   const auto check = [&](const std::string& device, const std::string& file) {
     const std::string path = absl::StrCat(host.dev_directory, "/", file);
     if (const int error = WhyNotOpened(path); error != 0) {
-      troubles.push_back({Told(absl::StrCat(device, path), error), error});
+      troubles.push_back({ErrnoTold(absl::StrCat(device, path), error), error});
     }
   };
   for (const std::string& device : devices) check(device + ": ", UverbsOf(host, device));
@@ -144,15 +137,15 @@ absl::Status WhyNoDevice(const VerbsApi& api, const HostView& host, int error) {
   const Names devices = NamesIn(directory);
   const Opening opening = TryOpening(api, host);
   std::vector<Trouble> troubles = opening.troubles;
-  if (devices.error != 0) troubles.push_back({Told(directory, devices.error), devices.error});
+  if (devices.error != 0) troubles.push_back({ErrnoTold(directory, devices.error), devices.error});
   if (troubles.empty() && !devices.found.empty()) troubles = TroublesOfFiles(host, devices.found);
   if (!troubles.empty()) return StatusOf(troubles);
   // Nothing else is the matter with what is there.
   if (IsTrouble(opening.error, devices)) {
-    return StatusOf({{Told("ibv_get_device_list", opening.error), opening.error}});
+    return StatusOf({{ErrnoTold("ibv_get_device_list", opening.error), opening.error}});
   }
   if (opening.devices > 0 && error != 0) {
-    return NotRdma(WhyNotRdma::kDeviceRefused, Told("rdma_get_devices", error));
+    return NotRdma(WhyNotRdma::kDeviceRefused, ErrnoTold("rdma_get_devices", error));
   }
   if (devices.found.empty()) {
     return NotRdma(WhyNotRdma::kNoDevice, absl::StrCat("nothing in ", directory));
