@@ -176,6 +176,14 @@ lost a byte
         said = self.translate(self.LINES + "[ RUN      ] A.B\nCheck failed: x\n", -6)
         self.assertRegex(said[-1], "FAIL rdma/rxe/conformance/A.B: .* -6: Check failed: x")
 
+    def test_rxe_must_count_packets_out_of_order_and_find_none(self):
+        name = "x/packets_keep_their_order"
+        told = conformance.order_kept
+        self.assertEqual(told("x/", [0, 0], "rxe"), ("PASS " + name, True))
+        self.assertEqual(told("x/", [0, 3], "rxe"), ("FAIL %s: 3 did not" % name, False))
+        self.assertEqual(told("x/", [], "rxe"), ("FAIL %s: no device counts them" % name, False))
+        self.assertEqual(told("x/", [], "siw"), (None, True))
+
     def test_no_tests_at_all_are_a_failure(self):
         self.assertEqual(len(self.translate("", 0)), 1)
         self.assertEqual(len(self.translate("cannot start", 127)), 1)
