@@ -15,7 +15,8 @@ namespace farcall {
 
 // A generation that was in use is over. A peer that lives answers with RESUME on the lifeline, and
 // only then it is told: of one that has ended, as clients do all day, queue pair and TCP connection
-// go one after the other, and nothing travels over TCP then. With the loop held.
+// go one after the other, and nothing travels over TCP then. One at a time: the peer says RESUME
+// before anything of the next generation. With the loop held.
 class HeldFallback {
  public:
   void Hold(uint32_t generation, absl::Status why) { held_.emplace(generation, std::move(why)); }
