@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A header that gcc reads once for all tests, and not once for each."""
+"""A header that gcc reads once for all sources, and not once for each."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain")
@@ -23,6 +23,7 @@ def _precompiled_header_impl(ctx):
         cc_toolchain = toolchain,
         source_file = ctx.file.src.path,
         output_file = precompiled.path,
+        quote_include_directories = depset(["."]),
         user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts,
         use_pic = True,
     )
@@ -42,12 +43,12 @@ def _precompiled_header_impl(ctx):
             action_name = "c++-compile",
             variables = variables,
         ),
-        inputs = depset([ctx.file.src], transitive = [toolchain.all_files]),
+        inputs = depset([ctx.file.src] + ctx.files.hdrs, transitive = [toolchain.all_files]),
         outputs = [precompiled],
         mnemonic = "CppPrecompile",
         progress_message = "Precompiling %s" % header.short_path,
     )
-    files = depset([header, precompiled])
+    files = depset([header, precompiled] + ctx.files.hdrs)
     return [
         DefaultInfo(files = files),
         CcInfo(compilation_context = cc_common.create_compilation_context(
@@ -60,6 +61,7 @@ precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = {
         "src": attr.label(allow_single_file = [".h"], mandatory = True),
+        "hdrs": attr.label_list(allow_files = [".h"], doc = "What src includes of ours."),
         "copts": attr.string_list(doc = "What --per_file_copt adds for who includes it."),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
