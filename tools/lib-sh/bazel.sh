@@ -4,10 +4,17 @@
 # repository's root.
 #
 #   BAZEL        the command with its startup options, default "bazel"
-#   BAZEL_FLAGS  more flags for build, test and coverage, such as --disk_cache=DIR
+#   BAZEL_FLAGS  more flags for build, test and coverage, such as --disk_cache=DIR for a cache
+#                elsewhere than in ~/.cache/farcall-bazel; empty DIR: for none
+
+. "$(dirname "${BASH_SOURCE[0]}")/compile_cache.sh"
 
 read -r -a _bazel <<<"${BAZEL:-bazel}"
-read -r -a _bazel_flags <<<"${BAZEL_FLAGS:-}"
+mapfile -t _bazel_flags < <(compile_cache_flags)
+read -r -a _bazel_more_flags <<<"${BAZEL_FLAGS:-}"
+_bazel_flags+=("${_bazel_more_flags[@]}")
+# Bytes of it that stay: what three or four changed trees take.
+_compile_cache_bytes=$((8 * 1024 * 1024 * 1024))
 # Bazel keeps its outputs below the home directory; some CI users have none.
 if [ -z "${HOME:-}" ] || [ ! -w "$HOME" ]; then
   _bazel+=("--output_user_root=${TMPDIR:-/tmp}/bazel-$(id -u)")
@@ -31,14 +38,15 @@ bazel_query() {
   "${_bazel[@]}" query --experimental_repository_disable_download --noshow_progress --color=no "$1"
 }
 
-# bazel_keep_tidy: at the script's end stops the server, in CI (CI is set) always and
-# elsewhere if none was running before, so that no process stays behind.
+# bazel_keep_tidy: at the script's end trims the cache and stops the server, in CI (CI is set)
+# always and elsewhere if none was running before, so that no process stays behind.
 bazel_keep_tidy() {
   local base server
   base="${HOME:-}/.cache/bazel/_bazel_$(id -un)/$(printf %s "$PWD" | md5sum | cut -d' ' -f1)"
   server=$(cat "$base/server/server.pid.txt" 2>/dev/null || true)
   if [ -z "${CI:-}" ] && [ -n "$server" ] && kill -0 "$server" 2>/dev/null; then
-    return
+    trap 'compile_cache_trim "$_compile_cache_bytes"' EXIT
+  else
+    trap '"${_bazel[@]}" shutdown >/dev/null 2>&1; compile_cache_trim "$_compile_cache_bytes"' EXIT
   fi
-  trap '"${_bazel[@]}" shutdown >/dev/null 2>&1' EXIT
 }
