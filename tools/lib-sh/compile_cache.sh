@@ -6,7 +6,8 @@
 #   compile_cache_trim BYTES   takes away what was longest unused, down to so many bytes
 # Neither links nor verdicts of tests are kept: a test runs in each checkout.
 
-_compile_cache_root="${XDG_CACHE_HOME:-${HOME:-}/.cache}/farcall-bazel"
+_compile_cache_root=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+_compile_cache_root=${_compile_cache_root:+$_compile_cache_root/farcall-bazel}
 
 # Bazel knows our sources and flags, but neither the compiler nor the headers of Debian's
 # packages: each set of those has its own place.
@@ -17,7 +18,8 @@ _compile_cache_key() {
 
 # Nothing where there is no place for it.
 compile_cache_flags() {
-  mkdir -p "$_compile_cache_root" 2>/dev/null && [ -w "$_compile_cache_root" ] || return 0
+  [ -n "$_compile_cache_root" ] && mkdir -p "$_compile_cache_root" 2>/dev/null &&
+    [ -w "$_compile_cache_root" ] || return 0
   printf '%s\n' "--disk_cache=$_compile_cache_root/$(_compile_cache_key)" \
     '--modify_execution_info=^(TestRunner|CppLink)$=+no-cache'
 }

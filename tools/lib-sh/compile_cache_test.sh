@@ -10,7 +10,8 @@ mkdir "$room/bin"
 printf '#!/bin/sh\ncat "$ROOM/packages"\n' >"$room/bin/dpkg-query"
 chmod +x "$room/bin/dpkg-query"
 export ROOM=$room PATH="$room/bin:$PATH" XDG_CACHE_HOME="$room/cache"
-. "$(dirname "$0")/compile_cache.sh"
+library=$(dirname "$0")/compile_cache.sh
+. "$library"
 root=$room/cache/farcall-bazel
 
 failures=0
@@ -48,8 +49,10 @@ expect "and the next" "$(kept)" "./a/ac/11 "
 expect "empty places go" "$(ls "$root")" "a"
 
 XDG_CACHE_HOME=/dev/null
-. "$(dirname "$0")/compile_cache.sh"
+. "$library"
 expect "no place, no flags" "$(compile_cache_flags)" ""
+expect "no home, no flags" \
+  "$(env -u HOME -u XDG_CACHE_HOME bash -c '. "$0"; compile_cache_flags' "$library")" ""
 expect "and nothing to trim" "$(compile_cache_trim 1; echo $?)" "0"
 
 [ "$failures" -eq 0 ] && echo PASSED
