@@ -12,6 +12,8 @@
 namespace farcall::doctor {
 namespace {
 
+constexpr const char* kRelaxedOrdering = "relaxed ordering";
+
 struct Lack {
   std::string finding;
   const char* meaning;
@@ -27,7 +29,7 @@ std::vector<Lack> LacksOf(const VerbsDevice& device, bool no_pci_settings) {
                      "RdmaOptions::receive_slots lower, where there are many connections"});
   }
   if (!no_pci_settings && device.relaxed_ordering == false) {
-    lacks.push_back({"relaxed ordering off in PCI Express",
+    lacks.push_back({absl::StrCat(kRelaxedOrdering, " off in PCI Express"),
                      "less bandwidth on AMD and older Intel hosts",
                      "relaxed ordering: setpci CAP_EXP+8.w, or the vendor's tool "
                      "(PCI_WR_ORDERING=1)"});
@@ -67,7 +69,7 @@ Finding CheckCapabilities(const VerbsDevice& device, bool no_pci_settings) {
                                RdmaOptions{}.max_inline, " asked for"));
   }
   if (!no_pci_settings && device.relaxed_ordering == true) {
-    all.push_back("relaxed ordering enabled");
+    all.push_back(absl::StrCat(kRelaxedOrdering, " enabled"));
   }
   all.push_back(absl::StrCat(device.max_qp, " queue pairs"));
   return {kCheck,
