@@ -27,8 +27,9 @@ class StreamWire {
   size_t unsent() const { return unsent_; }
 
   std::optional<TimePoint> next() const {
-    if (flight_.empty() || silent_) return std::nullopt;
-    return flight_.front().at;
+    std::optional<TimePoint> next;
+    if (!flight_.empty() && !silent_) next = flight_.front().at;
+    return next;
   }
   // What arrives at next(): bytes, or nothing at the end of file.
   std::optional<Buffer> Arrive();
