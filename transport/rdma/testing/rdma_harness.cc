@@ -10,8 +10,8 @@
 namespace farcall {
 namespace {
 
-// Where the clock of the loops stands still only the kernel ends a connection attempt whose
-// listener went away in the middle: siw waits 10 s for an answer, and 20 s for a request.
+// A connection attempt whose listener went away in the middle is ended by the kernel: siw waits
+// 10 s for an answer, and 20 s for a request (docs/rdma.md).
 constexpr Duration kAmple = std::chrono::seconds(30);
 constexpr Duration kBetweenLooks = std::chrono::microseconds(200);
 // Where nothing is under way any more, so many idle turns say so.
