@@ -6,13 +6,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "tools/doctor/checks/checks.h"
 #include "transport/rdma_options.h"
 
 namespace farcall::doctor {
 namespace {
 
-constexpr const char* kRelaxedOrdering = "relaxed ordering";
+constexpr absl::string_view kRelaxedOrdering = "relaxed ordering";
 
 struct Lack {
   std::string finding;
