@@ -4,12 +4,13 @@
 import sys
 
 import calls
+import ports
 import reasons
 import store
 import suite
 import tokens
 
-CASES = calls.CASES + tokens.CASES + reasons.CASES + store.CASES
+CASES = calls.CASES + tokens.CASES + reasons.CASES + store.CASES + ports.CASES
 
 if __name__ == "__main__":
     sys.exit(suite.main(CASES))

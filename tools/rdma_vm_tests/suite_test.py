@@ -17,6 +17,7 @@ import guest
 import hosts
 import nat
 import peers
+import ports
 import priorities
 import reasons
 import removal
@@ -82,7 +83,7 @@ class CaseTest(unittest.TestCase):
         names = [case.__name__ for case in hosts.CASES]
         self.assertEqual(len(set(names)), len(names))
         modules = (breakage, calls, doctor, drivers, nat, priorities, reasons, removal, services)
-        for module in (*modules, tokens):
+        for module in (*modules, ports, tokens):
             names = [case.__name__ for case in module.CASES]
             self.assertEqual(len(set(names)), len(names))
             public = {
@@ -195,10 +196,10 @@ class ListTest(unittest.TestCase):
         with open(script, encoding="utf-8") as text:
             listed = re.findall(r"^(?:rxe|siw) (\w+) --", text.read(), re.MULTILINE)
         library = {"counters", "guest", "peers", "pods", "suite", "traffic"}
-        in_hosts = {"calls", "reasons", "store", "tokens"}
+        in_hosts = {"calls", "ports", "reasons", "store", "tokens"}
         there = {name[:-3] for name in os.listdir(HERE) if name.endswith(".py")}
         self.assertEqual(set(listed), there - library - in_hosts - {"suite_test"})
-        for module in (calls, reasons, store, tokens):
+        for module in (calls, ports, reasons, store, tokens):
             self.assertLessEqual(set(module.CASES), set(hosts.CASES))
 
 

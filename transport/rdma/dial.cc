@@ -11,6 +11,7 @@
 #include "transport/base/errno_status.h"
 #include "transport/rdma/cm_events.h"
 #include "transport/rdma/cm_options.h"
+#include "transport/rdma/cm_ports.h"
 #include "transport/sockaddr.h"
 #include "transport/why_not_rdma.h"
 
@@ -137,8 +138,11 @@ void Dial::OnSetUpNews(const CmNews& news) {
 }
 
 void Dial::OnEnrolled(const absl::Status& status) {
-  const absl::Status connecting = status.ok() ? Connect() : status;
-  if (!connecting.ok()) Step(DialEvent::kSetUpFailed, connecting);
+  if (!status.ok()) return Step(DialEvent::kSetUpFailed, status);
+  const int error = Connect();
+  if (error == 0 || (TcpHasPort(error) && TryOtherPort())) return;
+  Step(DialEvent::kSetUpFailed,
+       NotRdma(WhyNotRdma::kDeviceRefused, Annotate(ErrnoStatus(error), "rdma_connect").message()));
 }
 
 void Dial::OnLost(const absl::Status& why) { Step(DialEvent::kDeviceRemoved, why); }
@@ -194,7 +198,8 @@ absl::Status Dial::MakePair() {
   return absl::OkStatus();
 }
 
-absl::Status Dial::Connect() {
+// 0, or an errno.
+int Dial::Connect() {
   ConnectData data;
   data.token = pass_.token;
   data.generation = pass_.generation;
@@ -202,9 +207,18 @@ absl::Status Dial::Connect() {
   const auto bytes = EncodeConnectData(data);
   rdma_conn_param param =
       ConnectParameters(host_.parts().options, bytes, data.receives.windows, data.receives.reads);
-  if (host_.parts().api.rdma.connect(pair_->id(), &param) == 0) return absl::OkStatus();
-  return NotRdma(WhyNotRdma::kDeviceRefused,
-                 Annotate(ErrnoStatus(errno), "rdma_connect").message());
+  return host_.parts().api.rdma.connect(pair_->id(), &param) == 0 ? 0 : errno;
+}
+
+// True: that is being tried.
+bool Dial::TryOtherPort() { return ++port_tries_ < kPortTries && StartAgain(); }
+
+// By an id of its own, to which the kernel gives a port.
+bool Dial::StartAgain() {
+  state_ = DialState::kFailed;  // that the former pair is lost means nothing
+  Release();
+  state_ = DialState::kResolvingAddress;
+  return Resolve().ok();
 }
 
 // The kernel takes the source address that its routes say; another may lead to a device that
@@ -219,9 +233,7 @@ bool Dial::TryOtherSource() {
   while (!sources_.empty()) {
     source_ = sources_.back();
     sources_.pop_back();
-    Release();
-    state_ = DialState::kResolvingAddress;
-    if (Resolve().ok()) return true;
+    if (StartAgain()) return true;
   }
   return false;
 }
@@ -247,6 +259,7 @@ void Dial::Fail(WhyNotRdma why, const absl::Status& detail) {
                : NotRdma(why, absl::StrCat(peer().ToString(), ": ", detail.message()));
   Release();
   ++next_;
+  port_tries_ = 0;
   asked_for_sources_ = false;
   sources_.clear();
   source_.reset();

@@ -54,9 +54,11 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   void Step(DialEvent event, const absl::Status& detail);
   absl::Status ResolveRoute();
   absl::Status MakePair();
-  absl::Status Connect();
+  int Connect();
   void Open();
+  bool TryOtherPort();
   bool TryOtherSource();
+  bool StartAgain();
   void Fail(WhyNotRdma why, const absl::Status& detail);
   void Release();
   void Finish(const absl::Status& status);
@@ -81,6 +83,7 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   CmId id_;                          // until pair_ has it
   std::shared_ptr<QueuePair> pair_;  // until it is open
   std::optional<ReceiveTerms> peer_terms_;
+  int port_tries_ = 0;            // of this address, whose source port TCP had
   std::vector<Address> sources_;  // to try, where the kernel's choice is an excluded device
   std::optional<Address> source_;
   bool asked_for_sources_ = false;

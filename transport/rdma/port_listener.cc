@@ -7,6 +7,7 @@
 
 #include "transport/base/errno_status.h"
 #include "transport/rdma/cm_options.h"
+#include "transport/rdma/cm_ports.h"
 #include "transport/rdma/incoming.h"
 #include "transport/sockaddr.h"
 
@@ -15,9 +16,17 @@ namespace farcall {
 absl::StatusOr<std::unique_ptr<PortListener>> PortListener::Open(
     RdmaHost& host, const Where& where, Admission& admission, absl::AnyInvocable<void()> removed) {
   std::unique_ptr<PortListener> listener(new PortListener(host, admission, std::move(removed)));
-  const absl::Status bound = listener->Bind(where);
-  if (!bound.ok()) return bound;
-  return listener;
+  int tries = kPortTries;
+  while (true) {
+    const absl::Status bound = listener->Bind(where);
+    if (!bound.ok()) return bound;
+    const int error = listener->Listen(where.backlog);
+    if (error == 0) return listener;
+    const bool chosen = where.address.port() != 0;
+    if (chosen || !TcpHasPort(error) || --tries == 0) {
+      return Annotate(ErrnoStatus(error), "rdma_listen");
+    }
+  }
 }
 
 absl::Status PortListener::Bind(const Where& where) {
@@ -32,11 +41,14 @@ absl::Status PortListener::Bind(const Where& where) {
   if (parts.api.rdma.bind_addr(id_.get(), address->get()) != 0) {
     return Annotate(ErrnoStatus(errno), "rdma_bind_addr");
   }
-  if (parts.api.rdma.listen(id_.get(), where.backlog) != 0) {
-    return Annotate(ErrnoStatus(errno), "rdma_listen");
-  }
-  address_ = FromSocketAddress(LocalOf(*id_));
   return absl::OkStatus();
+}
+
+// 0, or an errno.
+int PortListener::Listen(int backlog) {
+  if (host_.parts().api.rdma.listen(id_.get(), backlog) != 0) return errno;
+  address_ = FromSocketAddress(LocalOf(*id_));
+  return 0;
 }
 
 void PortListener::OnCmNews(const CmNews& news) {

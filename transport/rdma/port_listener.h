@@ -40,6 +40,7 @@ class PortListener final : private CmHandler {
   PortListener(RdmaHost& host, Admission& admission, absl::AnyInvocable<void()> removed)
       : host_(host), admission_(admission), removed_(std::move(removed)) {}
   absl::Status Bind(const Where& where);
+  int Listen(int backlog);
   void OnCmNews(const CmNews& news) override;
 
   RdmaHost& host_;
