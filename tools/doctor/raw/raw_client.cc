@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/doctor/raw/raw_ends.h"
 #include "transport/base/errno_status.h"
+#include "transport/rdma/cm_ports.h"
 #include "transport/sockaddr.h"
 
 namespace farcall::doctor {
@@ -24,6 +25,18 @@ absl::StatusOr<std::unique_ptr<RawClient>> RawClient::Connect(const VerbsApi& ap
                                                               const Address& address,
                                                               Duration limit) {
   const TimePoint deadline = Now() + limit;
+  for (int left = kPortTries;; --left) {
+    int error = 0;
+    auto client = Try(api, address, deadline, error);
+    if (client.ok() || !TcpHasPort(error) || left == 1) return client;
+  }
+}
+
+// `error`: the errno of rdma_connect, if that fails.
+absl::StatusOr<std::unique_ptr<RawClient>> RawClient::Try(const VerbsApi& api,
+                                                          const Address& address,
+                                                          TimePoint deadline, int& error) {
+  const Duration limit = std::max(deadline - Now(), Duration::zero());
   const int step =
       static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
   auto channel = CreateEventChannel(api);
@@ -47,7 +60,8 @@ absl::StatusOr<std::unique_ptr<RawClient>> RawClient::Connect(const VerbsApi& ap
   if (!link.ok()) return link.status();
   rdma_conn_param param = RawParameters();
   if (api.rdma.connect((*link)->id(), &param) != 0) {
-    return Annotate(ErrnoStatus(errno), "rdma_connect");
+    error = errno;
+    return Annotate(ErrnoStatus(error), "rdma_connect");
   }
   if (absl::Status status = await(RDMA_CM_EVENT_ESTABLISHED); !status.ok()) return status;
   std::unique_ptr<RawClient> client(new RawClient(api, *std::move(channel)));

@@ -68,6 +68,8 @@ class RawClient {
   absl::StatusOr<double> Stream(Duration how_long);
 
  private:
+  static absl::StatusOr<std::unique_ptr<RawClient>> Try(const VerbsApi& api, const Address& address,
+                                                        TimePoint deadline, int& error);
   RawClient(const VerbsApi& api, EventChannel channel) : api_(api), channel_(std::move(channel)) {}
   // Until something came; the number of messages of this length.
   absl::StatusOr<uint32_t> Await(uint32_t bytes);

@@ -8,6 +8,7 @@
 
 #include "tools/doctor/raw/raw_ends.h"
 #include "transport/base/errno_status.h"
+#include "transport/rdma/cm_ports.h"
 #include "transport/sockaddr.h"
 
 namespace farcall::doctor {
@@ -21,15 +22,21 @@ absl::StatusOr<std::unique_ptr<RawListener>> RawListener::Create(const VerbsApi&
                                                                  const Address& address) {
   auto channel = CreateEventChannel(api);
   if (!channel.ok()) return channel.status();
-  auto id = CreateCmId(api, channel->get(), nullptr);
-  if (!id.ok()) return id.status();
   auto to = ToSocketAddress(address);
   if (!to.ok()) return to.status();
-  if (api.rdma.bind_addr(id->get(), to->get()) != 0) {
-    return Annotate(ErrnoStatus(errno), "rdma_bind_addr " + address.ToString());
+  for (int left = kPortTries;; --left) {
+    auto id = CreateCmId(api, channel->get(), nullptr);
+    if (!id.ok()) return id.status();
+    if (api.rdma.bind_addr(id->get(), to->get()) != 0) {
+      return Annotate(ErrnoStatus(errno), "rdma_bind_addr " + address.ToString());
+    }
+    if (api.rdma.listen(id->get(), 1) == 0) {
+      return std::unique_ptr<RawListener>(
+          new RawListener(api, *std::move(channel), *std::move(id)));
+    }
+    const int error = errno;
+    if (!TcpHasPort(error) || left == 1) return Annotate(ErrnoStatus(error), "rdma_listen");
   }
-  if (api.rdma.listen(id->get(), 1) != 0) return Annotate(ErrnoStatus(errno), "rdma_listen");
-  return std::unique_ptr<RawListener>(new RawListener(api, *std::move(channel), *std::move(id)));
 }
 
 uint16_t RawListener::port() const {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <future>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "tools/doctor/raw/raw_ends.h"
+#include "transport/rdma/cm_ports.h"
 #include "transport/rdma/testing/fake_fabric.h"
 #include "transport/rdma/verbs/owned.h"
 #include "transport/sockaddr.h"
@@ -77,6 +79,30 @@ TEST(RawTest, NobodyListens) {
   FakeFabric fabric;
   const auto client = RawClient::Connect(fabric.api(), At("10.9.0.2", 999), kLimit);
   EXPECT_FALSE(client.ok());
+}
+
+TEST(RawTest, PortsThatTcpHasArePassedOver) {
+  FakeFabric fabric;
+  for (int nth = 1; nth < kPortTries; ++nth) {
+    fabric.faults().FailCall("rdma_listen", nth, EADDRINUSE);
+    fabric.faults().FailCall("rdma_connect", nth, EADDRINUSE);
+  }
+  Serving serving(fabric.api());
+  auto client = RawClient::Connect(fabric.api(), serving.address, kLimit);
+  ASSERT_TRUE(client.ok()) << client.status();
+  EXPECT_TRUE((*client)->Ping(milliseconds(1)).ok());
+  client->reset();
+  EXPECT_TRUE(serving.Join().ok()) << serving.result;
+}
+
+TEST(RawTest, PortsThatTcpHasAreToldOfInTheEnd) {
+  FakeFabric fabric;
+  fabric.faults().FailEvery("rdma_connect", EADDRINUSE);
+  const auto client = RawClient::Connect(fabric.api(), At("10.9.0.2", 999), kLimit);
+  EXPECT_EQ(client.status().message(), "rdma_connect: Address already in use");
+  fabric.faults().FailEvery("rdma_listen", EADDRINUSE);
+  const auto listener = RawListener::Create(fabric.api(), At("10.9.0.2", 0));
+  EXPECT_EQ(listener.status().message(), "rdma_listen: Address already in use");
 }
 
 TEST(RawTest, AnAddressThatIsNoDevicesFails) {
