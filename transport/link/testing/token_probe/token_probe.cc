@@ -4,8 +4,8 @@
 //
 //   token_probe IP:PORT
 //
-// Prints for each attempt a line "ATTEMPT NAME-OF-REASON"; in_use: it was let in. What a
-// token is worth at which time is written in docs/wire.md; the test that runs this knows
+// Prints for each attempt a line "ATTEMPT NAME-OF-REASON DETAIL"; in_use: it was let in. What
+// a token is worth at which time is written in docs/wire.md; the test that runs this knows
 // what to expect.
 
 #include <sys/socket.h>
@@ -128,7 +128,8 @@ class Prober {
     Check(harness_.Until(ended), "a dial ends");
     harness_.Run(loop, [&] { ticket.reset(); });
     const WhyNotRdma why = result->ok() ? WhyNotRdma::kInUse : ReasonOf(*result);
-    std::printf("%s %s\n", std::string(attempt).c_str(), std::string(Name(why)).c_str());
+    const std::string line = absl::StrCat(attempt, " ", Name(why), " ", result->message());
+    std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   }
   void Try(absl::string_view attempt, const OfferMessage& offer) {
