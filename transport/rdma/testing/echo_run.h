@@ -21,9 +21,9 @@ namespace farcall {
 // once, no byte is wrong, and nothing breaks a rule.
 class EchoRun {
  public:
-  // `harness` outlives it. `unheard`: the faults are such that the server may hear of nothing;
-  // it is aborted in the end.
-  explicit EchoRun(SteppedRdmaHarness& harness, bool unheard = false);
+  // `harness` and its `clock`, which moves while the run does, outlive it. `unheard`: the faults
+  // are such that the server may hear of nothing; it is aborted in the end.
+  EchoRun(SteppedRdmaHarness& harness, const Clock& clock, bool unheard);
   // Aborts what is left, and waits for its end.
   ~EchoRun();
 
@@ -44,6 +44,7 @@ class EchoRun {
   bool ServersOver() const;
 
   SteppedRdmaHarness& harness_;
+  const Clock& clock_;
   const bool unheard_;
   const absl::FunctionRef<void(int)>* on_step_ = nullptr;
   int steps_ = 0;

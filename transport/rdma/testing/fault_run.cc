@@ -58,7 +58,7 @@ FaultOutcome RunWithFault(const FaultCase& test, int at) {
   FaultOutcome outcome;
   std::vector<std::string> violations;
   {
-    EchoRun run(harness, test.unheard);
+    EchoRun run(harness, clock, test.unheard);
     outcome.status = run.Go([&](int step) {
       clock.AdvanceTo(clock.Now() + kStep);
       if (step == at && test.fault) test.fault(fabric);
