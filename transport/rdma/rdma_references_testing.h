@@ -107,6 +107,9 @@ class RdmaReferencesTest : public testing::Test {
 
   void TearDown() override {
     EndConnections();
+    EndHarness();
+  }
+  void EndHarness() {
     listener_.reset();
     kept_.Clear();
     server_.landing = nullptr;
