@@ -191,6 +191,30 @@ TEST_F(HugeMemoryTest, OverTheLimitNoPieceIsLeftBehind) {
   EXPECT_EQ(registrar_.regions(), 0u);
 }
 
+// As where the CPU cannot reach it: what is known of a block lies elsewhere.
+TEST(RegisteredMemoryAccessTest, PassingItOnNeitherReadsNorWritesIt) {
+  constexpr size_t kBytes = size_t{64} << 10;
+  void* const at = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(at, MAP_FAILED);
+  FakeRegistrar registrar;
+  int released = 0;
+  {
+    RegisteredMemory memory = *RegisteredMemory::Register(
+        &registrar, {static_cast<std::byte*>(at), kBytes}, [&] { ++released; });
+    Buffer all = memory.Slice(0, kBytes / 2);
+    all.Append(memory.Slice(kBytes / 2, kBytes / 2));
+    Buffer front = all.CutFront(1000);
+    front.Append(all.Share());
+    all.RemoveFront(kBytes / 2);
+    memory = {};
+    EXPECT_EQ(front.size(), kBytes);
+    EXPECT_EQ(front.slices().size(), 1u);
+    EXPECT_EQ(released, 0);
+  }
+  EXPECT_EQ(released, 1);
+  munmap(at, kBytes);
+}
+
 TEST(RegisteredMemoryThreadsTest, SlicesAreTakenAndDroppedByAnyThread) {
   std::string text(1000, 'x');
   std::atomic<int> released{0};
