@@ -16,14 +16,13 @@ namespace farcall {
 absl::StatusOr<std::unique_ptr<PortListener>> PortListener::Open(
     RdmaHost& host, const Where& where, Admission& admission, absl::AnyInvocable<void()> removed) {
   std::unique_ptr<PortListener> listener(new PortListener(host, admission, std::move(removed)));
-  int tries = kPortTries;
-  while (true) {
+  for (int left = kPortTries;; --left) {
     const absl::Status bound = listener->Bind(where);
     if (!bound.ok()) return bound;
     const int error = listener->Listen(where.backlog);
     if (error == 0) return listener;
-    const bool chosen = where.address.port() != 0;
-    if (chosen || !TcpHasPort(error) || --tries == 0) {
+    const bool kernel_chose = where.address.port() == 0;
+    if (!kernel_chose || !TcpHasPort(error) || left == 1) {
       return Annotate(ErrnoStatus(error), "rdma_listen");
     }
   }
