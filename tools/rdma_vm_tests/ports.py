@@ -15,12 +15,13 @@ HOLD = """
 import socket, sys
 held = []
 for port in range(%d, %d, 3):
-    held.append(socket.socket())
+    holder = socket.socket()
     try:
-        held[-1].bind((sys.argv[1], port))
+        holder.bind((sys.argv[1], port))
+        held.append(holder)
     except OSError:
         pass
-print("held", flush=True)
+print(len(held), flush=True)
 sys.stdin.read()
 """ % (FIRST, LAST + 1)
 RANGE = "net.ipv4.ip_local_port_range"
@@ -35,7 +36,8 @@ def _some_of_its_ports_taken(host):
     command = host.inside("timeout", "120", "python3", "-c", HOLD, host.address())
     holder = subprocess.Popen(command, stdin=pipe, stdout=pipe)
     try:
-        suite.check(holder.stdout.readline() == b"held\n", "no ports of %s are held" % host.name)
+        held = int(holder.stdout.readline() or b"0")
+        suite.check(held >= (LAST - FIRST) // 6, "only %d ports of %s are held" % (held, host.name))
         yield
     finally:
         holder.stdin.close()
@@ -48,7 +50,7 @@ def ports_that_others_have_are_passed_over():
     """By who connects, and by who listens."""
     with _some_of_its_ports_taken(A), _some_of_its_ports_taken(B):
         with Server(B) as server, Client(A, B.address(), "--connections=8") as client:
-            client.wait_for("rdma", 10)
+            client.wait_for("rdma", 60)
             for peer in (server, client):
                 refused = peer.reasons().get("device_refused", 0)
                 suite.check(not refused, "%d times: %s" % (refused, peer.log()[-1000:]))
