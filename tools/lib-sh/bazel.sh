@@ -20,11 +20,15 @@ if [ -z "${HOME:-}" ] || [ ! -w "$HOME" ]; then
   _bazel+=("--output_user_root=${TMPDIR:-/tmp}/bazel-$(id -u)")
 fi
 
-# bazel_command COMMAND ARGUMENT...: without any download, and in plain lines.
+# bazel_command COMMAND ARGUMENT...: without any download, and in plain lines. With BAZEL_PROFILES
+# set it leaves a profile whose name begins with that (tools/lib/where_time_went.py).
 bazel_command() {
-  local command=$1
+  local command=$1 profile=()
   shift
-  "${_bazel[@]}" "$command" --config=offline --color=no --curses=no \
+  if [ -n "${BAZEL_PROFILES:-}" ]; then
+    profile=("--profile=$(mktemp "$BAZEL_PROFILES.XXXXXX.profile.gz")")
+  fi
+  "${_bazel[@]}" "$command" --config=offline --color=no --curses=no "${profile[@]}" \
     "${_bazel_flags[@]}" "$@"
 }
 

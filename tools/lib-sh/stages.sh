@@ -4,10 +4,12 @@
 # then, and a count of what passed and failed. Source it, set `logs` to a directory,
 # call run_stage for each, then report.
 
+_stages_lib=$(cd "$(dirname "${BASH_SOURCE[0]}")/../lib" && pwd)
 _stage_names=()
 _stage_passed=()
 _stage_failed=()
 _stage_seconds=()
+_stage_loads=()
 _run_started=$SECONDS
 # Never readable: read -t waits on it without a process of its own.
 exec {_never}<> <(:)
@@ -79,7 +81,7 @@ run_stage() {
   : >"$log"
   _heartbeat "$log" "$name" &
   heartbeat=$!
-  "$@" </dev/null >"$log" 2>&1 || status=$?
+  BAZEL_PROFILES="$logs/$name" "$@" </dev/null >"$log" 2>&1 || status=$?
   kill "$heartbeat" && wait "$heartbeat" 2>/dev/null
   passed=$(_results "$log" | grep -cE ' (PASSED|FLAKY)$')
   failed=$(_results "$log" | grep -cvE ' (PASSED|FLAKY)$')
@@ -92,23 +94,27 @@ run_stage() {
   _stage_passed+=("$passed")
   _stage_failed+=("$failed")
   _stage_seconds+=($((SECONDS - started)))
+  _stage_loads+=("$(cut -d' ' -f1 /proc/loadavg)")
   [ "$failed" -eq 0 ] && return
   echo "[$(_elapsed)] $name FAILED; the log is $log"
   _results "$log" | grep -vE ' (PASSED|FLAKY)$' | sed 's/^/  /'
   _explain "$log"
 }
 
-# The table, and the last line. Fails if anything failed.
+# The table, where the time went, and the last line. Beside the seconds of a stage stands the load
+# of the machine in its last minute: processes that ran or wanted to. Fails if anything failed.
 report() {
   local index passed=0 failed=0
   echo
-  printf '%-12s %8s %8s %8s\n' stage passed failed seconds
+  printf '%-12s %8s %8s %8s %8s\n' stage passed failed seconds load
   for index in "${!_stage_names[@]}"; do
-    printf '%-12s %8d %8d %8d\n' "${_stage_names[index]}" "${_stage_passed[index]}" \
-      "${_stage_failed[index]}" "${_stage_seconds[index]}"
+    printf '%-12s %8d %8d %8d %8s\n' "${_stage_names[index]}" "${_stage_passed[index]}" \
+      "${_stage_failed[index]}" "${_stage_seconds[index]}" "${_stage_loads[index]}"
     passed=$((passed + _stage_passed[index]))
     failed=$((failed + _stage_failed[index]))
   done
+  echo
+  python3 -B "$_stages_lib/where_time_went.py" "$logs"
   echo "logs: $logs"
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
