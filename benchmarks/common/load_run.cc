@@ -16,13 +16,13 @@ using Time = CallLoad::Time;
 // How often it is looked whether the run was stopped.
 constexpr std::chrono::milliseconds kLook{50};
 
-Time Now() { return std::chrono::steady_clock::now(); }
+Time SteadyNow() { return std::chrono::steady_clock::now(); }
 
 class Run {
  public:
   explicit Run(const LoadPlan& plan)
       : plan_(plan),
-        start_(Now()),
+        start_(SteadyNow()),
         begin_(start_ + std::chrono::duration_cast<Time::duration>(plan.warmup)),
         end_(begin_ + std::chrono::duration_cast<Time::duration>(plan.measured)),
         total_(static_cast<size_t>(plan.kinds)) {
@@ -34,7 +34,7 @@ class Run {
     if (begin_ > start_) {
       SleepUntil(begin_);
       Take();
-      measured_from_ = last_ = Now();
+      measured_from_ = last_ = SteadyNow();
     }
     for (Time tick = begin_ + std::chrono::seconds(1); tick <= end_ && !Stopped();
          tick += std::chrono::seconds(1)) {
@@ -45,7 +45,7 @@ class Run {
     for (const auto& load : loads_) load->Stop();
     for (std::thread& pacer : pacers_) pacer.join();
     for (const auto& load : loads_) load->WaitForLast();
-    const Time ended = Now();
+    const Time ended = SteadyNow();
     AddToTotal(Take());
     return {ended - measured_from_, std::move(total_)};
   }
@@ -75,7 +75,7 @@ class Run {
   }
   bool Stopped() const { return plan_.stop != nullptr && *plan_.stop; }
   void SleepUntil(Time when) const {
-    for (Time now = Now(); !Stopped() && now < when; now = Now()) {
+    for (Time now = SteadyNow(); !Stopped() && now < when; now = SteadyNow()) {
       std::this_thread::sleep_for(std::min<Time::duration>(kLook, when - now));
     }
   }
@@ -91,7 +91,7 @@ class Run {
   }
   void Report() {
     const std::vector<CallCounts> taken = Take();
-    const Time now = Now();
+    const Time now = SteadyNow();
     AddToTotal(taken);
     if (plan_.each_second != nullptr) {
       CallCounts all;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "rpc/errors.h"
 #include "transport/base/check.h"
@@ -40,6 +41,10 @@ static_assert(kOther + 1 == kErrorClasses, "every class has a counter");
 constexpr int kFirstAfterErrno = 1000;
 
 }  // namespace
+
+uint64_t Sum(const ErrorCounts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+}
 
 size_t ErrorClassOfFailure(int code) {
   if (code > 0 && code < kFirstAfterErrno) return kErrno;

@@ -17,6 +17,7 @@ namespace farcall {
 // 0 is success, then each RpcError, then all errnos together, then all other numbers together.
 inline constexpr size_t kErrorClasses = 23;
 using ErrorCounts = std::array<uint64_t, kErrorClasses>;
+uint64_t Sum(const ErrorCounts& counts);
 
 size_t ErrorClassOfFailure(int code);  // code != 0
 inline size_t ErrorClassOf(int code) { return code == 0 ? 0 : ErrorClassOfFailure(code); }

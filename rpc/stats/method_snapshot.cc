@@ -2,14 +2,8 @@
 
 #include "rpc/stats/method_snapshot.h"
 
-#include <numeric>
-
 namespace farcall {
 namespace {
-
-uint64_t Sum(const ErrorCounts& counts) {
-  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
-}
 
 template <typename Array>
 void Add(const Array& more, Array& to) {

@@ -3,16 +3,11 @@
 #include "rpc/stats/method_stats.h"
 
 #include <memory>
-#include <numeric>
 
 #include "transport/buffer/thread_slot.h"
 
 namespace farcall {
 namespace {
-
-uint64_t Sum(const ErrorCounts& counts) {
-  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
-}
 
 template <typename Atomics, typename Array>
 void AddLoaded(const Atomics& more, std::memory_order order, Array& to) {

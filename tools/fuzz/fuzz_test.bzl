@@ -32,6 +32,7 @@ def fuzz_test(name, srcs, corpus, deps, mutations = 20000, max_size = 4096, size
         ] + ["$(location %s)" % file for file in corpus],
         data = corpus,
         linkstatic = True,
+        tags = ["no-threads"],
         deps = deps + ["//tools/fuzz:fuzz_main"],
     )
 

@@ -13,7 +13,7 @@
 namespace farcall::node {
 namespace {
 
-constexpr char kClass[] = "sys/class/net/";
+constexpr char kNetClass[] = "sys/class/net/";
 
 std::vector<std::string> BondMembers(const SysFiles& files, const std::string& path) {
   const std::string text = files.Read(path + "/bonding/slaves").value_or("");
@@ -33,12 +33,12 @@ std::set<std::string> NamedByDevices(const SysFiles& files, const Inventory& inv
     }
   }
   for (const std::string& name : std::set<std::string>(names)) {
-    if (const auto master = files.LinkName(absl::StrCat(kClass, name, "/master"))) {
+    if (const auto master = files.LinkName(absl::StrCat(kNetClass, name, "/master"))) {
       names.insert(*master);
     }
   }
   for (const std::string& name : std::set<std::string>(names)) {
-    const std::vector<std::string> members = BondMembers(files, kClass + name);
+    const std::vector<std::string> members = BondMembers(files, kNetClass + name);
     names.insert(members.begin(), members.end());
   }
   return names;
@@ -77,7 +77,7 @@ void ReadQos(const SysFiles& files, const std::string& path, Netdev& netdev) {
 }
 
 void ReadNetdev(const SysFiles& files, const std::string& name, Netdev& netdev) {
-  const std::string path = kClass + name;
+  const std::string path = kNetClass + name;
   netdev.set_name(name);
   ReadLink(files, path, netdev);
   ReadQos(files, path, netdev);
@@ -95,10 +95,10 @@ void ReadNetdevs(const SysFiles& files, Inventory& inventory) {
   const std::vector<std::string> defaults =
       DefaultRouteInterfaces(files.Read("proc/net/route").value_or(""));
   for (const std::string& name : files.List("sys/class/net")) {
-    const auto under = files.LinkName(absl::StrCat(kClass, name, "/device"));
+    const auto under = files.LinkName(absl::StrCat(kNetClass, name, "/device"));
     const bool is_pci = under && IsPciAddress(*under);
     // Those of IPoIB may lie below no device, as a partition's that was moved into a pod.
-    const bool ipoib = files.Read(absl::StrCat(kClass, name, "/type")) == "32";
+    const bool ipoib = files.Read(absl::StrCat(kNetClass, name, "/type")) == "32";
     if (!is_pci && !ipoib && named.count(name) == 0) continue;
     if (static_cast<size_t>(inventory.netdevs_size()) == kMaxNetdevs) {
       inventory.add_cut(absl::StrCat("/sys/class/net: only the first ", kMaxNetdevs));

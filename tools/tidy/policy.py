@@ -74,8 +74,7 @@ LIBRARIES = [
 
 # --- Pure targets ---------------------------------------------------------------
 # Bytes, events and the time go in, actions come out. A name that ends in "/" is a
-# directory; else it is the header and source of that name. Targets with a comment
-# "# Pure." in their BUILD.bazel must be listed.
+# directory; else it is the header and source of that name.
 PURE = [
     "rpc/call/answer_place",
     "rpc/call/call_table",

@@ -4,10 +4,7 @@
 import re
 
 import policy
-from source_tree import Finding, is_test_path
-
-# The comment, and the target's name under it.
-_MARK = re.compile(r'^# Pure\b.*\n(?:#.*\n)*cc_library\(\n\s*name = "(\w+)"', re.MULTILINE)
+from source_tree import Finding
 
 
 def is_pure(path):
@@ -34,21 +31,6 @@ def _check_include(source, number, header, directories):
             "include only pure headers (tools/tidy/policy.py), or move the code",
         )
     return None
-
-
-def check_marks(tree):
-    """Every target that its BUILD.bazel calls pure is in the list."""
-    findings = []
-    for source in tree:
-        if source.name != "BUILD.bazel":
-            continue
-        for match in _MARK.finditer(source.text):
-            path = source.path[: -len(source.name)] + match.group(1)
-            if not is_pure(path + ".h") and not is_test_path(path + ".h"):
-                line = source.text.count("\n", 0, match.start()) + 1
-                what = "%s is called pure, and not checked" % path
-                findings.append(Finding(source.path, line, what, "add it to PURE in policy.py"))
-    return findings
 
 
 def check(tree):

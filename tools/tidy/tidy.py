@@ -17,6 +17,7 @@ import layers
 import purity
 import sizes
 import strays
+import threads
 import words
 from source_tree import read_tree
 
@@ -24,12 +25,12 @@ CHECKS = [
     layers.check,
     purity.check,
     purity.check_names,
-    purity.check_marks,
     formatting.check,
     sizes.check,
     words.check,
     strays.check,
     headers.check,
+    threads.check,
 ]
 
 

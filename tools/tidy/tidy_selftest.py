@@ -13,6 +13,7 @@ import policy
 import purity
 import sizes
 import strays
+import threads
 import words
 from source_tree import SourceFile, read_tree
 
@@ -119,13 +120,6 @@ class PurityTest(unittest.TestCase):
     def test_others_and_tests_may(self):
         self.assertEqual([], self.check("#include <mutex>\n", "rpc/session/a.cc"))
         self.assertEqual([], self.check("#include <mutex>\n", "rpc/wire/a_test.cc"))
-
-    def test_what_is_called_pure_is_checked(self):
-        text = '# Pure.\n# And why.\ncc_library(\n    name = "%s",\n)\n'
-        self.assertEqual([], findings(purity.check_marks, {"rpc/wire/BUILD.bazel": text % "a"}))
-        found = findings(purity.check_marks, {"rpc/session/BUILD.bazel": "\n" + text % "a"})
-        what = "rpc/session/BUILD.bazel:2: rpc/session/a is called pure, and not checked"
-        self.assertEqual([what], found)
 
     def test_the_list_names_what_exists(self):
         found = findings(purity.check_names, {"transport/address.h": ""})
@@ -253,6 +247,37 @@ class HeadersTest(unittest.TestCase):
         # Debian, which has both where anything of the repository is built.
         self.assertEqual({"unistd.h": "libc6-dev"}, headers.owners(["unistd.h", "no/such.h"]))
         self.assertIn("libc6-dev", headers.dependencies())
+
+
+class ThreadsTest(unittest.TestCase):
+    ROOM = 'room_test(\n    name = "a_test",\n%s)\n'
+    TEST = 'cc_test(\n    name = "b_test",\n    srcs = ["b_test.cc"],\n%s)\n'
+
+    def unseen(self, build):
+        files = {
+            "rpc/BUILD.bazel": "\n" + build,
+            "rpc/a_test.cc": '#include "rpc/a.h"\n',
+            "rpc/a.h": "class A;\n",
+            "rpc/a.cc": '#include "rpc/b.h"\n',
+            "rpc/b.h": "std::thread b;\n",
+            "rpc/b_test.cc": '#include "rpc/c.h"\n',
+            "rpc/c.h": "std::this_thread::yield();\n",
+        }
+        return findings(threads.check, files)
+
+    def test_a_test_that_makes_threads_is_named(self):
+        found = self.unseen(self.ROOM % "")
+        what = "rpc/a_test.cc makes threads, and ThreadSanitizer does not see it"
+        self.assertEqual(["rpc/BUILD.bazel:2: " + what], found)
+        for said in ['threads = ["a_test"]', "threads = True", 'without = ["a_test"]']:
+            self.assertEqual([], self.unseen(self.ROOM % ("    %s,\n" % said)))
+
+    def test_so_is_one_of_a_target_of_its_own(self):
+        one = self.TEST.replace("b_test", "a_test")
+        self.assertEqual(1, len(self.unseen(one % '    tags = ["no-threads"],\n')))
+        self.assertEqual([], self.unseen(one % ""))
+        self.assertEqual([], self.unseen(one % '    tags = ["no-sanitizer", "no-threads"],\n'))
+        self.assertEqual([], self.unseen(self.TEST % '    tags = ["no-threads"],\n'))
 
 
 class FormattingTest(unittest.TestCase):

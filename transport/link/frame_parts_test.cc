@@ -16,7 +16,7 @@
 namespace farcall {
 namespace {
 
-class FramePartsTest : public testing::Test {
+class FramePartsTest : public ::testing::Test {
  protected:
   std::string Encoded(LinkFrame frame) { return writer_.Encode(std::move(frame)).ToString(); }
 

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::seconds;
 using News = StallWatch::News;
 
-class StallWatchTest : public testing::Test {
+class StallWatchTest : public ::testing::Test {
  protected:
   static TimePoint At(int second) { return TimePoint() + seconds(1000 + second); }
   StallWatch watch_{seconds(5)};

@@ -39,11 +39,11 @@ RdmaRigOptions Options() {
   return options;
 }
 
-INSTANTIATE_TEST_SUITE_P(Stepped, ConnectionConformance, testing::ValuesIn(ConformanceCases([] {
+INSTANTIATE_TEST_SUITE_P(Stepped, ConnectionConformance, ::testing::ValuesIn(ConformanceCases([] {
                            return std::make_unique<SteppedRdmaHarness>(Options(), Places());
                          })),
                          ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(Driven, ConnectionConformance, testing::ValuesIn(ConformanceCases([] {
+INSTANTIATE_TEST_SUITE_P(Driven, ConnectionConformance, ::testing::ValuesIn(ConformanceCases([] {
                            return std::make_unique<DrivenRdmaHarness>(Options(), Places());
                          })),
                          ConformanceCaseName);
@@ -55,7 +55,8 @@ RdmaRigOptions WithReferences() {
   return options;
 }
 
-INSTANTIATE_TEST_SUITE_P(References, ConnectionConformance, testing::ValuesIn(ConformanceCases([] {
+INSTANTIATE_TEST_SUITE_P(References, ConnectionConformance,
+                         ::testing::ValuesIn(ConformanceCases([] {
                            return std::make_unique<SteppedRdmaHarness>(WithReferences(), Places());
                          })),
                          ConformanceCaseName);

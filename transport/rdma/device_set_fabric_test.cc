@@ -23,7 +23,7 @@
 namespace farcall {
 namespace {
 
-class DeviceSetFabricTest : public testing::Test {
+class DeviceSetFabricTest : public ::testing::Test {
  protected:
   // Ends the set, then the pool, and then the fabric, which checks what is left.
   ~DeviceSetFabricTest() override { set_.reset(); }
@@ -39,7 +39,7 @@ class DeviceSetFabricTest : public testing::Test {
       return std::vector<LocalIp>{{*Address::Parse("10.9.0.1:0"), "eth0", 2},
                                   {*Address::Parse("10.9.0.2:0"), "eth1", 3}};
     };
-    host.sys_class = host.dev_directory = testing::TempDir() + "/none";
+    host.sys_class = host.dev_directory = ::testing::TempDir() + "/none";
     set_.emplace(fabric_->api(), options_, registrar_, log_, std::move(host));
     channel_ = *CreateEventChannel(fabric_->api());
   }

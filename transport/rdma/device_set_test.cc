@@ -21,7 +21,7 @@ namespace farcall {
 namespace {
 
 // A host with the addresses 10.9.0.1 and 10.9.0.2, and no files of devices.
-class DeviceSetTest : public testing::Test {
+class DeviceSetTest : public ::testing::Test {
  protected:
   DeviceSetTest() {
     registrar_.Attach(*loop_);
@@ -29,7 +29,7 @@ class DeviceSetTest : public testing::Test {
     Check(made.ok(), "the defaults are valid");
     pool_ = *std::move(made);
     host_.addresses = [this] { return addresses_; };
-    host_.sys_class = host_.dev_directory = testing::TempDir() + "/none";
+    host_.sys_class = host_.dev_directory = ::testing::TempDir() + "/none";
   }
   ~DeviceSetTest() override { set_.reset(); }
 

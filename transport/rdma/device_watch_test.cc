@@ -10,7 +10,7 @@
 namespace farcall {
 namespace {
 
-class DeviceWatchTest : public testing::Test {
+class DeviceWatchTest : public ::testing::Test {
  protected:
   DeviceWatchTest() { std::filesystem::create_directories(directory_); }
   ~DeviceWatchTest() override { std::filesystem::remove_all(root_); }
@@ -19,7 +19,7 @@ class DeviceWatchTest : public testing::Test {
   void Unplug(const std::string& name) { std::filesystem::remove(directory_ + "/" + name); }
 
   const std::string root_ =
-      testing::TempDir() + "/" + testing::UnitTest::GetInstance()->current_test_info()->name();
+      ::testing::TempDir() + "/" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
   const std::string directory_ = root_ + "/infiniband_verbs";
   DeviceWatch watch_{root_};
 };

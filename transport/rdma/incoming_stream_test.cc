@@ -138,7 +138,7 @@ TEST(IncomingStreamTest, MoreReferencesThanThePeerHasWindowsAreAnError) {
   EXPECT_TRUE(in.AddReference(At(0, 1)).ok());
   EXPECT_TRUE(in.AddReference(At(0, 1)).ok());
   EXPECT_THAT(in.AddReference(At(0, 1)).message(),
-              testing::HasSubstr("more references than the 2"));
+              ::testing::HasSubstr("more references than the 2"));
   EXPECT_FALSE(IncomingStream(0).AddReference(At(0, 1)).ok());
 }
 

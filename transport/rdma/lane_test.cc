@@ -124,7 +124,7 @@ TEST_P(LaneStarvationTest, AConnectionGivesUpThoughOthersHaveTheirReceives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Queues, LaneStarvationTest,
-                         testing::Values(SmallRdma, SmallRdmaWithoutShared));
+                         ::testing::Values(SmallRdma, SmallRdmaWithoutShared));
 
 }  // namespace
 }  // namespace farcall

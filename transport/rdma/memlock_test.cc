@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMiB = size_t{1} << 20;
 
 // The soft limit, which everybody may lower.
-class MemlockTest : public testing::Test {
+class MemlockTest : public ::testing::Test {
  protected:
   MemlockTest() {
     Check(getrlimit(RLIMIT_MEMLOCK, &former_) == 0, "getrlimit(2) works");

@@ -24,14 +24,14 @@ LocalIp Ip(const char* address, const char* interface) {
   return {*Address::Parse(absl::StrCat(address, ":0")), interface, 1};
 }
 
-class NetworkStatusFileTest : public testing::Test {
+class NetworkStatusFileTest : public ::testing::Test {
  protected:
   ~NetworkStatusFileTest() override { std::remove(path_.c_str()); }
 
   void Write(const std::string& text) { std::ofstream(path_) << text; }
   bool Second() const { return file_.IsOfSecondNetwork(Ip("10.9.0.2", "net1")); }
 
-  const std::string path_ = absl::StrCat(testing::TempDir(), "/network-status");
+  const std::string path_ = absl::StrCat(::testing::TempDir(), "/network-status");
   std::vector<std::string> told_;
   const EpisodeLog::Sink log_ = [this](absl::string_view line) { told_.emplace_back(line); };
   NetworkStatusFile file_{path_, log_};
@@ -93,7 +93,7 @@ TEST_F(NetworkStatusFileTest, WhatWasUnderstoodLastStays) {
 }
 
 TEST_F(NetworkStatusFileTest, WhatIsNoFileOrTooLongIsATroubleToo) {
-  NetworkStatusFile directory(testing::TempDir(), log_);
+  NetworkStatusFile directory(::testing::TempDir(), log_);
   directory.Read();
   ASSERT_EQ(told_.size(), 1u);
   EXPECT_TRUE(absl::StrContains(told_[0], "directory")) << told_[0];

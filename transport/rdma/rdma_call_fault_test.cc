@@ -38,7 +38,7 @@ void FailEachCall(const FakeRdma::Change& change, int error) {
     const FaultOutcome outcome = RunWithFault(
         {[&](FakeFabric& fabric) { fabric.faults().FailCallNumber(number, error); }, change}, 0);
     ExpectToldWell(outcome);
-    ASSERT_FALSE(testing::Test::HasFailure());
+    ASSERT_FALSE(::testing::Test::HasFailure());
     if (!outcome.status.ok()) failed.insert(outcome.failed_call);
   }
   for (const std::string& call : failed) EXPECT_FALSE(Harmless(call)) << call;

@@ -73,37 +73,38 @@ void InfiniBand(FakeFabricOptions& fabric, RdmaRigOptions&) {
   for (FakeDeviceOptions& device : fabric.devices) device.link = FakeLink::kInfiniBand;
 }
 
-INSTANTIATE_TEST_SUITE_P(Roce, ConnectionConformance, testing::ValuesIn(Stepped()),
+INSTANTIATE_TEST_SUITE_P(Roce, ConnectionConformance, ::testing::ValuesIn(Stepped()),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(NoSharedQueue, ConnectionConformance,
-                         testing::ValuesIn(Stepped(NoSharedQueue)), ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(Iwarp, ConnectionConformance, testing::ValuesIn(Stepped(Iwarp)),
+                         ::testing::ValuesIn(Stepped(NoSharedQueue)), ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(Iwarp, ConnectionConformance, ::testing::ValuesIn(Stepped(Iwarp)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(TinyWindows, ConnectionConformance,
-                         testing::ValuesIn(Stepped(TinyWindows)), ConformanceCaseName);
+                         ::testing::ValuesIn(Stepped(TinyWindows)), ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(FewReceives, ConnectionConformance,
-                         testing::ValuesIn(Stepped(FewReceives)), ConformanceCaseName);
+                         ::testing::ValuesIn(Stepped(FewReceives)), ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(InfiniBandIpv6, ConnectionConformance,
-                         testing::ValuesIn(Cases<SteppedRdmaHarness>(FakeMode::kStepped, InfiniBand,
-                                                                     /*ipv6=*/true)),
+                         ::testing::ValuesIn(Cases<SteppedRdmaHarness>(FakeMode::kStepped,
+                                                                       InfiniBand,
+                                                                       /*ipv6=*/true)),
                          ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(References, ConnectionConformance, testing::ValuesIn(Stepped(References)),
-                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(References, ConnectionConformance,
+                         ::testing::ValuesIn(Stepped(References)), ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(FewReferences, ConnectionConformance,
-                         testing::ValuesIn(Stepped(FewReferences)), ConformanceCaseName);
+                         ::testing::ValuesIn(Stepped(FewReferences)), ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(ReferencesAtOneEnd, ConnectionConformance,
-                         testing::ValuesIn(Stepped(ReferencesAtOneEnd)), ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(SoftRoce, ConnectionConformance, testing::ValuesIn(Stepped(SoftRoce)),
+                         ::testing::ValuesIn(Stepped(ReferencesAtOneEnd)), ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(SoftRoce, ConnectionConformance, ::testing::ValuesIn(Stepped(SoftRoce)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(DrivenReferences, ConnectionConformance,
-                         testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kImmediate,
-                                                                    References)),
+                         ::testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kImmediate,
+                                                                      References)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(Driven, ConnectionConformance,
-                         testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kImmediate)),
+                         ::testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kImmediate)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(DrivenStepped, ConnectionConformance,
-                         testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kStepped)),
+                         ::testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kStepped)),
                          ConformanceCaseName);
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace farcall {
 namespace {
 
-class RdmaCostTest : public testing::Test {
+class RdmaCostTest : public ::testing::Test {
  protected:
   using Harness = OverFake<SteppedRdmaHarness>;
 

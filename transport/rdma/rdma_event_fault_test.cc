@@ -20,7 +20,7 @@ struct CmCase {
   Harms harms;
 };
 
-class RdmaCmEventFaultTest : public testing::TestWithParam<CmCase> {};
+class RdmaCmEventFaultTest : public ::testing::TestWithParam<CmCase> {};
 
 TEST_P(RdmaCmEventFaultTest, ComesAtEachStep) {
   for (const char* const device : {"fakeA", "fakeB"}) {
@@ -38,20 +38,20 @@ TEST_P(RdmaCmEventFaultTest, ComesAtEachStep) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, RdmaCmEventFaultTest,
-    testing::Values(CmCase{RDMA_CM_EVENT_ADDR_RESOLVED, 0, Harms::kDialling},
-                    CmCase{RDMA_CM_EVENT_ADDR_ERROR, -EHOSTUNREACH, Harms::kDialling},
-                    CmCase{RDMA_CM_EVENT_ROUTE_RESOLVED, 0, Harms::kDialling},
-                    CmCase{RDMA_CM_EVENT_ROUTE_ERROR, -ENETUNREACH, Harms::kDialling},
-                    CmCase{RDMA_CM_EVENT_CONNECT_ERROR, -1, Harms::kAny},
-                    CmCase{RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, Harms::kAny},
-                    CmCase{RDMA_CM_EVENT_REJECTED, 28, Harms::kAny},
-                    CmCase{RDMA_CM_EVENT_ESTABLISHED, 0, Harms::kDialling},
-                    CmCase{RDMA_CM_EVENT_DISCONNECTED, 0, Harms::kAny},
-                    CmCase{RDMA_CM_EVENT_CONNECT_RESPONSE, 0, Harms::kNobody},
-                    CmCase{RDMA_CM_EVENT_MULTICAST_JOIN, 0, Harms::kNobody},
-                    CmCase{RDMA_CM_EVENT_MULTICAST_ERROR, -EIO, Harms::kNobody},
-                    CmCase{RDMA_CM_EVENT_ADDR_CHANGE, 0, Harms::kNobody},
-                    CmCase{RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, Harms::kNobody}),
+    ::testing::Values(CmCase{RDMA_CM_EVENT_ADDR_RESOLVED, 0, Harms::kDialling},
+                      CmCase{RDMA_CM_EVENT_ADDR_ERROR, -EHOSTUNREACH, Harms::kDialling},
+                      CmCase{RDMA_CM_EVENT_ROUTE_RESOLVED, 0, Harms::kDialling},
+                      CmCase{RDMA_CM_EVENT_ROUTE_ERROR, -ENETUNREACH, Harms::kDialling},
+                      CmCase{RDMA_CM_EVENT_CONNECT_ERROR, -1, Harms::kAny},
+                      CmCase{RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, Harms::kAny},
+                      CmCase{RDMA_CM_EVENT_REJECTED, 28, Harms::kAny},
+                      CmCase{RDMA_CM_EVENT_ESTABLISHED, 0, Harms::kDialling},
+                      CmCase{RDMA_CM_EVENT_DISCONNECTED, 0, Harms::kAny},
+                      CmCase{RDMA_CM_EVENT_CONNECT_RESPONSE, 0, Harms::kNobody},
+                      CmCase{RDMA_CM_EVENT_MULTICAST_JOIN, 0, Harms::kNobody},
+                      CmCase{RDMA_CM_EVENT_MULTICAST_ERROR, -EIO, Harms::kNobody},
+                      CmCase{RDMA_CM_EVENT_ADDR_CHANGE, 0, Harms::kNobody},
+                      CmCase{RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, Harms::kNobody}),
     [](const auto& one) { return "Type" + std::to_string(one.param.type); });
 
 TEST(RdmaCmEventsFaultTest, TheEndComesTwice) {
@@ -79,7 +79,7 @@ struct AsyncCase {
   bool harmless;
 };
 
-class RdmaAsyncEventFaultTest : public testing::TestWithParam<AsyncCase> {};
+class RdmaAsyncEventFaultTest : public ::testing::TestWithParam<AsyncCase> {};
 
 TEST_P(RdmaAsyncEventFaultTest, ComesAtEachStep) {
   for (const char* const device : {"fakeA", "fakeB"}) {
@@ -93,7 +93,7 @@ TEST_P(RdmaAsyncEventFaultTest, ComesAtEachStep) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, RdmaAsyncEventFaultTest,
-    testing::Values(
+    ::testing::Values(
         AsyncCase{IBV_EVENT_CQ_ERR, false}, AsyncCase{IBV_EVENT_QP_FATAL, false},
         AsyncCase{IBV_EVENT_QP_REQ_ERR, false}, AsyncCase{IBV_EVENT_QP_ACCESS_ERR, false},
         AsyncCase{IBV_EVENT_COMM_EST, true}, AsyncCase{IBV_EVENT_SQ_DRAINED, true},

@@ -17,7 +17,7 @@ void WantedBackAtEveryStep(const LandingCase& test) {
   ASSERT_EQ(whole.violation, "");
   ASSERT_GT(whole.reads, 0u);
   int in_flight = 0;
-  for (int at = 1; at <= whole.steps && !testing::Test::HasFailure(); at += PositionsApart()) {
+  for (int at = 1; at <= whole.steps && !::testing::Test::HasFailure(); at += PositionsApart()) {
     SCOPED_TRACE(at);
     const LandingOutcome outcome = RunLanding(test, at);
     EXPECT_EQ(outcome.violation, "");

@@ -12,7 +12,7 @@ namespace farcall {
 namespace {
 
 void AnyOrder(uint64_t seeds, const FakeRdma::Change& kind, uint32_t slots) {
-  for (uint64_t seed = 1; seed <= RunsHere(seeds) && !testing::Test::HasFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= RunsHere(seeds) && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << slots << " slots");
     const FaultOutcome outcome =
         RunWithoutFault([&](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
@@ -36,7 +36,7 @@ TEST(RdmaOrderTest, Iwarp) { AnyOrder(200, SmallIwarp, 4); }
 
 // While it breaks, too.
 TEST(RdmaOrderTest, FlushedQueues) {
-  for (uint64_t seed = 1; seed <= RunsHere(200) && !testing::Test::HasFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= RunsHere(200) && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     FaultCase test;
     test.change = [&](FakeFabricOptions& fabric, RdmaRigOptions& rig) {

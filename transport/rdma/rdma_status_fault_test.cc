@@ -28,7 +28,7 @@ void AReceive(FakeFaults& faults, const char* device, int nth, ibv_wc_status sta
   faults.FailReceive(device, nth, status);
 }
 
-class RdmaStatusFaultTest : public testing::TestWithParam<Kind> {
+class RdmaStatusFaultTest : public ::testing::TestWithParam<Kind> {
  protected:
   static void FailEach(const FakeRdma::Change& change) {
     const FaultOutcome whole = RunWithoutFault(change);
@@ -46,7 +46,7 @@ class RdmaStatusFaultTest : public testing::TestWithParam<Kind> {
                               : std::min(4 * PositionsApart(), messages / 4);
         for (int nth = 1 + turn++ % apart; nth <= messages; nth += apart) {
           broken += Fail(change, device, nth, static_cast<ibv_wc_status>(status)) ? 1 : 0;
-          ASSERT_FALSE(testing::Test::HasFailure());
+          ASSERT_FALSE(::testing::Test::HasFailure());
         }
       }
       EXPECT_GT(broken, 0) << "the fault was one";
@@ -77,9 +77,9 @@ TEST_P(RdmaStatusFaultTest, EachStatusIsToldWithoutASharedQueue) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, RdmaStatusFaultTest,
-                         testing::Values(Kind{"ASend", ASend},
-                                         Kind{"ADeliveredSend", ADeliveredSend},
-                                         Kind{"AReceive", AReceive}),
+                         ::testing::Values(Kind{"ASend", ASend},
+                                           Kind{"ADeliveredSend", ADeliveredSend},
+                                           Kind{"AReceive", AReceive}),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace

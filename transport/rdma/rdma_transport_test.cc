@@ -140,7 +140,7 @@ class NetworkStatusOfferTest : public RdmaTransportTest {
     return devices;
   }
 
-  const std::string path_ = testing::TempDir() + "/offered-network-status";
+  const std::string path_ = ::testing::TempDir() + "/offered-network-status";
 };
 
 constexpr char kSecondIsB[] =

@@ -63,7 +63,7 @@ struct FakeQueue {
   ibv_srq srq{};
 };
 
-class ReceiveQueueTest : public testing::Test {
+class ReceiveQueueTest : public ::testing::Test {
  protected:
   static std::unique_ptr<BlockPool> MakePool(LateRegistrar& registrar) {
     auto pool = BlockPool::Create({.region_bytes = size_t{2} << 20, .max_bytes = size_t{32} << 20},

@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kRegion = size_t{2} << 20;
 
-class RegistrarTest : public testing::Test {
+class RegistrarTest : public ::testing::Test {
  protected:
   RegistrarTest() {
     auto made = BlockPool::Create({.region_bytes = kRegion, .max_bytes = 8 * kRegion}, &registrar_);

@@ -24,7 +24,7 @@
 namespace farcall {
 namespace {
 
-class RegistrarUsersTest : public testing::Test {
+class RegistrarUsersTest : public ::testing::Test {
  protected:
   RegistrarUsersTest() { registrar_.Attach(*loop_); }
 

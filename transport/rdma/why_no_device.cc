@@ -34,7 +34,7 @@ bool OfRights(int error) {
   return error == EACCES || error == EPERM || error == ENOENT || error == ENXIO || error == ENODEV;
 }
 
-absl::Status StatusOf(const std::vector<Trouble>& troubles) {
+absl::Status StatusOfTroubles(const std::vector<Trouble>& troubles) {
   const bool rights = std::any_of(troubles.begin(), troubles.end(),
                                   [](const Trouble& one) { return OfRights(one.error); });
   const auto add = [](std::string* out, const Trouble& one) { out->append(one.text); };
@@ -42,13 +42,13 @@ absl::Status StatusOf(const std::vector<Trouble>& troubles) {
                  absl::StrJoin(troubles, "; ", add));
 }
 
-struct Names {
+struct Listing {
   std::vector<std::string> found;  // in their order
   int error = 0;                   // but that there is no such directory
 };
 
-Names NamesIn(const std::string& directory) {
-  Names names;
+Listing ListingOf(const std::string& directory) {
+  Listing names;
   std::error_code error;
   std::filesystem::directory_iterator each(directory, error);
   for (; !error && each != std::filesystem::directory_iterator(); each.increment(error)) {
@@ -68,7 +68,7 @@ int WhyNotOpened(const std::string& path) {
 // "uverbs0" of the device, which /sys/class/infiniband_verbs/uverbs0/ibdev names.
 std::string UverbsOf(const HostView& host, const std::string& device) {
   const std::string root = absl::StrCat(host.sys_class, "/infiniband_verbs/");
-  for (const std::string& uverbs : NamesIn(root).found) {
+  for (const std::string& uverbs : ListingOf(root).found) {
     std::ifstream file(absl::StrCat(root, uverbs, "/ibdev"));
     std::string name;
     if (file >> name && name == device) return uverbs;
@@ -126,7 +126,7 @@ std::vector<Trouble> TroublesOfFiles(const HostView& host,
 
 // ENOSYS is what ibv_get_device_list(3) says of a kernel without RDMA, and libibverbs also where
 // it could not read the directory, which is then told of that.
-bool IsTrouble(int list_error, const Names& devices) {
+bool IsTrouble(int list_error, const Listing& devices) {
   return list_error != 0 && (list_error != ENOSYS || !devices.found.empty());
 }
 
@@ -134,15 +134,15 @@ bool IsTrouble(int list_error, const Names& devices) {
 
 absl::Status WhyNoDevice(const VerbsApi& api, const HostView& host, int error) {
   const std::string directory = host.sys_class + "/infiniband";
-  const Names devices = NamesIn(directory);
+  const Listing devices = ListingOf(directory);
   const Opening opening = TryOpening(api, host);
   std::vector<Trouble> troubles = opening.troubles;
   if (devices.error != 0) troubles.push_back({ErrnoTold(directory, devices.error), devices.error});
   if (troubles.empty() && !devices.found.empty()) troubles = TroublesOfFiles(host, devices.found);
-  if (!troubles.empty()) return StatusOf(troubles);
+  if (!troubles.empty()) return StatusOfTroubles(troubles);
   // Nothing else is the matter with what is there.
   if (IsTrouble(opening.error, devices)) {
-    return StatusOf({{ErrnoTold("ibv_get_device_list", opening.error), opening.error}});
+    return StatusOfTroubles({{ErrnoTold("ibv_get_device_list", opening.error), opening.error}});
   }
   if (opening.devices > 0 && error != 0) {
     return NotRdma(WhyNotRdma::kDeviceRefused, ErrnoTold("rdma_get_devices", error));

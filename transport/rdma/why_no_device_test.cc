@@ -18,11 +18,11 @@ namespace farcall {
 namespace {
 
 // /sys/class and /dev/infiniband, below a directory of the test's own.
-class WhyNoDeviceTest : public testing::Test {
+class WhyNoDeviceTest : public ::testing::Test {
  protected:
   WhyNoDeviceTest() {
-    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    root_ = testing::TempDir() + "/" + name;
+    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    root_ = ::testing::TempDir() + "/" + name;
     std::filesystem::remove_all(root_);
     host_.sys_class = root_ + "/class";
     host_.dev_directory = root_ + "/dev";

@@ -45,7 +45,7 @@ TEST(WindowRingTest, WithoutWindowsNothingIsReferredTo) {
 TEST(WindowRingTest, APeerThatHasReadWhatWasNotSentBreaksTheProtocol) {
   WindowRing ring(4);
   ring.Bind();
-  EXPECT_THAT(ring.OnRead(2).message(), testing::HasSubstr("has read 2 references more"));
+  EXPECT_THAT(ring.OnRead(2).message(), ::testing::HasSubstr("has read 2 references more"));
   EXPECT_TRUE(ring.OnRead(1).ok());
   EXPECT_FALSE(ring.OnRead(0).ok()) << "fewer than before";
   EXPECT_TRUE(ring.OnRead(1).ok());

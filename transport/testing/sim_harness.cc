@@ -8,7 +8,7 @@ namespace farcall {
 namespace {
 
 constexpr size_t kLoops = 3;
-constexpr Duration kAmple = std::chrono::seconds(60);
+constexpr Duration kAmpleSim = std::chrono::seconds(60);
 // A few times around the network; shorter than the timeouts that the checks set.
 constexpr Duration kSettle = std::chrono::milliseconds(5);
 
@@ -35,7 +35,7 @@ Address SimHarness::SilentAddress() {
   return address;
 }
 
-bool SimHarness::Until(absl::FunctionRef<bool()> done) { return world_.Until(done, kAmple); }
+bool SimHarness::Until(absl::FunctionRef<bool()> done) { return world_.Until(done, kAmpleSim); }
 
 void SimHarness::Settle() { world_.RunFor(kSettle); }
 

@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::chrono::seconds kSilence{5};
 
-TimePoint Now() { return std::chrono::steady_clock::now(); }
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RawClient>> RawClient::Connect(const VerbsApi& api,

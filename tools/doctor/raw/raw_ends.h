@@ -6,6 +6,7 @@
 #define FARCALL_TOOLS_DOCTOR_RAW_RAW_ENDS_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,6 +19,8 @@
 #include "transport/base/time.h"
 
 namespace farcall::doctor {
+
+inline TimePoint Now() { return std::chrono::steady_clock::now(); }
 
 // How long a listener waits.
 struct RawLimits {

@@ -12,11 +12,6 @@
 #include "transport/sockaddr.h"
 
 namespace farcall::doctor {
-namespace {
-
-TimePoint Now() { return std::chrono::steady_clock::now(); }
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<RawListener>> RawListener::Create(const VerbsApi& api,
                                                                  const Address& address) {

@@ -118,7 +118,7 @@ def stream_mutants():
         name = "stream_mutants",
         mutants = _MUTANTS,
         deps = [
-            ":switching_stream",
+            ":link",
             "//transport/link/testing:stream_mutant_main",
         ],
     )

@@ -5,11 +5,7 @@
 #include <algorithm>
 
 namespace farcall {
-namespace {
-
-constexpr Duration Ms(uint64_t count) { return std::chrono::milliseconds(count); }
-
-}  // namespace
+namespace {}  // namespace
 
 void StreamPlan::At(Duration delay, StreamAct act, int side, uint32_t number) {
   events_.push_back({world_.now + delay, act, side, number});

@@ -14,6 +14,8 @@
 
 namespace farcall {
 
+constexpr Duration Ms(uint64_t count) { return std::chrono::milliseconds(count); }
+
 // What a run brings to a side, beside the bytes that arrive and the timers.
 enum class StreamAct : uint8_t {
   kWrite,

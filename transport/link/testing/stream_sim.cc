@@ -19,8 +19,6 @@
 namespace farcall {
 namespace {
 
-constexpr Duration Ms(uint64_t count) { return std::chrono::milliseconds(count); }
-
 struct Pipe {
   LinkId link = kLifeline;
   std::array<std::unique_ptr<StreamWire>, 2> wires;  // [0]: from side 0 to side 1

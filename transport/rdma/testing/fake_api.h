@@ -14,7 +14,7 @@ namespace farcall {
 
 // The two halves of the table.
 VerbsApi::Ibv FakeIbv();
-VerbsApi::Rdma FakeRdma();
+VerbsApi::Rdma FakeRdmaCm();
 // Parts of the first.
 void FillDevices(VerbsApi::Ibv& ibv);
 void FillQueues(VerbsApi::Ibv& ibv);
@@ -48,6 +48,8 @@ class FakeCall {
   // The errno to fail with; 0: go on.
   int planned = 0;
 };
+
+inline constexpr auto kGivesBack = FakeCall::Kind::kGivesBack;
 
 }  // namespace farcall
 

@@ -13,8 +13,6 @@
 namespace farcall {
 namespace {
 
-constexpr auto kGivesBack = FakeCall::Kind::kGivesBack;
-
 ibv_device** GetDeviceList(int* count) {
   FakeCall call("ibv_get_device_list");
   if (call.planned != 0) return call.Null(call.planned);

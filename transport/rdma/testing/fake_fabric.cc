@@ -14,7 +14,7 @@ namespace farcall {
 
 FakeFabric::FakeFabric(FakeFabricOptions options)
     : world_(std::make_unique<FakeWorld>(std::move(options))),
-      api_{.ibv = FakeIbv(), .rdma = FakeRdma()},
+      api_{.ibv = FakeIbv(), .rdma = FakeRdmaCm()},
       faults_(*world_) {}
 
 FakeFabric::~FakeFabric() { CheckClean(); }

@@ -10,8 +10,6 @@
 namespace farcall {
 namespace {
 
-constexpr auto kGivesBack = FakeCall::Kind::kGivesBack;
-
 ibv_comp_channel* CreateCompChannel(ibv_context* context) {
   FakeCall call("ibv_create_comp_channel");
   if (call.planned != 0) return call.Null(call.planned);

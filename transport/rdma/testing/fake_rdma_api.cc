@@ -10,8 +10,6 @@
 namespace farcall {
 namespace {
 
-constexpr auto kGivesBack = FakeCall::Kind::kGivesBack;
-
 Address FromSockaddr(const sockaddr* from) {
   if (from == nullptr) return {};
   SocketAddress address;
@@ -221,7 +219,7 @@ __be16 GetSrcPort(rdma_cm_id* id) {
 
 }  // namespace
 
-VerbsApi::Rdma FakeRdma() {
+VerbsApi::Rdma FakeRdmaCm() {
   VerbsApi::Rdma rdma{};
   rdma.create_event_channel = CreateEventChannel;
   rdma.destroy_event_channel = DestroyEventChannel;

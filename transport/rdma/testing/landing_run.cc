@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t kPiece = 48 << 10;
 constexpr int kPieces = 4;
 constexpr char kOwners = 'o';  // what the owner writes when it has its memory again
-constexpr Duration kStep = std::chrono::microseconds(200);
+constexpr Duration kLandingStep = std::chrono::microseconds(200);
 constexpr Duration kPause = std::chrono::milliseconds(20);
 // Longer than anything waits for: a READ, and then the end of its queue pair.
 constexpr int kMostSteps = 20'000;
@@ -114,7 +114,7 @@ class LandingRun {
       const bool outside = harness_.fabric().Step();
       const bool worked = step % 4 == 0 && harness_.rig().Step();
       const bool idle = !outside && !worked && step % 4 == 0;
-      clock_.AdvanceTo(clock_.Now() + (idle ? kPause : kStep));
+      clock_.AdvanceTo(clock_.Now() + (idle ? kPause : kLandingStep));
       Look();
     }
     End();

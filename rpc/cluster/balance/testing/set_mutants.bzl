@@ -72,9 +72,8 @@ def set_mutants():
         },
         deps = [
             ":set_mutant_main",
-            "//rpc/cluster:retry_budget",
-            "//rpc/cluster:server_set",
-            "//rpc/cluster/balance:balancer",
+            "//rpc/cluster",
+            "//rpc/cluster/balance",
             "@com_google_absl//absl/strings",
         ],
     )

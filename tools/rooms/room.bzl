@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The targets of a room, a folder of C++ sources: a library, what only tests use, and the tests.
+
+Each takes its files from the folder by their names, so a new file needs no line in BUILD.bazel:
+
+    x.h  x.cc         room_library
+    x_testing.*       room_testing, as does any other file of a folder named testing
+    x_harness.*
+    x_test.cc         room_test
+    x_fuzz.cc         a fuzz_test of its own (//tools/fuzz)
+
+Reading the headers of Abseil, protobuf and GoogleTest takes longer than compiling what our small
+files say. With --config=joined, which all configurations have but the default and clang's, several
+sources of a target are compiled as one file. So a library's sources do not use each other's names
+in unnamed namespaces; each test has a namespace of its own. Who forgets to include a header is
+found by clang, which compiles each file alone.
+"""
+
+load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
+
+# Sources that are compiled as one: a balance between reading headers seldom, and compiling little
+# after a change, on all cores.
+_JOINED_FILES = 16
+
+_OF_TESTS = ["*_testing", "*_harness"]
+_TESTS = ["*_test.cc", "*_fuzz.cc"]
+
+# What the compiler says names the sources, not what is made of them.
+_JOIN = """
+out=$1; shift
+for file; do
+  printf '#line 1 "%s"\\n' "$file"
+  case $file in
+    *_test.cc) name=${file##*/}; sed "s/^namespace {$/namespace ${name%.cc} {/" "$file" ;;
+    *) cat "$file" ;;
+  esac
+done >"$out"
+"""
+
+def _join_impl(ctx):
+    outputs = []
+    sources = ctx.files.srcs
+    for first in range(0, len(sources), _JOINED_FILES):
+        part = sources[first:first + _JOINED_FILES]
+
+        # The name's end is what .bazelrc knows tests by.
+        output = ctx.actions.declare_file("%s_joined_%d%s.cc" % (
+            ctx.attr.prefix,
+            first // _JOINED_FILES,
+            "_test" if ctx.attr.tests else "",
+        ))
+        ctx.actions.run_shell(
+            inputs = part,
+            outputs = [output],
+            arguments = [output.path] + [source.path for source in part],
+            command = _JOIN,
+            mnemonic = "JoinSources",
+        )
+        outputs.append(output)
+    return [DefaultInfo(files = depset(outputs))]
+
+_join = rule(
+    implementation = _join_impl,
+    attrs = {
+        "prefix": attr.string(mandatory = True),
+        "srcs": attr.label_list(allow_files = [".cc"]),
+        "tests": attr.bool(),
+    },
+)
+
+def _joined(name, srcs, tests = False):
+    """The sources, or in joined configurations a few files that have them all."""
+    if len(srcs) < 2:
+        return srcs
+    _join(
+        name = name + "_joined",
+        srcs = srcs,
+        prefix = name,
+        tests = tests,
+        testonly = True if tests else None,
+        visibility = ["//visibility:private"],
+    )
+    return select({
+        "//tools/rooms:joined": [":%s_joined" % name],
+        "//conditions:default": srcs,
+    })
+
+def _library(name, srcs, hdrs, apart, generated = [], **kwargs):
+    cc_library(
+        name = name,
+        srcs = _joined(name, [src for src in srcs if src not in apart]) +
+               [src for src in srcs if src in apart] + generated,
+        hdrs = hdrs,
+        **kwargs
+    )
+
+def _stems(stems, suffix):
+    return [stem + suffix for stem in stems]
+
+def room_library(name, only = [], without = [], apart = [], **kwargs):
+    """What others use of the room.
+
+    Args:
+      name: of the cc_library.
+      only: stems of the files that are in it, where a room has two libraries.
+      without: stems of files that are not.
+      apart: sources that are compiled as they are: those that have mutants.
+      **kwargs: of the cc_library.
+    """
+    exclude = _stems(_OF_TESTS + without, ".*") + _TESTS + ["main.cc"]
+    _library(
+        name,
+        native.glob(_stems(only, ".cc") or ["*.cc"], exclude = exclude),
+        native.glob(_stems(only, ".h") or ["*.h"], exclude = exclude),
+        apart,
+        **kwargs
+    )
+
+def room_testing(name = "testing", without = [], **kwargs):
+    """What tests share: in a folder named testing all that is no test, else files of such names.
+
+    Args:
+      name: of the cc_library.
+      without: stems of files that are not in it.
+      **kwargs: of the cc_library.
+    """
+    folder = native.package_name()
+    stems = ["*"] if folder.endswith("/testing") or "/testing/" in folder else _OF_TESTS
+    exclude = _stems(without, ".*") + _TESTS
+    _library(
+        name,
+        native.glob(_stems(stems, ".cc"), exclude = exclude),
+        native.glob(_stems(stems, ".h"), exclude = exclude),
+        [],
+        testonly = True,
+        **kwargs
+    )
+
+def _test(name, stems, **kwargs):
+    cc_test(
+        name = name,
+        srcs = _joined(name, _stems(stems, ".cc"), tests = True),
+        **kwargs
+    )
+
+def room_test(name, deps, threads = False, without = [], shards = None, tags = [], **kwargs):
+    """The tests of the room: one program, or two where only some tests make threads.
+
+    Args:
+      name: of the cc_test; that of the other one, if there is one, ends in _thread_test.
+      deps: of both.
+      threads: whether all make threads, or the stems of those that do: they run under
+        ThreadSanitizer, too.
+      without: stems of the tests that have a cc_test of their own.
+      shards: of each program, as many processes share its tests.
+      tags: of both.
+      **kwargs: of both.
+    """
+    stems = [
+        file[:-len(".cc")]
+        for file in native.glob(["*_test.cc"], exclude = _stems(without, ".cc"))
+    ]
+    with_threads = stems if threads == True else (threads or [])
+    plain = [stem for stem in stems if stem not in with_threads]
+    if plain:
+        tag = ["no-threads"]
+        _test(name, plain, deps = deps, shard_count = shards, tags = tags + tag, **kwargs)
+    if with_threads:
+        other = name[:-len("_test")] + "_thread_test" if plain else name
+        _test(other, with_threads, deps = deps, shard_count = shards, tags = tags, **kwargs)
