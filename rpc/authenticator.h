@@ -23,7 +23,7 @@ struct AuthContext {
 
 // Proves to a server who its client is: once for each connection, with its first request
 // (RpcMeta.authentication_data; the header "Authorization" in HTTP). Shared by threads. Over plain
-// TCP a credential can be read on the way: use TLS.
+// TCP a credential can be read on the way: use TLS. What it throws is an error, too.
 class Authenticator {
  public:
   virtual ~Authenticator() = default;

@@ -17,6 +17,7 @@
 #include "rpc/traffic_class.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/pack.h"
+#include "transport/base/check.h"
 #include "transport/base/chunk_pool.h"
 #include "transport/base/process_mark.h"
 #include "transport/buffer/registration_cache.h"
@@ -148,8 +149,9 @@ Channel::Channel(const RuntimeParts& parts, const ChannelOptions& options,
                  std::vector<std::shared_ptr<Cluster>> clusters)
     : parts_(parts),
       options_(options),
-      environment_(std::make_shared<const CallEnvironment>(CallEnvironment{
-          parts.clock, parts.pool, options.max_body_size, options.interceptors, parts.copied})),
+      environment_(std::make_shared<const CallEnvironment>(
+          CallEnvironment{parts.clock, parts.pool, options.max_body_size, options.interceptors,
+                          parts.copied, parts.log})),
       clusters_(std::move(clusters)),
       calls_(std::make_shared<ChannelCall::Pool>(kKeptCalls)) {}
 
@@ -165,6 +167,7 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
                          google::protobuf::RpcController* rpc_controller,
                          const google::protobuf::Message* request,
                          google::protobuf::Message* response, google::protobuf::Closure* done) {
+  Check(rpc_controller != nullptr, "a call has a farcall::Controller, which tells how it ended");
   Controller& controller = static_cast<Controller&>(*rpc_controller);
   if (const ProcessMark& process = clusters_.front()->loop().process(); !process.here()) {
     controller.Begin(nullptr, 0);

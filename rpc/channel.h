@@ -45,10 +45,10 @@ class Channel final : public google::protobuf::RpcChannel {
   // Calls under way go on to their ends. The destructor does not wait for them.
   ~Channel() override;
 
-  // As stubs call it. `controller` is a farcall::Controller. `done` null: returns when the
-  // call has ended. Else returns at once, and `done` is run exactly once, on a thread of the
-  // runtime and never from inside this call; controller, response and done live until
-  // then. `request` may be destroyed when this returns; the attachment is taken.
+  // As stubs call it. `controller` is a farcall::Controller, never null. `done` null: returns when
+  // the call has ended. Else returns at once, and `done` is run exactly once, on a thread of the
+  // runtime and never from inside this call; it must not throw. Controller, response and done live
+  // until then. `request` may be destroyed when this returns; the attachment is taken.
   void CallMethod(const google::protobuf::MethodDescriptor* method,
                   google::protobuf::RpcController* controller,
                   const google::protobuf::Message* request, google::protobuf::Message* response,

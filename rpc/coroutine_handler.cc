@@ -2,9 +2,11 @@
 
 #include "rpc/coroutine_handler.h"
 
-#include <exception>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include "rpc/exception_text.h"
 
 namespace farcall {
 namespace {
@@ -19,13 +21,8 @@ class RunningHandler final : public TaskWaiter {
   }
 
   std::coroutine_handle<> OnTaskEnd() noexcept override {
-    try {
-      task_.Take();
-    } catch (const std::exception& error) {
-      controller_.SetFailed(std::string("exception: ") + error.what());
-    } catch (...) {
-      controller_.SetFailed("exception of unknown type");
-    }
+    const std::optional<std::string> thrown = ExceptionTextOf([this] { task_.Take(); });
+    if (thrown) controller_.SetFailed("exception: " + *thrown);
     google::protobuf::Closure& done = done_;
     // The task's frame goes before what its parameters refer to.
     delete this;

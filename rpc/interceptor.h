@@ -13,7 +13,8 @@
 
 namespace farcall {
 
-// ChannelOptions::interceptors, in their order.
+// ChannelOptions::interceptors, in their order. What one throws fails the call with EINTERNAL,
+// where it had not failed before.
 class ClientInterceptor {
  public:
   virtual ~ClientInterceptor() = default;
@@ -32,7 +33,8 @@ class ClientInterceptor {
   }
 };
 
-// ServerOptions::interceptors, in their order; for requests of each protocol.
+// ServerOptions::interceptors, in their order; for requests of each protocol. The same holds for
+// what they throw.
 class ServerInterceptor {
  public:
   virtual ~ServerInterceptor() = default;

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -47,6 +49,16 @@ absl::Status OneOf(const char* name, int value, std::initializer_list<int> allow
   }
   return absl::InvalidArgumentError(
       absl::StrCat(name, " must be one of ", absl::StrJoin(allowed, ", "), ", not ", value));
+}
+
+template <typename Interceptor>
+absl::Status CheckInterceptors(const std::vector<std::shared_ptr<Interceptor>>& all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("interceptors[", i, "] is null"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckBalancer(const std::string& name) {
@@ -122,6 +134,7 @@ absl::Status ChannelOptions::Validate() const {
       OneOf("request_checksum_type", request_checksum_type,
             {CHECKSUM_TYPE_NONE, CHECKSUM_TYPE_CRC32C}),
       CheckTls(tls.get(), require_rdma, rdma_with_tls),
+      CheckInterceptors(interceptors),
       CheckBodySize(max_body_size),
       InRange("max_backlog", max_backlog, 64 << 10, SIZE_MAX),
       InRange("max_pending_calls", max_pending_calls, 1, 1'000'000),
@@ -139,6 +152,7 @@ absl::Status ServerOptions::Validate() const {
       CheckBodySize(max_body_size),
       InRange("traffic_class", traffic_class, -1, 255),
       CheckTls(tls.get(), require_rdma, rdma_with_tls),
+      CheckInterceptors(interceptors),
   });
 }
 

@@ -6,10 +6,12 @@
 
 #include <climits>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "rpc/interceptor.h"
 
 namespace farcall {
 namespace {
@@ -48,6 +50,23 @@ TEST(OptionsTest, DefaultsAreValid) {
 TEST(OptionsTest, RuntimeBounds) {
   ExpectBounds(&RuntimeOptions::event_loops, "event_loops", 0, 256);
   ExpectBounds(&RuntimeOptions::max_blocked_threads, "max_blocked_threads", 1, 1024);
+}
+
+TEST(OptionsTest, AnInterceptorIsNotNull) {
+  class Passes final : public ClientInterceptor {
+    bool OnCall(const google::protobuf::MethodDescriptor&, Controller&,
+                const google::protobuf::Message&) override {
+      return true;
+    }
+  };
+  ChannelOptions channel;
+  channel.interceptors = {std::make_shared<Passes>()};
+  EXPECT_TRUE(channel.Validate().ok()) << channel.Validate();
+  channel.interceptors.push_back(nullptr);
+  EXPECT_EQ(channel.Validate(), absl::InvalidArgumentError("interceptors[1] is null"));
+  ServerOptions server;
+  server.interceptors = {nullptr};
+  EXPECT_EQ(server.Validate(), absl::InvalidArgumentError("interceptors[0] is null"));
 }
 
 TEST(OptionsTest, RuntimePartsAreValidatedToo) {

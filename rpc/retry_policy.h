@@ -28,7 +28,8 @@ struct FailedAttempt {
 class RetryPolicy {
  public:
   virtual ~RetryPolicy() = default;
-  // Any thread, with a loop held: must not block or call the library.
+  // Any thread, with a loop held: must not block or call the library. Where it throws, the call is
+  // not tried again.
   virtual bool ShouldRetry(const FailedAttempt& failed) const = 0;
 
   // As brpc: connections that fail or break, refusals of a server that stops or is full. For

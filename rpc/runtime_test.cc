@@ -280,6 +280,19 @@ TEST(RuntimeDeathTest, NoPartIsMissing) {
   EXPECT_DEATH((void)Runtime::On({}), "a runtime has all its parts");
 }
 
+TEST(RuntimeDeathTest, ACallHasAController) {
+  EXPECT_DEATH(
+      {
+        const auto runtime = Make(Loops(1));
+        ChannelOptions options;
+        options.runtime = runtime.get();
+        const auto channel = *Channel::Create("127.0.0.1:1", options);
+        one::Ping ping;
+        one::Lone_Stub(channel.get()).Say(nullptr, &ping, &ping, nullptr);
+      },
+      "a call has a farcall::Controller, which tells how it ended");
+}
+
 TEST(RuntimeTest, AProcessorThatIsNoneIsTold) {
   RuntimeOptions options;
   options.cpus = {-1};

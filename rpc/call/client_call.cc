@@ -2,9 +2,11 @@
 
 #include "rpc/call/client_call.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "rpc/exception_text.h"
 
 namespace farcall {
 namespace {
@@ -27,13 +29,28 @@ ClientCall::ClientCall(std::shared_ptr<const CallEnvironment> environment,
 bool ClientCall::AskInterceptors(const google::protobuf::Message& request) {
   for (const std::shared_ptr<ClientInterceptor>& one : environment_->interceptors) {
     ++asked_;
-    if (!one->OnCall(method_, controller_, request)) {
-      // A refusal without a word is one all the same.
-      if (!controller_.Failed()) controller_.SetFailed(kRejected, "refused by an interceptor");
-      return false;
+    bool go_on = false;
+    const bool threw = FailIfThrows([&] { go_on = one->OnCall(method_, controller_, request); });
+    if (go_on) continue;
+    // A refusal without a word is one all the same.
+    if (!threw && !controller_.Failed()) {
+      controller_.SetFailed(kRejected, "refused by an interceptor");
     }
+    return false;
   }
   place_.Set(controller_.TakeResponseMemory());
+  return true;
+}
+
+template <typename Code>
+bool ClientCall::FailIfThrows(Code&& code) {
+  const std::optional<std::string> thrown = ExceptionTextOf(std::forward<Code>(code));
+  if (!thrown) return false;
+  const std::string text =
+      absl::StrCat("a client interceptor of ", method_.full_name(), " threw: ", *thrown);
+  if (environment_->log) environment_->log(LogSeverity::kError, text);
+  // Why a call failed before stays.
+  if (!controller_.Failed()) controller_.SetFailed(kInternal, text);
   return true;
 }
 
@@ -136,8 +153,11 @@ void ClientCall::End() {
   const Duration taken = environment_->clock->Now() - started_;
   controller_.End(error_code_, error_text_,
                   std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
-  const google::protobuf::Message* const response = controller_.Failed() ? nullptr : response_;
-  while (asked_ > 0) environment_->interceptors[--asked_]->OnEnd(method_, controller_, response);
+  while (asked_ > 0) {
+    ClientInterceptor& one = *environment_->interceptors[--asked_];
+    const google::protobuf::Message* const response = controller_.Failed() ? nullptr : response_;
+    FailIfThrows([&] { one.OnEnd(method_, controller_, response); });
+  }
 }
 
 }  // namespace farcall

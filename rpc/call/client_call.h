@@ -16,6 +16,7 @@
 #include "rpc/call/answer_place.h"
 #include "rpc/controller.h"
 #include "rpc/interceptor.h"
+#include "rpc/options.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/pack.h"
 #include "transport/copy_tally.h"
@@ -30,6 +31,7 @@ struct CallEnvironment {
   size_t max_body_size = 0;
   std::vector<std::shared_ptr<ClientInterceptor>> interceptors;
   CopyTally* copied = nullptr;  // null: nobody asks
+  LogSink log = nullptr;        // null: nobody reads
 };
 
 // One call on the client, from CallMethod to its end: its outcome, and how the program learns
@@ -85,6 +87,9 @@ class ClientCall : public UserTask {
   // The end of a call that owns itself.
   virtual void Dispose() { delete this; }
   void End();
+  // Runs code of an interceptor. Whether it threw, which fails the call and is logged.
+  template <typename Code>
+  bool FailIfThrows(Code&& code);
   void TakeResponse();
   void LandAttachment();
   void OnPlaceDropped();

@@ -9,64 +9,13 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
-#include "rpc/closure.h"
-#include "rpc/dispatch/test_services.pb.h"
-#include "rpc/wire/test_message.pb.h"
-#include "transport/base/clock.h"
-#include "transport/loop/loop_testing.h"
+#include "rpc/call/client_call_testing.h"
 
 namespace farcall {
 namespace {
 
-using ::farcall::testing::EchoMessage;
 using std::chrono::microseconds;
-
-class ClientCallTest : public ::testing::Test {
- protected:
-  // The answer to a call: a message, or the bytes that stand for one.
-  static Frame Response(absl::string_view payload, absl::string_view attachment = {}) {
-    Frame frame;
-    frame.meta.mutable_response()->set_error_code(0);
-    frame.payload = Buffer(payload);
-    frame.attachment = Buffer(attachment);
-    return frame;
-  }
-  static Frame Message(absl::string_view text, absl::string_view attachment = {}) {
-    EchoMessage message;
-    message.set_message(std::string(text));
-    return Response(message.SerializeAsString(), attachment);
-  }
-
-  // Answers a call with a closure and runs what that queues.
-  void Answer(Frame frame) {
-    bool ended = false;
-    auto* const call = new ClientCall(environment_, Method(), controller_, &response_,
-                                      NewClosure([&] { ended = true; }));
-    ASSERT_TRUE(call->AskInterceptors(response_));
-    loop_->RunOrPost([&] {
-      call->Answer(frame);
-      call->Complete(*loop_);
-    });
-    EXPECT_FALSE(ended) << "closures run from the loop's top level only";
-    EXPECT_TRUE(loop_->RunOnce());
-    EXPECT_TRUE(ended);
-  }
-
-  static const google::protobuf::MethodDescriptor& Method() {
-    return *one::Echo::descriptor()->method(0);
-  }
-
-  ManualClock clock_;
-  CopyTally copied_;
-  std::unique_ptr<BlockPool> pool_ = *BlockPool::Create({});
-  std::shared_ptr<const CallEnvironment> environment_ = std::make_shared<const CallEnvironment>(
-      CallEnvironment{&clock_, pool_.get(), size_t{1} << 20, {}, &copied_});
-  std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
-  Controller controller_;
-  EchoMessage response_;
-};
 
 TEST_F(ClientCallTest, AClosureRunsWithTheAnswerInPlace) {
   Answer(Message("hello", "beside"));
@@ -212,61 +161,6 @@ TEST_F(ClientCallTest, MoreUserFieldsThanAreLookedAtAreABadResponse) {
   Answer(std::move(frame));
   EXPECT_EQ(controller_.ErrorCode(), kBadResponse);
   EXPECT_EQ(controller_.ErrorText(), "the response has 257 user_fields, over the limit, 256");
-}
-
-// Writes down what it is asked, and refuses where it is told to.
-class Witness final : public ClientInterceptor {
- public:
-  Witness(std::string name, bool refuse, std::vector<std::string>& seen)
-      : name_(std::move(name)), refuse_(refuse), seen_(seen) {}
-  bool OnCall(const google::protobuf::MethodDescriptor& method, Controller& controller,
-              const google::protobuf::Message&) override {
-    seen_.push_back(name_ + " call " + method.name());
-    if (refuse_) controller.SetFailed(kRejected, "not today");
-    return !refuse_;
-  }
-  void OnEnd(const google::protobuf::MethodDescriptor&, Controller& controller,
-             const google::protobuf::Message* response) override {
-    seen_.push_back(name_ + " end " + controller.ErrorText() + (response ? " response" : ""));
-  }
-
- private:
-  const std::string name_;
-  const bool refuse_;
-  std::vector<std::string>& seen_;
-};
-
-TEST_F(ClientCallTest, InterceptorsAreAskedInOrderAndToldInTheOpposite) {
-  std::vector<std::string> seen;
-  CallEnvironment environment = *environment_;
-  environment.interceptors = {std::make_shared<Witness>("a", false, seen),
-                              std::make_shared<Witness>("b", false, seen)};
-  ClientCall call(std::make_shared<const CallEnvironment>(environment), Method(), controller_,
-                  &response_, nullptr);
-  EXPECT_TRUE(call.AskInterceptors(response_));
-  Frame frame = Message("x");
-  call.Answer(frame);
-  loop_->RunOrPost([&] { call.Complete(*loop_); });
-  call.Wait();
-  EXPECT_EQ(seen, (std::vector<std::string>{"a call Say", "b call Say", "b end  response",
-                                            "a end  response"}));
-}
-
-TEST_F(ClientCallTest, AnInterceptorThatRefusesEndsTheCallForThoseThatWereAsked) {
-  std::vector<std::string> seen;
-  CallEnvironment environment = *environment_;
-  environment.interceptors = {std::make_shared<Witness>("a", false, seen),
-                              std::make_shared<Witness>("b", true, seen),
-                              std::make_shared<Witness>("c", false, seen)};
-  ClientCall call(std::make_shared<const CallEnvironment>(environment), Method(), controller_,
-                  &response_, nullptr);
-  EXPECT_FALSE(call.AskInterceptors(response_));
-  call.Fail(controller_.ErrorCode(), controller_.ErrorText());
-  loop_->RunOrPost([&] { call.Complete(*loop_); });
-  call.Wait();
-  EXPECT_EQ(controller_.ErrorCode(), kRejected);
-  EXPECT_EQ(seen, (std::vector<std::string>{"a call Say", "b call Say", "b end not today",
-                                            "a end not today"}));
 }
 
 TEST_F(ClientCallTest, WithoutAMessageThePayloadIsNotLookedAt) {

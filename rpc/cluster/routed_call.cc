@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "rpc/cluster/cluster.h"
+#include "rpc/exception_text.h"
 #include "rpc/retry_policy.h"
 #include "rpc/wire/reframe.h"
 #include "transport/base/check.h"
@@ -153,7 +155,13 @@ bool RoutedCall::MayRetry(int code, absl::string_view text, TimePoint then) {
   const auto& own = cluster_->options().retry_policy;
   const auto& policy = own != nullptr ? own : RetryPolicy::Default();
   // Of a backup request and the first one, either may have run.
-  if (!policy->ShouldRetry({code, text, may_have_run_, attempts_})) return false;
+  const FailedAttempt failed{code, text, may_have_run_, attempts_};
+  bool retry = false;
+  const std::optional<std::string> thrown =
+      ExceptionTextOf([&] { retry = policy->ShouldRetry(failed); });
+  if (thrown)
+    Fail(code, absl::StrCat(text, " (not tried again: retry_policy threw: ", *thrown, ")"));
+  if (!retry) return false;
   if (cluster_->TakeRetry()) return true;
   Fail(code, absl::StrCat(text, " (not tried again: retry_budget is used up)"));
   return false;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "absl/strings/match.h"
 #include "rpc/cluster/cluster_testing.h"
@@ -69,6 +70,23 @@ TEST(RoutedCallTest, WhatMayHaveRunIsNotSentAgainWhereThePolicyForbidsIt) {
   EXPECT_EQ(call.ends, 1);
   EXPECT_EQ(call.controller.ErrorCode(), kFailedSocket);
   EXPECT_EQ(call.controller.retried_count(), 0);
+}
+
+TEST(RoutedCallTest, WhereThePolicyThrowsTheCallIsNotTriedAgain) {
+  class Broken final : public RetryPolicy {
+   public:
+    bool ShouldRetry(const FailedAttempt&) const override { throw std::runtime_error("no rule"); }
+  };
+  ChannelOptions options;
+  options.retry_policy = std::make_shared<Broken>();
+  ClusterWorld world(kTwo, options);
+  const auto& call = world.Start();
+  world.FailConnects();
+  EXPECT_EQ(call.ends, 1);
+  EXPECT_EQ(call.controller.ErrorCode(), kFailedSocket);
+  EXPECT_TRUE(absl::EndsWith(call.controller.ErrorText(),
+                             " (not tried again: retry_policy threw: no rule)"))
+      << call.controller.ErrorText();
 }
 
 TEST(RoutedCallTest, ARefusalIsSentElsewhereEvenThen) {

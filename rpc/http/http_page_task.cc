@@ -2,12 +2,13 @@
 
 #include "rpc/http/http_page_task.h"
 
-#include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "rpc/errors.h"
+#include "rpc/exception_text.h"
 #include "rpc/http/http_answer.h"
 
 namespace farcall {
@@ -43,22 +44,18 @@ void HttpPageTask::Run() {
 }
 
 HttpResponse HttpPageTask::MakePage() {
-  std::string what;
-  try {
-    HttpPage page = page_.make(request_);
-    HttpResponse response;
-    response.status = page.status;
-    response.content_type = std::move(page.content_type);
-    response.body = BodyOf(std::move(page.body));
-    return response;
-  } catch (const std::exception& error) {
-    what = error.what();
-  } catch (...) {
-    what = "something that is no std::exception";
+  HttpPage page;
+  const std::optional<std::string> thrown = ExceptionTextOf([&] { page = page_.make(request_); });
+  if (thrown) {
+    session_->core()->parts.log(LogSeverity::kError,
+                                absl::StrCat("the page ", page_.path, " threw: ", *thrown));
+    return HttpErrorAnswer(500, kInternal, absl::StrCat("exception: ", *thrown));
   }
-  session_->core()->parts.log(LogSeverity::kError,
-                              absl::StrCat("the page ", page_.path, " threw: ", what));
-  return HttpErrorAnswer(500, kInternal, absl::StrCat("exception: ", what));
+  HttpResponse response;
+  response.status = page.status;
+  response.content_type = std::move(page.content_type);
+  response.body = BodyOf(std::move(page.body));
+  return response;
 }
 
 }  // namespace farcall

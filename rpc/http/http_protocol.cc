@@ -118,13 +118,11 @@ bool HttpProtocol::Authenticate(const HttpRequest& request) {
   user_ = nullptr;
   if (core_.options.auth == nullptr) return true;
   const std::string* const credential = request.Find("Authorization");
-  auto user = core_.options.auth->VerifyCredential(credential != nullptr ? *credential : "",
-                                                   session_.info()->peer);
+  auto user = core_.Verify(credential != nullptr ? *credential : "", session_.info()->peer);
   if (user.ok()) {
     user_ = std::make_shared<const AuthContext>(*std::move(user));
     return true;
   }
-  core_.counters.auth_failed.fetch_add(1, std::memory_order_relaxed);
   form_.keep_alive = false;
   HttpResponse response = HttpErrorAnswer(401, kAuthFailed, user.status().message());
   // RFC 9110, section 15.5.2, wants a scheme; which one, the Authenticator decides.

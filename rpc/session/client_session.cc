@@ -2,11 +2,14 @@
 
 #include "rpc/session/client_session.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "rpc/authenticator.h"
 #include "rpc/errors.h"
+#include "rpc/exception_text.h"
 #include "rpc/session/dial.h"
 #include "rpc/session/rdma_wanted.h"
 #include "rpc/wire/reframe.h"
@@ -159,7 +162,11 @@ void ClientSession::Write(Buffer frame) {
   if (auth == nullptr || introduced_) [[likely]] {
     return connection_->Write(std::move(frame));
   }
-  const absl::StatusOr<std::string> credential = auth->GenerateCredential();
+  absl::StatusOr<std::string> credential;
+  const std::optional<std::string> thrown =
+      ExceptionTextOf([&] { credential = auth->GenerateCredential(); });
+  if (thrown)
+    credential = absl::InternalError(absl::StrCat("ChannelOptions::auth threw: ", *thrown));
   if (!credential.ok()) {
     FailAll(kAuthFailed, absl::StrCat("no credential: ", credential.status().message()),
             /*may_have_run=*/false);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,10 @@ using Client = TestSessionClient;
 class Badge final : public Authenticator {
  public:
   explicit Badge(absl::StatusOr<std::string> credential) : credential_(std::move(credential)) {}
-  absl::StatusOr<std::string> GenerateCredential() const override { return credential_; }
+  absl::StatusOr<std::string> GenerateCredential() const override {
+    if (credential_.ok() && credential_->empty()) throw std::runtime_error("no vault");
+    return credential_;
+  }
   absl::StatusOr<AuthContext> VerifyCredential(absl::string_view, const Address&) const override {
     return AuthContext();
   }
@@ -61,6 +65,18 @@ TEST(ClientSessionTest, WithoutACredentialNothingIsSent) {
   EXPECT_EQ(call.code, kAuthFailed);
   EXPECT_EQ(call.text, "no credential: the vault is closed");
   EXPECT_FALSE(call.may_have_run);
+  EXPECT_TRUE(wire->TakeFrames().empty());
+}
+
+TEST(ClientSessionTest, WhatIsThrownInsteadOfACredentialFailsTheCall) {
+  ChannelOptions options;
+  options.auth = std::make_shared<Badge>("");
+  Client client(options);
+  const Call& call = client.Start();
+  const auto wire = client.world.transport.Succeed();
+  client.world.Run();
+  EXPECT_EQ(call.code, kAuthFailed);
+  EXPECT_EQ(call.text, "no credential: ChannelOptions::auth threw: no vault");
   EXPECT_TRUE(wire->TakeFrames().empty());
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
+#include "rpc/exception_text.h"
 #include "rpc/interceptor.h"
 #include "rpc/session/server_session.h"
 
@@ -26,18 +27,13 @@ void ServerCall::Unref() {
 }
 
 template <typename Code>
-bool ServerCall::Guarded(absl::string_view whose, std::string& what, Code&& code) {
-  try {
-    std::forward<Code>(code)();
-    return true;
-  } catch (const std::exception& error) {
-    what = error.what();
-  } catch (...) {
-    what = "something that is no std::exception";
+std::optional<std::string> ServerCall::Guarded(absl::string_view whose, Code&& code) {
+  std::optional<std::string> thrown = ExceptionTextOf(std::forward<Code>(code));
+  if (thrown) {
+    core_->parts.log(LogSeverity::kError,
+                     absl::StrCat(whose, " of ", method().full_name(), " threw: ", *thrown));
   }
-  core_->parts.log(LogSeverity::kError,
-                   absl::StrCat(whose, " of ", method().full_name(), " threw: ", what));
-  return false;
+  return thrown;
 }
 
 void ServerCall::Run() {
@@ -92,14 +88,13 @@ bool ServerCall::MayRun() {
 bool ServerCall::AskInterceptors() {
   for (const auto& interceptor : core_->options.interceptors) {
     ++intercepted_;
-    std::string what;
     bool go_on = false;
-    const bool returned = Guarded("an interceptor", what, [&] {
+    const std::optional<std::string> thrown = Guarded("an interceptor", [&] {
       go_on = interceptor->OnRequest(method(), controller_, *request_);
     });
-    if (returned && go_on) continue;
-    if (!returned) {
-      controller_.SetFailed(kInternal, absl::StrCat("exception: ", what));
+    if (go_on) continue;
+    if (thrown) {
+      controller_.SetFailed(kInternal, absl::StrCat("exception: ", *thrown));
     } else if (!controller_.Failed()) {
       controller_.SetFailed(kInternal, "an interceptor refused the request and did not say why");
     }
@@ -109,13 +104,12 @@ bool ServerCall::AskInterceptors() {
 }
 
 void ServerCall::CallHandler() {
-  std::string what;
-  const bool returned = Guarded("the handler", what, [&] {
+  const std::optional<std::string> thrown = Guarded("the handler", [&] {
     admission_.method.service->CallMethod(&method(), &controller_, request_.get(), response_.get(),
                                           &done_);
   });
-  if (returned || finished_) return;
-  controller_.SetFailed(kInternal, absl::StrCat("exception: ", what));
+  if (!thrown || finished_) return;
+  controller_.SetFailed(kInternal, absl::StrCat("exception: ", *thrown));
   Finish();
 }
 
@@ -150,14 +144,13 @@ void ServerCall::GiveMessagesBack() {
 void ServerCall::TellInterceptors() {
   while (intercepted_ > 0) {
     --intercepted_;
-    std::string what;
-    const bool returned = Guarded("an interceptor", what, [&] {
+    const std::optional<std::string> thrown = Guarded("an interceptor", [&] {
       const google::protobuf::Message* const response =
           controller_.Failed() ? nullptr : response_.get();
       core_->options.interceptors[intercepted_]->OnAnswer(method(), controller_, response);
     });
-    if (!returned && !controller_.Failed()) {
-      controller_.SetFailed(kInternal, absl::StrCat("exception: ", what));
+    if (thrown && !controller_.Failed()) {
+      controller_.SetFailed(kInternal, absl::StrCat("exception: ", *thrown));
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -91,9 +92,9 @@ class ServerCall : public UserTask {
   void Finish();
   void GiveMessagesBack();
   void TellInterceptors();
-  // Runs code of the program. False: it threw, which was logged, and `what` says so.
+  // Runs code of the program. What it threw was logged, and is told.
   template <typename Code>
-  bool Guarded(absl::string_view whose, std::string& what, Code&& code);
+  std::optional<std::string> Guarded(absl::string_view whose, Code&& code);
 
   const std::shared_ptr<ServerCore> core_;
   const std::shared_ptr<ServerSession> session_;

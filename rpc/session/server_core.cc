@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "rpc/exception_text.h"
 #include "rpc/session/server_frame_call.h"
 #include "rpc/session/server_session.h"
 #include "transport/base/chunk_pool.h"
@@ -66,6 +67,21 @@ std::vector<std::shared_ptr<ServerSession>> ServerCore::TakeAll() {
 std::vector<std::shared_ptr<ServerSession>> ServerCore::Sessions() {
   std::lock_guard<std::mutex> lock(mutex_);
   return {sessions_.begin(), sessions_.end()};
+}
+
+absl::StatusOr<AuthContext> ServerCore::Verify(absl::string_view credential,
+                                               const Address& client) {
+  absl::StatusOr<AuthContext> context;
+  const std::optional<std::string> thrown =
+      ExceptionTextOf([&] { context = options.auth->VerifyCredential(credential, client); });
+  if (thrown) {
+    // What it says is for the server's own people.
+    LogPeer(absl::StrCat("ServerOptions::auth threw on a credential of ", client.ToString(), ": ",
+                         *thrown));
+    context = absl::UnauthenticatedError("the server could not verify the credential");
+  }
+  if (!context.ok()) counters.auth_failed.fetch_add(1, std::memory_order_relaxed);
+  return context;
 }
 
 void ServerCore::LogPeer(absl::string_view line) {

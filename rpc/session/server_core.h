@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "rpc/authenticator.h"
 #include "rpc/dispatch/concurrency_limit.h"
 #include "rpc/dispatch/handler_pool.h"
 #include "rpc/dispatch/line_limit.h"
@@ -80,6 +82,9 @@ struct ServerCore {
   std::vector<std::shared_ptr<ServerSession>> TakeAll();
   // All sessions: for a look at each with its loop held.
   std::vector<std::shared_ptr<ServerSession>> Sessions();
+
+  // Asks options.auth, which there is; with a loop held. Who fails is counted.
+  absl::StatusOr<AuthContext> Verify(absl::string_view credential, const Address& client);
 
   // A line about a peer: peers, who can do what makes one, get a few a second, all together.
   void LogPeer(absl::string_view line);

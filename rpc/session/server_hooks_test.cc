@@ -23,6 +23,7 @@ class Password final : public Authenticator {
   absl::StatusOr<AuthContext> VerifyCredential(absl::string_view credential,
                                                const Address& client) const override {
     ++asked;
+    if (credential == "strange") throw std::runtime_error("the table of users is broken");
     if (credential.empty()) return absl::UnauthenticatedError("a credential is needed");
     if (credential != "sesame") return absl::UnauthenticatedError("wrong password");
     AuthContext context;
@@ -71,6 +72,18 @@ TEST_F(ServerAuthTest, ABadOneIsAnsweredAndTheConnectionCloses) {
   EXPECT_TRUE(wire_->destroyed);
   EXPECT_TRUE(service_.heard.empty()) << "one guess for each connection";
   EXPECT_TRUE(Logged("the credential of its first request is refused: wrong password"));
+  EXPECT_EQ(core_->counters.auth_failed, 1u);
+}
+
+TEST_F(ServerAuthTest, WhatItThrowsRefusesTheCredentialAndIsNotSent) {
+  Accept();
+  wire_->Deliver(With(7, "strange"));
+  const Frame answer = Answer();
+  EXPECT_EQ(answer.meta.response().error_code(), kAuthFailed);
+  EXPECT_EQ(answer.meta.response().error_text(), "the server could not verify the credential");
+  EXPECT_TRUE(wire_->destroyed);
+  EXPECT_TRUE(service_.heard.empty());
+  EXPECT_TRUE(Logged("threw on a credential of 192.0.2.1:80: the table of users is broken"));
   EXPECT_EQ(core_->counters.auth_failed, 1u);
 }
 
