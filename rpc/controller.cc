@@ -43,16 +43,32 @@ void Controller::Reset() {
   deadline_ = TimePoint::max();
   connection_ = nullptr;
   std::lock_guard<std::mutex> lock(cancel_mutex_);
-  canceled_ = false;
+  phase_ = Phase::kNew;
+  canceled_ = 0;
   calls_ = nullptr;
 }
 
+CallId Controller::call_id() const {
+  std::lock_guard<std::mutex> lock(cancel_mutex_);
+  return CallId{Open()};
+}
+
 void Controller::StartCancel() {
+  uint64_t call = 0;
+  {
+    std::lock_guard<std::mutex> lock(cancel_mutex_);
+    call = Current();
+  }
+  StartCancel(CallId{call});
+}
+
+void Controller::StartCancel(CallId call) {
   std::shared_ptr<Cancellable> calls;
   uint64_t call_id = 0;
   {
     std::lock_guard<std::mutex> lock(cancel_mutex_);
-    canceled_ = true;
+    if (call != CallId{Open()}) return;
+    canceled_ = Open();
     calls = calls_;
     call_id = call_id_;
   }
@@ -66,7 +82,8 @@ bool Controller::Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id) {
   response_user_fields_.Clear();
   set_attempts(0, false);
   std::lock_guard<std::mutex> lock(cancel_mutex_);
-  if (canceled_) return false;
+  phase_ = Phase::kUnderWay;
+  if (canceled_ == ++begun_) return false;
   calls_ = std::move(calls);
   call_id_ = call_id;
   return true;
@@ -78,18 +95,19 @@ void Controller::End(int code, absl::string_view text, int64_t latency_us) {
   response_memory_.Clear();            // of a call that never began
   std::shared_ptr<Cancellable> calls;  // released outside the lock
   std::lock_guard<std::mutex> lock(cancel_mutex_);
+  phase_ = Phase::kEnded;
   calls.swap(calls_);
 }
 
 bool Controller::IsCanceled() const {
   std::lock_guard<std::mutex> lock(cancel_mutex_);
-  return canceled_;
+  return canceled_ == Current();
 }
 
 void Controller::NotifyOnCancel(google::protobuf::Closure* callback) {
   {
     std::lock_guard<std::mutex> lock(cancel_mutex_);
-    if (!canceled_ && !ended_) {
+    if (canceled_ != Current() && !ended_) {
       std::swap(on_cancel_, callback);  // a second callback replaces the first, which is run
     }
   }
@@ -100,7 +118,11 @@ void Controller::NotifyCancel(bool closed) {
   google::protobuf::Closure* callback = nullptr;
   {
     std::lock_guard<std::mutex> lock(cancel_mutex_);
-    (closed ? canceled_ : ended_) = true;
+    if (closed) {
+      canceled_ = Current();
+    } else {
+      ended_ = true;
+    }
     callback = std::exchange(on_cancel_, nullptr);
   }
   if (callback != nullptr) callback->Run();

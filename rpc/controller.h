@@ -27,6 +27,9 @@
 
 namespace farcall {
 
+// One call of a Controller, among those that it makes one after the other.
+enum class CallId : uint64_t {};
+
 // What StartCancel reaches: a call under way on a client.
 class Cancellable {
  public:
@@ -36,7 +39,7 @@ class Cancellable {
 
 // For one call at a time. A client makes it, sets what it wants, and reads the rest
 // once the call has ended; on a server the library makes it and it lives until the
-// handler's closure is run. One thread at a time, except StartCancel, IsCanceled and
+// handler's closure is run. One thread at a time, except call_id, StartCancel, IsCanceled and
 // NotifyOnCancel.
 class Controller final : public google::protobuf::RpcController {
  public:
@@ -119,7 +122,13 @@ class Controller final : public google::protobuf::RpcController {
   // call that failed its content is not specified; what is longer than the memory fails the
   // call with ERESPONSE. docs/memory.md tells what is copied on the way.
   void set_response_attachment_memory(Buffer memory) { response_memory_ = std::move(memory); }
-  // Ends the call with ECANCELED, unless it has ended already. The server is not told.
+  // The call that is under way, or else the next one that begins.
+  CallId call_id() const;
+  // Ends that call with ECANCELED, or keeps it from beginning; does nothing when it has ended,
+  // whatever this Controller is used for by then. The server is not told.
+  void StartCancel(CallId call);
+  // The same for the call under way, or the first one of a Controller that is new or Reset. Who may
+  // come when the next call is under way already takes the call_id before.
   void StartCancel() override;
   // Microseconds from the call to its end.
   int64_t latency_us() const { return latency_us_; }
@@ -133,14 +142,15 @@ class Controller final : public google::protobuf::RpcController {
   std::optional<ChecksumType> response_checksum_type() const { return response_checksum_type_; }
   // Who the client is, where ServerOptions::auth asked; else null.
   const AuthContext* auth_context() const { return auth_context_.get(); }
-  // Whether nobody waits for the answer any more: the connection closed.
+  // Whether nobody waits for the answer any more: the connection closed. On a client: whether the
+  // call under way, or the last one, was cancelled.
   bool IsCanceled() const override;
   // Runs `callback` once: when the call is cancelled, or when it has ended.
   void NotifyOnCancel(google::protobuf::Closure* callback) override;
 
   // --- The library's own.
 
-  // A call begins (client). False: StartCancel was called before.
+  // A call begins (client). False: it was cancelled before.
   bool Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id);
   Buffer TakeResponseMemory() { return std::move(response_memory_); }
   void End(int code, absl::string_view text, int64_t latency_us);
@@ -179,9 +189,18 @@ class Controller final : public google::protobuf::RpcController {
   TimePoint deadline_ = TimePoint::max();
   std::shared_ptr<const ConnectionInfo> connection_;
 
+  enum class Phase : uint8_t { kNew, kUnderWay, kEnded };  // of a client's calls
+
+  // With cancel_mutex_ held: the call that IsCanceled tells of.
+  uint64_t Current() const { return phase_ == Phase::kNew ? begun_ + 1 : begun_; }
+  // The same: the one that may be cancelled.
+  uint64_t Open() const { return phase_ == Phase::kUnderWay ? begun_ : begun_ + 1; }
+
   mutable std::mutex cancel_mutex_;
   // Guarded by cancel_mutex_.
-  bool canceled_ = false;
+  Phase phase_ = Phase::kNew;
+  uint64_t begun_ = 0;                  // calls so far: the number of the last one
+  uint64_t canceled_ = 0;               // the number of the one that was cancelled last
   bool ended_ = false;                  // server
   std::shared_ptr<Cancellable> calls_;  // client: where the call is under way
   uint64_t call_id_ = 0;

@@ -172,6 +172,54 @@ TEST(ControllerCancelTest, AfterTheCallItReachesNothing) {
   controller.StartCancel();
   EXPECT_TRUE(calls->cancelled.empty());
   EXPECT_FALSE(controller.Failed());
+  EXPECT_FALSE(controller.IsCanceled());
+  EXPECT_TRUE(controller.Begin(calls, 6)) << "nor the next one";
+  EXPECT_TRUE(calls->cancelled.empty());
+  controller.End(0, "", 0);
+}
+
+TEST(ControllerCancelTest, AnIdReachesItsCallAndNoLaterOne) {
+  Controller controller;
+  const auto calls = std::make_shared<Calls>();
+  const CallId first = controller.call_id();
+  ASSERT_TRUE(controller.Begin(calls, 5));
+  EXPECT_EQ(controller.call_id(), first);
+  controller.End(0, "", 0);
+  EXPECT_NE(controller.call_id(), first);
+
+  const auto late = [&] {
+    controller.StartCancel(first);
+    EXPECT_FALSE(controller.IsCanceled());
+  };
+  late();
+  controller.Reset();
+  late();
+  ASSERT_TRUE(controller.Begin(calls, 6));
+  late();
+  EXPECT_TRUE(calls->cancelled.empty());
+  controller.StartCancel(controller.call_id());
+  EXPECT_EQ(calls->cancelled, (std::vector<uint64_t>{6}));
+  EXPECT_TRUE(controller.IsCanceled());
+  controller.End(ECANCELED, "cancelled by the caller", 0);
+  EXPECT_TRUE(controller.IsCanceled()) << "it tells of the last call";
+  EXPECT_TRUE(controller.Begin(calls, 7));
+  EXPECT_FALSE(controller.IsCanceled());
+  controller.End(0, "", 0);
+}
+
+TEST(ControllerCancelTest, AnIdThatWasTakenBeforeItsCallKeepsItFromBeginning) {
+  Controller controller;
+  const auto calls = std::make_shared<Calls>();
+  ASSERT_TRUE(controller.Begin(calls, 5));
+  controller.End(0, "", 0);
+  const CallId second = controller.call_id();
+  controller.StartCancel(second);
+  EXPECT_FALSE(controller.Begin(calls, 6));
+  EXPECT_TRUE(controller.IsCanceled());
+  controller.End(ECANCELED, "cancelled by the caller", 0);
+  EXPECT_TRUE(controller.Begin(calls, 7));
+  EXPECT_TRUE(calls->cancelled.empty());
+  controller.End(0, "", 0);
 }
 
 // The last reference may be the controller's, and what it refers to may look at it.
@@ -206,13 +254,30 @@ TEST(ControllerCancelTest, MayComeFromAnyThreadAtAnyTime) {
     Controller controller;
     const auto calls = std::make_shared<Counts>();
     std::thread canceller([&] { controller.StartCancel(); });
-    if (controller.Begin(calls, 1)) {
+    const bool began = controller.Begin(calls, 1);
+    if (began) {
       (void)controller.IsCanceled();
       controller.End(0, "", 0);
     }
     canceller.join();
     EXPECT_LE(calls->cancels, 1);
-    EXPECT_TRUE(controller.IsCanceled());
+    EXPECT_EQ(controller.IsCanceled(), !began || calls->cancels == 1);
+  }
+}
+
+// Calls follow each other on one controller, and who cancels the first comes at any time.
+TEST(ControllerCancelTest, AnIdMayComeAtAnyTimeToo) {
+  for (int round = 0; round < 300; ++round) {
+    Controller controller;
+    const auto calls = std::make_shared<Calls>();  // only the canceller writes to it
+    std::thread canceller([&, first = controller.call_id()] { controller.StartCancel(first); });
+    for (uint64_t id = 1; id <= 3; ++id) {
+      const bool began = controller.Begin(calls, id);
+      EXPECT_TRUE(began || id == 1) << id;
+      controller.End(began ? 0 : ECANCELED, "", 0);
+    }
+    canceller.join();
+    EXPECT_TRUE(calls->cancelled.empty() || calls->cancelled == std::vector<uint64_t>{1});
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "transport/base/clock.h"
 #include "transport/loop/loop_testing.h"
 
 namespace farcall {
@@ -223,6 +224,29 @@ TEST(WhenAllTest, WaitsForAllBeforeItThrows) {
   }
   EXPECT_TRUE(ended);
   opener.join();
+}
+
+// On a loop that the test turns, in its time.
+TEST(SleepTest, TheLongestEndsAtTheEndOfTime) {
+  ManualClock clock;
+  const auto loop = *EventLoop::Create(clock);
+  bool ended = false;
+  const auto sleeper = [&]() -> Task<> {
+    co_await SleepAwaiter(*loop, Duration::max());
+    ended = true;
+  };
+  class Nobody final : public TaskWaiter {
+   public:
+    std::coroutine_handle<> OnTaskEnd() noexcept override { return std::noop_coroutine(); }
+  } nobody;
+  Task<> task = sleeper();
+  task.Begin(nobody);
+  clock.Advance(std::chrono::hours(24 * 365));
+  (void)loop->RunOnce();
+  EXPECT_FALSE(ended);
+  clock.AdvanceTo(TimePoint::max());
+  EXPECT_TRUE(loop->RunOnce());
+  EXPECT_TRUE(ended);
 }
 
 TEST(WhenAllTest, ManyEndOnManyThreads) {

@@ -80,7 +80,32 @@ TEST(CancelTest, AfterTheEndHasNoEffect) {
   ASSERT_TRUE(call.Call(client.channel()).Echoed());
   call.controller.StartCancel();
   EXPECT_FALSE(call.controller.Failed());
+  EXPECT_TRUE(call.Call(client.channel()).Echoed()) << "nor on the next: " << call.Error();
   EXPECT_TRUE(TestCall().Call(client.channel()).Echoed());
+}
+
+TEST(CancelTest, OfACallThatHasEndedLeavesTheNextOneOnItsControllerAlone) {
+  KeptAnswers kept;
+  TestServer server(kept.Handler());
+  TestClient client(server.address());
+  TestCall call;
+  TestEvent ended;
+  const auto start = [&] {
+    test::TestService_Stub(&client.channel())
+        .Echo(&call.controller, &call.request, &call.response, NewClosure([&] { ended.Signal(); }));
+  };
+  const CallId first = call.controller.call_id();
+  start();
+  ASSERT_TRUE(kept.Wait(1));
+  kept.RunAll();
+  ASSERT_TRUE(ended.Wait(1));
+
+  start();
+  ASSERT_TRUE(kept.Wait(2));
+  call.controller.StartCancel(first);
+  kept.RunAll();
+  ASSERT_TRUE(ended.Wait(2));
+  EXPECT_TRUE(call.Echoed()) << call.Error();
 }
 
 TEST(CancelTest, EndsACallThatHasNoConnectionYet) {
