@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -60,14 +61,18 @@ absl::StatusOr<Address> ListenAddress(absl::string_view text) {
   return resolved->front();
 }
 
-// Beside the program's services; where it has one of that name itself, that stays.
-void AddReflection(ServiceMap& services) {
+// Beside the program's services; false: it has one of that name itself, which stays.
+bool AddReflection(ServiceMap& services) {
   std::vector<const google::protobuf::ServiceDescriptor*> told;
   for (const ServiceMap::Found& method : services.all()) {
     const google::protobuf::ServiceDescriptor* const service = method.method->service();
     if (told.empty() || told.back() != service) told.push_back(service);
   }
-  static_cast<void>(services.AddOwned(MakeReflection(std::move(told))));
+  return services.AddOwned(MakeReflection(std::move(told))).ok();
+}
+
+std::string NoMethod(absl::string_view full_method) {
+  return absl::StrCat("MaxConcurrencyOf: the server has no method \"", full_method, "\"");
 }
 
 absl::StatusOr<std::shared_ptr<TlsServerContext>> LoadTls(const RuntimeParts& parts,
@@ -99,13 +104,14 @@ Server::~Server() {
 }
 
 absl::Status Server::AddService(google::protobuf::Service* service, ServiceOwnership ownership) {
+  std::unique_ptr<google::protobuf::Service> owned(ownership == SERVER_OWNS_SERVICE ? service
+                                                                                    : nullptr);
+  if (service == nullptr) return absl::InvalidArgumentError("AddService: the service is null");
   if (listener_ != nullptr) {
     return absl::FailedPreconditionError("services are added before the server starts");
   }
-  if (ownership == SERVER_OWNS_SERVICE) {
-    return core_->services.AddOwned(std::unique_ptr<google::protobuf::Service>(service));
-  }
-  return core_->services.Add(*service);
+  return owned != nullptr ? core_->services.AddOwned(std::move(owned))
+                          : core_->services.Add(*service);
 }
 
 absl::Status Server::Start(absl::string_view address, const ServerOptions& options) {
@@ -116,10 +122,8 @@ absl::Status Server::Start(absl::string_view address, const ServerOptions& optio
 
 absl::Status Server::Start(uint16_t port, const ServerOptions& options) {
   const absl::Status both = StartOn(Address::Ipv6({}, port), options);
-  // A machine without IPv6 has no such address family.
-  if (both.ok() || listener_ != nullptr || absl::IsInvalidArgument(both)) return both;
-  const absl::Status ipv4 = StartOn(Address::Ipv4({}, port), options);
-  return ipv4.ok() ? ipv4 : both;
+  // What a transport says to an address family that the kernel does not have.
+  return absl::IsUnimplemented(both) ? StartOn(Address::Ipv4({}, port), options) : both;
 }
 
 // Fills the core, of which no connection knows yet.
@@ -137,14 +141,13 @@ absl::Status Server::Prepare(const ServerOptions& options) {
   core_->options = options;
   core_->limit.Set(options.max_concurrency);
   core_->started = core_->parts.clock->Now();
-  if (options.reflection) AddReflection(core_->services);
+  reflects_ = options.reflection && AddReflection(core_->services);
   if (options.http) {
     status_ = std::make_shared<StatusCollector>(*core_, [runtime] { return runtime->status(); });
     HttpPages pages;
     AddStatusPages(status_, pages);
     ServeHttp(*core_, std::move(pages));
   }
-  core_->handlers = nullptr;
   if (const int threads = HandlerThreads(options); threads > 0) {
     auto handlers = HandlerPool::Start(threads);
     if (!handlers.ok()) return handlers.status();
@@ -153,13 +156,30 @@ absl::Status Server::Prepare(const ServerOptions& options) {
   return absl::OkStatus();
 }
 
+void Server::TakeBackPrepare() {
+  if (std::exchange(reflects_, false)) core_->services.RemoveLastOwned();
+  core_->http = nullptr;
+  status_ = nullptr;
+  core_->handlers = nullptr;
+  core_->options = ServerOptions();
+  core_->parts = RuntimeParts();
+}
+
 absl::Status Server::StartOn(const Address& address, const ServerOptions& options) {
   if (absl::Status status = options.Validate(); !status.ok()) return status;
   if (listener_ != nullptr) return absl::FailedPreconditionError("a server starts once");
-  if (!missing_method_.ok()) return missing_method_;
+  if (const std::string method = core_->services.Unmet(); !method.empty()) {
+    return absl::NotFoundError(NoMethod(method));
+  }
+  absl::Status started = Prepare(options);
+  if (started.ok()) started = Listen(address, options);
+  if (!started.ok()) TakeBackPrepare();
+  return started;
+}
+
+absl::Status Server::Listen(const Address& address, const ServerOptions& options) {
   const absl::StatusOr<int> traffic_class = TrafficClass(options.traffic_class);
   if (!traffic_class.ok()) return traffic_class.status();
-  if (absl::Status status = Prepare(options); !status.ok()) return status;
   ListenOptions listen;
   listen.connection.traffic_class = *traffic_class;
   listen.rdma = RdmaWanted(options);
@@ -181,29 +201,33 @@ absl::Status Server::StartOn(const Address& address, const ServerOptions& option
 }
 
 MethodConcurrency Server::MaxConcurrencyOf(absl::string_view full_method) {
-  const ServiceMap::Found found = core_->services.Find(full_method);
-  if (found.state != nullptr) return MethodConcurrency(&found.state->limit);
-  absl::Status missing = absl::NotFoundError(
-      absl::StrCat("MaxConcurrencyOf: the server has no method \"", full_method, "\""));
-  if (listener_ == nullptr) {
-    missing_method_ = std::move(missing);
-  } else {
-    core_->parts.log(LogSeverity::kError, missing.message());
+  ServiceMap& services = core_->services;
+  if (services.Find(full_method).state == nullptr) {
+    if (listener_ != nullptr) {
+      core_->parts.log(LogSeverity::kError, NoMethod(full_method));
+      return MethodConcurrency(nullptr, full_method);
+    }
+    // From now on Start looks for it.
+    services.SetLimit(full_method, services.LimitOf(full_method));
   }
-  return MethodConcurrency(nullptr);
+  return MethodConcurrency(&services, full_method);
 }
 
 MethodConcurrency& MethodConcurrency::operator=(MaxConcurrency max) {
   // Below 0: none, as -1 says elsewhere.
-  if (limit_ != nullptr) limit_->Set(!max.is_auto() && max.number() < 0 ? MaxConcurrency(0) : max);
+  if (!max.is_auto() && max.number() < 0) max = MaxConcurrency(0);
+  if (services_ != nullptr) services_->SetLimit(method_, max);
   return *this;
 }
 
 MaxConcurrency MethodConcurrency::max() const {
-  return limit_ != nullptr ? limit_->setting() : MaxConcurrency(0);
+  return services_ != nullptr ? services_->LimitOf(method_) : MaxConcurrency(0);
 }
 
-int MethodConcurrency::now() const { return limit_ != nullptr ? limit_->limit() : 0; }
+int MethodConcurrency::now() const {
+  const MethodState* const state = services_ != nullptr ? services_->Find(method_).state : nullptr;
+  return state != nullptr ? state->limit.limit() : 0;
+}
 
 const Address& Server::listen_address() const {
   Check(listener_ != nullptr, "the server has been started");

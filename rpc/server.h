@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -28,8 +29,8 @@
 
 namespace farcall {
 
-class ConcurrencyLimit;
 class Listener;
+class ServiceMap;
 class StatusCollector;
 struct ServerCore;
 
@@ -40,14 +41,16 @@ enum ServiceOwnership { SERVER_OWNS_SERVICE, SERVER_DOESNT_OWN_SERVICE };
 class MethodConcurrency {
  public:
   // Null: there is no such method, and nothing is set.
-  explicit MethodConcurrency(ConcurrencyLimit* limit) : limit_(limit) {}
+  MethodConcurrency(ServiceMap* services, absl::string_view method)
+      : services_(services), method_(method) {}
   MethodConcurrency& operator=(MaxConcurrency max);
   MaxConcurrency max() const;
   // What it is now, also where it is found automatically; 0: no limit.
   int now() const;
 
  private:
-  ConcurrencyLimit* limit_;
+  ServiceMap* services_;
+  std::string method_;
 };
 
 // One thread at a time, except Stop and MaxConcurrencyOf.
@@ -59,21 +62,25 @@ class Server {
   // Stop(0), then waits for the handlers that are running. Not from a handler.
   ~Server();
 
-  // Before Start. A service that is not owned outlives the server. Fails when the server has
-  // a service of that name.
+  // Before Start. A service that is not owned outlives the server. One that is owned is the
+  // server's whatever this returns: where this fails, it is destroyed at once. Fails when the
+  // server has a service of that name.
   absl::Status AddService(google::protobuf::Service* service, ServiceOwnership ownership);
 
-  // Of a method of a service that was added, "EchoService.Echo" or "pkg.EchoService.Echo"; before
-  // Start, or after it by any thread:
+  // Of a method, "EchoService.Echo" or "pkg.EchoService.Echo", whose service is added before Start;
+  // before Start, or after it by any thread:
   //   server.MaxConcurrencyOf("EchoService.Echo") = 10;
   //   server.MaxConcurrencyOf("EchoService.Echo") = MaxConcurrency::Auto();
-  // Of a method that is not there: Start fails and says so; after Start, an error in the log.
+  // Of a method that is not there by then: Start fails and says so; after Start, an error in the
+  // log.
   MethodConcurrency MaxConcurrencyOf(absl::string_view full_method);
 
-  // Listens and serves, once. `address`: "1.2.3.4:port", "[::]:port" (IPv4 too), "unix:PATH" or
+  // Listens and serves, once; where this fails, the server is as before and may be started with
+  // other options. `address`: "1.2.3.4:port", "[::]:port" (IPv4 too), "unix:PATH" or
   // "host:port"; port 0: the system chooses. Errors name the address and the cause.
   absl::Status Start(absl::string_view address, const ServerOptions& options = {});
-  // On every address of the machine.
+  // On every address of the machine: of IPv6 and IPv4, or of IPv4 alone where the kernel has no
+  // IPv6.
   absl::Status Start(uint16_t port, const ServerOptions& options = {});
   // Where it listens. After Start.
   const Address& listen_address() const;
@@ -95,11 +102,13 @@ class Server {
  private:
   absl::Status StartOn(const Address& address, const ServerOptions& options);
   absl::Status Prepare(const ServerOptions& options);
+  absl::Status Listen(const Address& address, const ServerOptions& options);
+  void TakeBackPrepare();
 
   std::shared_ptr<ServerCore> core_;
   std::shared_ptr<StatusCollector> status_;  // null: not started, or no HTTP
   std::unique_ptr<Listener> listener_;       // null: not started
-  absl::Status missing_method_;              // MaxConcurrencyOf, before Start
+  bool reflects_ = false;                    // the last service is of Prepare's making
   std::atomic<bool> stopped_{false};
 };
 

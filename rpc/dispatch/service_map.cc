@@ -2,6 +2,7 @@
 
 #include "rpc/dispatch/service_map.h"
 
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -28,12 +29,41 @@ absl::Status ServiceMap::Add(google::protobuf::Service& service) {
   const auto shared = std::make_shared<const Entry>(std::move(entry));
   by_name_[descriptor.full_name()] = shared;
   by_name_.try_emplace(descriptor.name(), shared);
+  for (auto unmet = unmet_.begin(); unmet != unmet_.end();) {
+    const Found method = Find(unmet->first);
+    if (method.state != nullptr) method.state->limit.Set(unmet->second);
+    unmet = method.state != nullptr ? unmet_.erase(unmet) : std::next(unmet);
+  }
   return absl::OkStatus();
 }
 
 absl::Status ServiceMap::AddOwned(std::unique_ptr<google::protobuf::Service> service) {
-  owned_.push_back(std::move(service));
-  return Add(*owned_.back());
+  absl::Status added = Add(*service);
+  if (added.ok()) owned_.push_back(std::move(service));
+  return added;
+}
+
+void ServiceMap::RemoveLastOwned() {
+  const google::protobuf::Service* const last = owned_.back().get();
+  std::erase_if(all_, [&](const Found& method) { return method.service == last; });
+  absl::erase_if(by_name_, [&](const auto& named) { return named.second->service == last; });
+  owned_.pop_back();
+}
+
+void ServiceMap::SetLimit(absl::string_view full_method, MaxConcurrency max) {
+  if (MethodState* const state = Find(full_method).state; state != nullptr) {
+    state->limit.Set(max);
+  } else {
+    unmet_[std::string(full_method)] = max;
+  }
+}
+
+MaxConcurrency ServiceMap::LimitOf(absl::string_view full_method) const {
+  if (const MethodState* const state = Find(full_method).state; state != nullptr) {
+    return state->limit.setting();
+  }
+  const auto unmet = unmet_.find(full_method);
+  return unmet != unmet_.end() ? unmet->second : MaxConcurrency(0);
 }
 
 void ServiceMap::DropMessages() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -38,8 +39,11 @@ class ServiceMap {
   // `service` outlives the map. Known by its full name ("pkg.EchoService") and, where no other
   // has it, by its short one, which some peers send. Fails on a full name that is taken.
   absl::Status Add(google::protobuf::Service& service);
-  // The same, and the map owns it; also when this fails.
+  // The same, and the map owns it; when this fails, it is destroyed.
   absl::Status AddOwned(std::unique_ptr<google::protobuf::Service> service);
+  // Takes back the last AddOwned, which succeeded. What is kept of its methods stays: who samples
+  // may look at it.
+  void RemoveLastOwned();
   // Destroys the services that it owns. Find is not called afterwards.
   void DestroyOwned() { owned_.clear(); }
   // No message of their types is kept from now on: who made the services may take the types away.
@@ -48,6 +52,13 @@ class ServiceMap {
   Found Find(absl::string_view service, absl::string_view method) const;
   // By "EchoService.Echo" or "pkg.EchoService.Echo".
   Found Find(absl::string_view full_method) const;
+  // Of a method as Find knows it; of one that is not there: what it shall be when it is added.
+  // Afterwards Unmet tells of it.
+  void SetLimit(absl::string_view full_method, MaxConcurrency max);
+  MaxConcurrency LimitOf(absl::string_view full_method) const;
+  // A method that has a limit and was not added; "": none.
+  std::string Unmet() const { return unmet_.empty() ? "" : unmet_.begin()->first; }
+
   // All methods, in the order of adding and of their files; valid while the map is not added to.
   const std::vector<Found>& all() const { return all_; }
 
@@ -60,6 +71,7 @@ class ServiceMap {
   std::vector<std::unique_ptr<google::protobuf::Service>> owned_;
   std::vector<std::unique_ptr<MethodState>> states_;
   std::vector<Found> all_;
+  absl::btree_map<std::string, MaxConcurrency> unmet_;  // limits of methods that are not there
   absl::flat_hash_map<std::string, std::shared_ptr<const Entry>> by_name_;
 };
 

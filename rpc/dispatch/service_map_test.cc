@@ -134,9 +134,43 @@ TEST(ServiceMapTest, OwnsWhatItIsGivenAlsoWhenThatFails) {
     EXPECT_TRUE(map.AddOwned(std::make_unique<Mortal>(deaths)).ok());
     EXPECT_EQ(map.AddOwned(std::make_unique<Mortal>(deaths)).code(),
               absl::StatusCode::kAlreadyExists);
-    EXPECT_EQ(deaths, 0);
+    EXPECT_EQ(deaths, 1);
   }
   EXPECT_EQ(deaths, 2);
+}
+
+TEST(ServiceMapTest, TheLastOneMayBeTakenBack) {
+  int deaths = 0;
+  Real<one::Echo> stays;
+  ServiceMap map;
+  ASSERT_TRUE(map.Add(stays).ok());
+  ASSERT_TRUE(map.AddOwned(std::make_unique<Mortal>(deaths)).ok());
+  ASSERT_EQ(map.all().size(), 3u);
+  map.RemoveLastOwned();
+  EXPECT_EQ(deaths, 1);
+  EXPECT_EQ(map.all().size(), 2u);
+  for (const char* name : {"farcall.one.Lone", "Lone"}) {
+    EXPECT_EQ(map.Find(name, "Say").service, nullptr) << name;
+  }
+  EXPECT_EQ(map.Find("Echo", "Say").service, &stays);
+  EXPECT_TRUE(map.AddOwned(std::make_unique<Mortal>(deaths)).ok()) << "its name is free";
+}
+
+TEST(ServiceMapTest, ALimitMayComeBeforeItsMethod) {
+  Real<one::Echo> first;
+  Real<two::Echo> second;
+  ServiceMap map;
+  map.SetLimit("farcall.two.Echo.Say", 2);
+  map.SetLimit("Echo.Shout", 3);
+  EXPECT_EQ(map.LimitOf("Echo.Shout").number(), 3);
+  EXPECT_EQ(map.Unmet(), "Echo.Shout");
+  ASSERT_TRUE(map.Add(first).ok());
+  EXPECT_EQ(map.Find("farcall.one.Echo.Shout").state->limit.limit(), 3);
+  EXPECT_EQ(map.Unmet(), "farcall.two.Echo.Say");
+  ASSERT_TRUE(map.Add(second).ok());
+  EXPECT_EQ(map.LimitOf("farcall.two.Echo.Say").number(), 2);
+  EXPECT_EQ(map.LimitOf("farcall.one.Echo.Say").number(), 0);
+  EXPECT_EQ(map.Unmet(), "");
 }
 
 TEST(ServiceMapTest, OwnedServicesMayGoBeforeTheMap) {
