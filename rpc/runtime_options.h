@@ -22,8 +22,8 @@ enum class LogSeverity : uint8_t { kInfo, kWarning, kError };
 using LogSink = std::function<void(LogSeverity, absl::string_view)>;
 
 struct RuntimeOptions {
-  // Event loops, each with a thread. 0: one for each core that the process may use,
-  // at most 8. At most 256.
+  // Event loops, each with a thread. 0: one for each core that the process may use (affinity, and
+  // the quotas of its cgroups), at most 8. At most 256.
   int event_loops = 0;
   // Processors for the loops, numbers as in /proc/cpuinfo: loop i runs on cpus[i % size()] only.
   // Best those of the network adapter's NUMA node. Empty: the scheduler chooses.

@@ -38,7 +38,8 @@ struct ServerOptions {
   // Null: the process's default runtime. Else it outlives the server.
   Runtime* runtime = nullptr;
   // Threads that run the handlers. 0: inline, on the loop's thread: fastest, for handlers that
-  // take microseconds. -1: twice the cores that the process may use, at least 4. At most 1024.
+  // take microseconds. -1: twice the cores that the process may use (affinity, and the quotas of
+  // its cgroups), at least 4. At most 1024.
   int handler_threads = -1;
 
   // --- Limits. Server::MaxConcurrencyOf limits single methods.
