@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "rpc/cluster/name_cache.h"
+#include "rpc/cluster/resolve.h"
 #include "rpc/environment.h"
 #include "rpc/log.h"
 #include "rpc/session/client_survey.h"
@@ -28,7 +30,7 @@
 #include "transport/buffer/registration_cache.h"
 #include "transport/copy_tally.h"
 #include "transport/link/chosen_transport.h"
-#include "transport/loop/control_thread.h"
+#include "transport/loop/blocking_threads.h"
 #include "transport/loop/loop_driver.h"
 #include "transport/loop/loop_group.h"
 #include "transport/rdma/rdma_transport.h"
@@ -77,7 +79,7 @@ struct Runtime::Machine {
   std::unique_ptr<UpgradeRecord> upgrades;
   std::unique_ptr<ChosenTransport> transport;
   std::vector<std::unique_ptr<LoopDriver>> drivers;
-  std::unique_ptr<ControlThread> control;
+  std::unique_ptr<BlockingThreads> blocking;
   std::vector<std::pair<std::string, std::string>> options_text;
 
   absl::Status MakeLoops(const RuntimeOptions& options) {
@@ -182,18 +184,21 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& a
   machine.options_text = OptionsText(options);
   machine.MakeTransports(options, log);
   if (absl::Status status = machine.StartDrivers(options); !status.ok()) return status;
-  auto control = ControlThread::Start();
-  if (!control.ok()) return control.status();
-  machine.control = *std::move(control);
+  // One is left for files where names are slow.
+  auto blocking = BlockingThreads::Start(NameCache::kAtOnce + 1);
+  if (!blocking.ok()) return blocking.status();
+  machine.blocking = *std::move(blocking);
 
   const TlsLog warn = [log](absl::string_view line) { log(LogSeverity::kWarning, line); };
-  runtime->parts_ = {
+  runtime->Take({
       .clock = &machine.clock,
       .loops = machine.group.get(),
       .transport = machine.transport.get(),
       .pool = machine.pool.get(),
       .run_blocking =
-          [&machine](std::function<void()> work) { return machine.control->Post(std::move(work)); },
+          [&machine](std::function<void()> work) {
+            return machine.blocking->Post(std::move(work));
+          },
       .client_tls = [warn](const ClientTlsOptions& tls) { return LoadTls(tls, warn); },
       .server_tls = [warn](const ServerTlsOptions& tls) { return LoadTls(tls, warn); },
       .log = log,
@@ -203,8 +208,16 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& a
       .registrar = &machine.registrar,
       .registrations = machine.registrations ? &*machine.registrations : nullptr,
       .status = [&machine] { return machine.Status(); },
-  };
+  });
   return runtime;
+}
+
+void Runtime::Take(RuntimeParts parts) {
+  parts_ = std::move(parts);
+  if (parts_.log == nullptr) parts_.log = SpdlogSink();
+  if (parts_.names == nullptr) {
+    parts_.names = std::make_shared<NameCache>(*parts_.clock, parts_.run_blocking, Resolve);
+  }
 }
 
 RuntimeStatus Runtime::status() const { return parts_.status ? parts_.status() : RuntimeStatus(); }
@@ -240,8 +253,7 @@ std::unique_ptr<Runtime> Runtime::On(RuntimeParts parts) {
             parts.pool != nullptr && parts.run_blocking != nullptr,
         "a runtime has all its parts");
   std::unique_ptr<Runtime> runtime(new Runtime);
-  runtime->parts_ = std::move(parts);
-  if (runtime->parts_.log == nullptr) runtime->parts_.log = SpdlogSink();
+  runtime->Take(std::move(parts));
   return runtime;
 }
 

@@ -27,8 +27,9 @@ class Runtime {
  public:
   // Starts the threads. Fails when the system gives no threads, descriptors or memory.
   static absl::StatusOr<std::unique_ptr<Runtime>> Create(const RuntimeOptions& options);
-  // On parts of the caller's making, all of them but the log (null: as in RuntimeOptions),
-  // which outlive it: for loops that the program drives itself, and for simulations.
+  // On parts of the caller's making, which outlive it, all of them but the log (null: as in
+  // RuntimeOptions) and the names (null: it makes them): for loops that the program drives itself,
+  // and for simulations.
   static std::unique_ptr<Runtime> On(RuntimeParts parts);
   // Made with default options when it is first asked for, and never destroyed. Any thread.
   static absl::StatusOr<Runtime*> Default();
@@ -68,6 +69,7 @@ class Runtime {
  private:
   struct Machine;
   Runtime();
+  void Take(RuntimeParts parts);
 
   std::unique_ptr<Machine> machine_;  // null: the parts are the caller's
   RuntimeParts parts_;

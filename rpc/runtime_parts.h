@@ -17,6 +17,7 @@ class CopyTally;
 class InFlight;
 class LoopGroup;
 class MemoryRegistrar;
+class NameCache;
 class RegistrationCache;
 class SessionRoll;
 class TlsClientContext;
@@ -32,6 +33,8 @@ struct RuntimeParts {
   BlockPool* pool = nullptr;  // the transport's
   // Runs something that may block, later, on a thread of its own. False: too much waits.
   std::function<bool(std::function<void()>)> run_blocking;
+  // The names of servers, by run_blocking.
+  std::shared_ptr<NameCache> names;
   // Load keys and certificates. Null: the transport has no TLS.
   std::function<absl::StatusOr<std::shared_ptr<TlsClientContext>>(const ClientTlsOptions&)>
       client_tls;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "rpc/cluster/resolve.h"
+#include "rpc/cluster/name_cache.h"
 #include "transport/base/errno_status.h"
 #include "transport/loop/event_loop.h"
 
@@ -55,15 +55,21 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
 
 // A name on its way through the resolver.
 struct Resolving {
+  std::shared_ptr<NameCache> names;
   Transport& transport;
   EventLoop& loop;
   Target target;
   ConnectOptions options;
   Transport::OnConnect done;
 
-  void End(absl::StatusOr<std::vector<Address>> addresses) {
+  void End(NameCache::Addresses addresses) {
     if (!addresses.ok()) return done(addresses.status());
-    DialInTurn(transport, loop, target.text, *std::move(addresses), options, std::move(done));
+    DialInTurn(
+        transport, loop, target.text, *std::move(addresses), options,
+        [names = names, host = target.host, done = std::move(done)](auto connection) mutable {
+          if (!connection.ok()) names->Forget(host);
+          done(std::move(connection));
+        });
   }
 };
 
@@ -81,21 +87,17 @@ void Dial(const RuntimeParts& parts, EventLoop& loop, const Target& target,
   if (target.address) {
     return parts.transport->Connect(loop, *target.address, options, std::move(done));
   }
-  // Shared, since run_blocking takes what can be copied.
-  const auto resolving = std::make_shared<Resolving>(
-      Resolving{*parts.transport, loop, target, options, std::move(done)});
-  const bool accepted = parts.run_blocking([resolving] {
-    auto addresses = Resolve(resolving->target.host, resolving->target.port);
-    resolving->loop.Post([resolving, addresses = std::move(addresses)]() mutable {
-      resolving->End(std::move(addresses));
-    });
-  });
-  if (accepted) return;
-  loop.Post([resolving] {
-    resolving->End(
-        absl::ResourceExhaustedError(absl::StrCat("cannot resolve ", resolving->target.host,
-                                                  ": too many names wait to be resolved already")));
-  });
+  auto resolving = std::make_unique<Resolving>(
+      Resolving{parts.names, *parts.transport, loop, target, options, std::move(done)});
+  // Perhaps from inside this: `done` runs later all the same.
+  parts.names->Resolve(
+      target.host, target.port,
+      [resolving = std::move(resolving)](NameCache::Addresses addresses) mutable {
+        EventLoop& on = resolving->loop;
+        on.Post([resolving = std::move(resolving), addresses = std::move(addresses)]() mutable {
+          resolving->End(std::move(addresses));
+        });
+      });
 }
 
 }  // namespace farcall

@@ -158,6 +158,30 @@ TEST_F(DialTest, TooManyNamesAtOnceFailLaterAndByName) {
   EXPECT_EQ(Error(), "cannot resolve localhost: too many names wait to be resolved already");
 }
 
+TEST_F(DialTest, ANameIsResolvedAgainOnlyWhereItCouldNotBeReached) {
+  const auto dial = [this] {
+    result_.reset();
+    Start("localhost:8002");
+    const size_t asked = world_.blocking.size();
+    world_.RunBlocking();
+    world_.Run();
+    return asked;
+  };
+  EXPECT_EQ(dial(), 1u);
+  const auto wire = world_.transport.Succeed();
+  world_.Run();
+  ASSERT_TRUE(result_.has_value() && result_->ok());
+  world_.loop->RunOrPost([this] { result_.reset(); });
+  EXPECT_EQ(dial(), 0u);
+  while (!world_.transport.attempts.empty()) {
+    world_.transport.Fail(absl::UnavailableError("refused"));
+  }
+  EXPECT_EQ(dial(), 1u);
+  while (!world_.transport.attempts.empty()) {
+    world_.transport.Fail(absl::UnavailableError("refused"));
+  }
+}
+
 TEST_F(DialTest, KeepsNothingOfTheAttemptOnceItIsOver) {
   auto owned = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = owned;

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "rpc/cluster/name_cache.h"
+#include "rpc/cluster/resolve.h"
 #include "rpc/runtime_parts.h"
 #include "rpc/wire/frame.h"
 #include "transport/base/check.h"
@@ -174,6 +176,7 @@ class SessionWorld {
       blocking.push_back(std::move(work));
       return true;
     };
+    parts.names = std::make_shared<NameCache>(clock, parts.run_blocking, Resolve);
     parts.log = [this](LogSeverity, absl::string_view line) { log.emplace_back(line); };
   }
 

@@ -52,16 +52,16 @@ RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
       registrations_(OnlyHuge(), rig_.registrar()) {
   for (size_t i = 0; i < rig_.loops().size(); ++i) Drive(rig_.loops().at(i));
   Drive(rig_.control());
-  auto control = ControlThread::Start();
-  Check(control.ok(), "a test gets threads");
-  control_ = *std::move(control);
+  auto blocking = BlockingThreads::Start(1);
+  Check(blocking.ok(), "a test gets threads");
+  blocking_ = *std::move(blocking);
   runtime_ = Runtime::On({
       .clock = &clock_,
       .loops = &rig_.loops(),
       .transport = &transport_,
       .pool = &rig_.pool(),
       .run_blocking =
-          [this](std::function<void()> work) { return control_->Post(std::move(work)); },
+          [this](std::function<void()> work) { return blocking_->Post(std::move(work)); },
       .client_tls = [](const ClientTlsOptions& tls) { return LoadTls(tls, nullptr); },
       .server_tls = [](const ServerTlsOptions& tls) { return LoadTls(tls, nullptr); },
       .log = log_.Sink(),
@@ -87,7 +87,7 @@ RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
 RdmaEnd::~RdmaEnd() {
   runtime_.reset();
   Check(sessions_.WaitForNone(kTestPatience) == 0, "calls of destroyed channels end");
-  control_.reset();
+  blocking_.reset();
   drivers_.clear();
   rig_.End();
 }

@@ -22,7 +22,7 @@
 #include "transport/base/in_flight.h"
 #include "transport/buffer/registration_cache.h"
 #include "transport/link/chosen_transport.h"
-#include "transport/loop/control_thread.h"
+#include "transport/loop/blocking_threads.h"
 #include "transport/loop/loop_driver.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/tcp/tcp_transport.h"
@@ -66,7 +66,7 @@ class RdmaEnd {
   ChosenTransport transport_;
   RegistrationCache registrations_;
   std::vector<std::unique_ptr<LoopDriver>> drivers_;
-  std::unique_ptr<ControlThread> control_;
+  std::unique_ptr<BlockingThreads> blocking_;
   std::unique_ptr<Runtime> runtime_;
 };
 
