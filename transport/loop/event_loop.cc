@@ -3,6 +3,8 @@
 #include "transport/loop/event_loop.h"
 
 #include "transport/base/check.h"
+#include "transport/base/clock.h"
+#include "transport/loop/spin.h"
 
 namespace farcall {
 namespace {
@@ -11,15 +13,9 @@ namespace {
 thread_local const EventLoop* held_loop = nullptr;
 thread_local const EventLoop* driven_loop = nullptr;
 
-// How often a thread asks for a held loop before it lets the kernel put it to
+// How long a thread asks for a held loop before it lets the kernel put it to
 // sleep: the loop is held for microseconds, and waking up costs tens of them.
-constexpr int kSpins = 2000;
-
-void Pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
+constexpr Duration kSpinTime = std::chrono::microseconds(20);
 
 }  // namespace
 
@@ -207,14 +203,8 @@ void EventLoop::CheckHere() const {
 void EventLoop::Lock() {
   CheckHere();
   Check(held_loop == nullptr, "a thread holds one loop at most");
-  for (int i = 0; i < kSpins; ++i) {
-    if (mutex_.try_lock()) {
-      held_loop = this;
-      return;
-    }
-    Pause();
-  }
-  mutex_.lock();
+  // The loop's own clock may stand still.
+  if (!SpinFor(SteadyClock(), kSpinTime, [this] { return mutex_.try_lock(); })) mutex_.lock();
   held_loop = this;
 }
 
