@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,20 +50,45 @@ TEST(MessagePoolTest, AMessageThatHasGrownUnseenIsNotKeptForLong) {
   EXPECT_LE(times, MessagePool::kLookEvery);
 }
 
-TEST(MessagePoolTest, KeepsOnlySoMany) {
-  MessagePool pool;
-  std::vector<std::unique_ptr<google::protobuf::Message>> many;
+using Messages = std::vector<std::unique_ptr<google::protobuf::Message>>;
+
+// What each of them keeps when it is cleared tells it from a new one.
+constexpr size_t kMark = 1000;
+
+void GiveMarked(MessagePool& pool, Messages messages) {
+  for (auto& message : messages) {
+    static_cast<one::Ping&>(*message).set_text(std::string(kMark, 'x'));
+    pool.Give(std::move(message));
+  }
+}
+
+Messages TakeMany(MessagePool& pool) {
+  Messages many;
   for (size_t i = 0; i < 3 * MessagePool::kMostKept; ++i) {
     many.push_back(pool.Take(one::Ping::default_instance()));
   }
-  for (auto& message : many) pool.Give(std::move(message));  // the rest dies here
+  return many;
+}
+
+size_t Kept(const Messages& messages) {
+  return static_cast<size_t>(
+      std::count_if(messages.begin(), messages.end(),
+                    [](const auto& message) { return message->SpaceUsedLong() > kMark; }));
+}
+
+TEST(MessagePoolTest, KeepsOnlySoMany) {
+  MessagePool pool;
+  GiveMarked(pool, TakeMany(pool));
+  EXPECT_EQ(Kept(TakeMany(pool)), MessagePool::kMostKept);
 }
 
 TEST(MessagePoolTest, AClosedOneKeepsNone) {
   MessagePool pool;
-  pool.Give(pool.Take(one::Ping::default_instance()));
+  Messages given_later = TakeMany(pool);
+  GiveMarked(pool, TakeMany(pool));
   pool.Close();
-  pool.Give(pool.Take(one::Ping::default_instance()));  // destroyed at once; the type may be gone
+  GiveMarked(pool, std::move(given_later));
+  EXPECT_EQ(Kept(TakeMany(pool)), 0u);
 }
 
 }  // namespace
