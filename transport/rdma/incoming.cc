@@ -95,13 +95,10 @@ void Incoming::Step(AcceptEvent event, const absl::Status& detail) {
       Reject(CarriesReason(detail) ? detail : NotRdma(step.why, detail.message()));
       return Finish();
     case AcceptAction::kFail:
-    case AcceptAction::kDrop:
       return Finish();
-    case AcceptAction::kNone:
-      if (state_ == AcceptState::kEstablished) Open();
-      return;
     case AcceptAction::kOpen:
-    case AcceptAction::kClose:  // the first message and what follows are the channel's
+      return Open();
+    case AcceptAction::kNone:
       return;
   }
 }
