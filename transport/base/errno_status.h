@@ -3,6 +3,7 @@
 #ifndef FARCALL_TRANSPORT_BASE_ERRNO_STATUS_H_
 #define FARCALL_TRANSPORT_BASE_ERRNO_STATUS_H_
 
+#include <cerrno>
 #include <string>
 #include <system_error>
 
@@ -13,9 +14,17 @@
 
 namespace farcall {
 
-// "Connection refused" for ECONNREFUSED: errno(3) in words, with the code that fits it.
+// The code that fits an errno(3). Abseil calls an address in use a failed precondition, and one
+// that this host does not have one that exists already.
+inline absl::StatusCode StatusCodeOf(int error) {
+  if (error == EADDRINUSE) return absl::StatusCode::kAlreadyExists;
+  if (error == EADDRNOTAVAIL) return absl::StatusCode::kNotFound;
+  return absl::ErrnoToStatusCode(error);
+}
+
+// "Connection refused" for ECONNREFUSED: errno(3) in words.
 inline absl::Status ErrnoStatus(int error) {
-  return absl::Status(absl::ErrnoToStatusCode(error), std::generic_category().message(error));
+  return absl::Status(StatusCodeOf(error), std::generic_category().message(error));
 }
 
 // The same error, with its payloads, told with what failed: "WHAT: ERROR".

@@ -21,7 +21,7 @@ namespace farcall {
 // Any thread, no loop held; waits for the control loop, which is driven until it is closed.
 class RdmaListener final : public Listener {
  public:
-  // kAlreadyExists or kFailedPrecondition: the address is in use. A reason (why_not_rdma.h)
+  // kAlreadyExists: the address is in use. A reason (why_not_rdma.h)
   // where it has no RDMA.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(RdmaHost& host, EventLoop& control,
                                                         LoopGroup& loops, const Address& address,

@@ -23,6 +23,25 @@ absl::Status Validate(const ListenOptions& options) {
   return options.connection.Validate();
 }
 
+absl::string_view CureFor(int error) {
+  switch (error) {
+    case EADDRINUSE:
+      return "; `ss -ltnp` tells by whom: stop that, or take another port";
+    case EADDRNOTAVAIL:
+      return "; it is none of this host's, which `ip addr` lists";
+    case EACCES:
+      return "; a port below net.ipv4.ip_unprivileged_port_start takes CAP_NET_BIND_SERVICE, a "
+             "unix socket the right to write to its directory";
+    default:
+      return "";
+  }
+}
+
+absl::Status ListenError(int error) {
+  const absl::Status status = ErrnoStatus(error);
+  return absl::Status(status.code(), absl::StrCat(status.message(), CureFor(error)));
+}
+
 absl::StatusOr<UniqueFd> BindAndListen(const Address& address, const ListenOptions& options) {
   const absl::Status valid = Validate(options);
   if (!valid.ok()) return valid;
@@ -37,8 +56,8 @@ absl::StatusOr<UniqueFd> BindAndListen(const Address& address, const ListenOptio
     const absl::Status free = UnixSocketFile::RemoveStale(address);
     if (!free.ok()) return free;
   }
-  if (::bind(fd->get(), where->get(), where->length) != 0) return ErrnoStatus(errno);
-  if (::listen(fd->get(), options.backlog) != 0) return ErrnoStatus(errno);
+  if (::bind(fd->get(), where->get(), where->length) != 0) return ListenError(errno);
+  if (::listen(fd->get(), options.backlog) != 0) return ListenError(errno);
   return fd;
 }
 

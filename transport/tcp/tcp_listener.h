@@ -25,7 +25,8 @@ namespace farcall {
 class TcpListener final : public Listener {
  public:
   // `pool` is for the Connections; it and `log` outlive the Listener and the loops' last
-  // turn. kAlreadyExists or kFailedPrecondition: the address is in use.
+  // turn. kAlreadyExists: the address is in use; kNotFound: it is none of
+  // this host's.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(LoopGroup& loops, const Address& address,
                                                         const ListenOptions& options,
                                                         BlockPool& pool,
