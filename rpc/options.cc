@@ -40,7 +40,9 @@ absl::Status CheckBodySize(size_t bytes) {
 
 // -1 stands for none.
 absl::Status OrNone(const char* name, int64_t value, int64_t low, int64_t high) {
-  return value == -1 ? absl::OkStatus() : InRange(name, value, low, high);
+  if (value == -1 || (value >= low && value <= high)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " must be ", low, " to ", high, ", or -1 for none, not ", value));
 }
 
 absl::Status OneOf(const char* name, int value, std::initializer_list<int> allowed) {

@@ -110,7 +110,7 @@ TEST(OptionsTest, ATimeoutIsANumberOfMillisecondsOrNone) {
     ChannelOptions options;
     options.timeout_ms = bad;
     EXPECT_EQ(options.Validate().message(),
-              absl::StrCat("timeout_ms must be 1 to 2147483647, not ", bad));
+              absl::StrCat("timeout_ms must be 1 to 2147483647, or -1 for none, not ", bad));
   }
 }
 

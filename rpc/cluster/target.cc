@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -55,6 +56,19 @@ absl::Status BadPort(absl::string_view text, uint16_t lowest_port) {
              absl::StrCat("has no good port: it is a number from ", lowest_port, " to 65535"));
 }
 
+// What the writer may have meant; "": nobody knows.
+std::string HintFor(absl::string_view text, uint16_t lowest_port) {
+  const size_t colon = text.rfind(':');
+  if (colon == absl::string_view::npos) return "";
+  const std::string bracketed = absl::StrCat("[", text.substr(0, colon), "]", text.substr(colon));
+  if (Address::Parse(bracketed).ok()) {
+    return absl::StrCat("; IPv6 needs brackets: write ", bracketed);
+  }
+  const bool to_connect = lowest_port > 0;
+  const bool several = absl::StrContains(text, ',') && !absl::StrContains(text, "://");
+  return to_connect && several ? "; several servers are written list://a:1,b:2" : "";
+}
+
 }  // namespace
 
 absl::StatusOr<Target> Target::Parse(absl::string_view text, uint16_t lowest_port) {
@@ -76,7 +90,8 @@ absl::StatusOr<Target> Target::Parse(absl::string_view text, uint16_t lowest_por
   }
   const absl::string_view host = text.substr(0, colon);
   if (colon == absl::string_view::npos || !IsHostName(host)) {
-    return Bad(text, "is none of host:port, 1.2.3.4:port, [::1]:port and unix:PATH");
+    return Bad(text, absl::StrCat("is none of host:port, 1.2.3.4:port, [::1]:port and unix:PATH",
+                                  HintFor(text, lowest_port)));
   }
   const std::optional<uint16_t> port = ParsePort(text.substr(colon + 1));
   if (!port || *port < lowest_port) return BadPort(text, lowest_port);

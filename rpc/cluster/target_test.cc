@@ -74,6 +74,25 @@ TEST(TargetTest, WhatIsNoTargetIsToldWithTheForms) {
   EXPECT_NE(ErrorOf(std::string(254, 'a') + ":80"), "");
 }
 
+TEST(TargetTest, WhatWasMeantIsTold) {
+  const struct {
+    const char* text;
+    const char* hint;
+  } cases[] = {
+      {"::1:9001", "unix:PATH; IPv6 needs brackets: write [::1]:9001"},
+      {"fe80::1%2:80", "unix:PATH; IPv6 needs brackets: write [fe80::1%2]:80"},
+      {"2001:db8::7:8002", "unix:PATH; IPv6 needs brackets: write [2001:db8::7]:8002"},
+      {"a:1,b:2", "unix:PATH; several servers are written list://a:1,b:2"},
+      {"10.0.0.1:80,10.0.0.2:80", "unix:PATH; several servers are written list://a:1,b:2"},
+      {"list://a:1,b:2", "unix:PATH"},
+      {"a:b:80", "unix:PATH"},
+  };
+  for (const auto& one : cases) {
+    EXPECT_TRUE(absl::EndsWith(ErrorOf(one.text), one.hint)) << ErrorOf(one.text);
+  }
+  EXPECT_TRUE(absl::EndsWith(ErrorOf("a:1,b:2", 0), "unix:PATH")) << "a server listens on one";
+}
+
 TEST(TargetTest, APortIsANumberFromOneTo65535) {
   for (const std::string text :
        {"host:", "host:0", "host:65536", "host:99999999999", "host:+80", "host: 80", "host:80 ",
