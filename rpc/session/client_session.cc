@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "rpc/authenticator.h"
 #include "rpc/errors.h"
@@ -187,7 +188,10 @@ void ClientSession::Retire() {
 void ClientSession::FailSent(const absl::Status& why) {
   if (calls_.empty()) return;
   if (observer_ != nullptr) observer_->OnUnreachable(why);
-  const std::string text = absl::StrCat("connection to ", target_.text, ": ", why.message());
+  // What says of whom it speaks says it as the user does, or by the number of a name.
+  const std::string text = absl::StrContains(why.message(), target_.text)
+                               ? std::string(why.message())
+                               : absl::StrCat(target_.text, ": ", why.message());
   if (PendingCall* const call = calls_.Take(begun_); call != nullptr) {
     static_cast<SessionCall*>(call)->OnBrokenAnswer(ErrorCodeOf(why), text, info_.last());
   }
