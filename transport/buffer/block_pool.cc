@@ -86,7 +86,8 @@ BlockPool::BlockPool(const BlockPoolOptions& options, MemoryRegistrar* registrar
 BlockPool::~BlockPool() {
   for (size_t i = 0; i < kClasses; ++i) {
     Check(state_->shelves[i].counts().free == state_->blocks[i],
-          "every block comes home before its BlockPool dies");
+          "a Buffer, or a Controller with an attachment, outlives the Runtime (or BlockPool) whose "
+          "blocks it has: let go of it before");
   }
 }
 

@@ -192,7 +192,7 @@ TEST(BlockPoolDeathTest, EveryBlockComesHomeFirst) {
         const BlockRef block = pool->Allocate(1);
         pool.reset();
       },
-      "comes home before its BlockPool dies");
+      "outlives the Runtime .or BlockPool. whose blocks it has: let go of it before");
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ namespace farcall {
 RdmaRegistrar::RdmaRegistrar() = default;
 
 RdmaRegistrar::~RdmaRegistrar() {
-  Check(regions_.empty(),
-        "every region is unmapped, and all registered memory let go of, before "
-        "its registrar dies");
+  Check(
+      regions_.empty(),
+      "RegisteredMemory, or a slice of it in a Buffer, outlives its Runtime: let go of it before");
   for (const auto& device : devices_) Check(!device, "every device is removed from its registrar");
 }
 

@@ -247,7 +247,7 @@ TEST(RegistrarDeathTest, RegionsAndDevicesGoFirst) {
         std::byte memory[8];
         registrar.OnMap(memory);
       },
-      "every region is unmapped");
+      "outlives its Runtime: let go of it before");
 }
 
 }  // namespace
