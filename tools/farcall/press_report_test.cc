@@ -72,6 +72,18 @@ TEST(PressReportTest, ALoadThatWasNotReachedIsTold) {
   EXPECT_THAT(summary.ToText(), HasSubstr("was not reached"));
 }
 
+TEST(PressReportTest, CallsThatFailAreNoLoadThatWasNotReached) {
+  PressSummary summary = Summary();
+  summary.qps_asked = 2000;
+  for (int i = 0; i < 2000; ++i) summary.counts.Fail(kFailedSocket, "refused");
+  EXPECT_THAT(summary.ToText(), Not(HasSubstr("not reached"))) << "as many as asked for ended";
+  PressSummary all_failed = Summary();
+  all_failed.qps_asked = 2000;
+  all_failed.counts = bench::CallCounts();
+  all_failed.counts.Fail(kRpcTimedOut, "late");
+  EXPECT_THAT(all_failed.ToText(), Not(HasSubstr("not reached")));
+}
+
 TEST(PressReportTest, JsonHasEachNumber) {
   PressSummary summary = Summary();
   summary.counts.Fail(kLimit, "a \"quoted\" text");
