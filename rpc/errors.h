@@ -24,7 +24,7 @@ enum RpcError : int {
   kHttp = 1010,           // EHTTP: an HTTP status that is no success
   kOvercrowded = 1011,    // EOVERCROWDED: too much waits to be sent already
   kEof = 1014,            // EEOF: the peer closed the connection
-  kSsl = 1016,            // ESSL: TLS failed
+  kSsl = 1016,            // ESSL: TLS refused the connection, at one of its ends
   kRejected = 1018,       // EREJECT: refused before it was sent, to spare the servers
   kInternal = 2001,       // EINTERNAL: the handler or the server failed
   kBadResponse = 2002,    // ERESPONSE: the response could not be parsed, or may not be sent

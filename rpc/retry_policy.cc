@@ -9,10 +9,12 @@
 namespace farcall {
 namespace {
 
-// The list of brpc (src/brpc/retry_policy.cpp), without what belongs to HTTP/2.
+// The list of brpc (src/brpc/retry_policy.cpp), without what belongs to HTTP/2; and ESSL, for
+// another server may have a better certificate. The same one is not asked again.
 bool IsConnectionTrouble(int code) {
   switch (code) {
     case kFailedSocket:
+    case kSsl:
     case kEof:
     case kLogoff:
     case kLimit:

@@ -15,8 +15,8 @@ FailedAttempt Failed(int code, bool may_have_run) { return {code, "", may_have_r
 
 TEST(RetryPolicyTest, TheDefaultTriesAgainWhatConnectionsAndFullServersDo) {
   for (const int code :
-       {int{kFailedSocket}, int{kEof}, int{kLogoff}, int{kLimit}, int{kOvercrowded}, int{kRdma},
-        EHOSTDOWN, ECONNREFUSED, ECONNRESET, EPIPE, ETIMEDOUT}) {
+       {int{kFailedSocket}, int{kSsl}, int{kEof}, int{kLogoff}, int{kLimit}, int{kOvercrowded},
+        int{kRdma}, EHOSTDOWN, ECONNREFUSED, ECONNRESET, EPIPE, ETIMEDOUT}) {
     EXPECT_TRUE(RetryPolicy::Default()->ShouldRetry(Failed(code, true))) << code;
     EXPECT_TRUE(RetryPolicy::Default()->ShouldRetry(Failed(code, false))) << code;
   }

@@ -38,6 +38,7 @@ ServerSet::Outcome OutcomeOf(int code) {
   switch (code) {
     case kRpcTimedOut:
     case kFailedSocket:
+    case kSsl:
     case kOvercrowded:
     case kEof:
     case kInternal:
@@ -140,6 +141,8 @@ void RoutedCall::OnFailure(Attempt& attempt, int code, absl::string_view text, b
   if (other_runs) return;
   const TimePoint now = cluster_->loop().now();
   const bool elsewhere = cluster_->AnyUntried(tried_);
+  // The same server would be refused, or refuse, again.
+  if (code == kSsl && !elsewhere) return Finish();
   const TimePoint then = elsewhere ? now : now + Pause(retries_ + 1, id_);
   if (!MayRetry(code, text, then)) return Finish();
   ++retries_;

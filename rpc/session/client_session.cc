@@ -33,7 +33,11 @@ ConnectOptions ToConnectOptions(const ClientSession::Environment& environment,
 }
 
 // What a call fails with when its connection does, or never came.
-int ErrorCodeOf(const absl::Status& why) { return CarriesReason(why) ? kRdma : kFailedSocket; }
+int ErrorCodeOf(const absl::Status& why) {
+  if (CarriesReason(why)) return kRdma;
+  // Of a connection only TLS says so.
+  return absl::IsUnauthenticated(why) ? kSsl : kFailedSocket;
+}
 
 }  // namespace
 

@@ -121,6 +121,33 @@ TEST(TlsTest, AServerOfAnotherCaIsRefused) {
   ExpectFails(client.channel(), {server.address(), "certificate verify failed", "stranger"});
 }
 
+// It would be refused again.
+TEST(TlsTest, ACallThatTlsRefusesIsNotTriedAgainOnTheSameServer) {
+  TestCa ca;
+  TestCa stranger("stranger");
+  TestServer other_ca(EchoBack, With(stranger.Server()));
+  ServerTlsOptions mutual = ca.Server();
+  mutual.require_client_certificate = true;
+  TestServer wants_certificate(EchoBack, With(mutual));
+  for (TestServer* const server : {&other_ca, &wants_certificate}) {
+    ChannelOptions options = With(ca.Client());
+    options.max_retry = 3;
+    TestClient client(server->address(), options);
+    TestCall call;
+    call.Call(client.channel());
+    EXPECT_EQ(call.controller.ErrorCode(), kSsl) << call.Error();
+    EXPECT_EQ(call.controller.retried_count(), 0) << call.Error();
+  }
+  TestServer good(EchoBack, With(ca.Server()));
+  ChannelOptions options = With(ca.Client());
+  options.max_retry = 3;
+  TestClient client(absl::StrCat("list://", other_ca.address(), ",", good.address()), options);
+  for (int i = 0; i < 4; ++i) {
+    TestCall call;
+    EXPECT_TRUE(call.Call(client.channel()).Echoed()) << call.Error();
+  }
+}
+
 TEST(TlsTest, AnExpiredCertificateIsRefused) {
   TestCa ca;
   TestLeaf leaf;

@@ -89,7 +89,7 @@ TEST_F(TlsConnectionTest, AServerWithoutTlsIsNamed) {
   pair.Write(pair.server, "HTTP/1.1 400 Bad Request\r\n\r\n");
   pair.Close(pair.server, CloseMode::kFlush);
   ASSERT_TRUE(Until([&] { return pair.connected.has_value(); }));
-  ExpectError(*pair.connected, absl::StatusCode::kInvalidArgument,
+  ExpectError(*pair.connected, absl::StatusCode::kUnauthenticated,
               {"cannot connect to", "the peer does not speak TLS", "HTTP/1.1"});
 }
 

@@ -146,7 +146,7 @@ TEST(TlsEngineTest, AMissingClientCertificateIsToldAtBothEnds) {
   ServerTlsOptions server = ca.Server();
   server.require_client_certificate = true;
   EnginePair pair(EnginePair::Loaded(ca.Client()), EnginePair::Loaded(server));
-  ExpectError(ClientHears(pair), absl::StatusCode::kUnavailable,
+  ExpectError(ClientHears(pair), absl::StatusCode::kUnauthenticated,
               {"certificate required", "mutual TLS"});
   ExpectError(pair.server->error(), absl::StatusCode::kUnauthenticated,
               {"did not return a certificate", "require_client_certificate"});
@@ -161,7 +161,7 @@ TEST(TlsEngineTest, AClientCertificateOfAnotherCaIsToldAtBothEnds) {
   client.files = stranger.Issue("client");
   client.files.ca = ca.file();
   EnginePair pair(EnginePair::Loaded(client), EnginePair::Loaded(server));
-  ExpectError(ClientHears(pair), absl::StatusCode::kUnavailable,
+  ExpectError(ClientHears(pair), absl::StatusCode::kUnauthenticated,
               {"the peer refuses", "unknown ca"});
   ExpectError(pair.server->error(), absl::StatusCode::kUnauthenticated,
               {"certificate verify failed", "signed by /CN=stranger"});
@@ -173,7 +173,7 @@ TEST(TlsEngineTest, AlpnThatNobodyKnowsIsRefused) {
   client.alpn = {"gopher", "finger"};
   EnginePair pair(EnginePair::Loaded(client), EnginePair::Loaded(ca.Server()));
   EXPECT_FALSE(pair.Shake());
-  ExpectError(pair.client->error(), absl::StatusCode::kUnavailable,
+  ExpectError(pair.client->error(), absl::StatusCode::kUnauthenticated,
               {"no application protocol", "ClientTlsOptions::alpn"});
 }
 

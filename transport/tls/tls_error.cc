@@ -63,7 +63,7 @@ absl::Status NoTls(const TlsFailure& failure) {
         absl::StrCat("this port speaks TLS, and the peer does not: its first bytes are \"", bytes,
                      "\"; set ChannelOptions::tls there"));
   }
-  return absl::InvalidArgumentError(
+  return absl::UnauthenticatedError(
       absl::StrCat("the peer does not speak TLS: its first bytes are \"", bytes,
                    "\"; set ServerOptions::tls there"));
 }
@@ -77,9 +77,6 @@ bool IsTls(absl::string_view first_bytes) {
 
 absl::Status ToStatus(const TlsFailure& failure) {
   const absl::string_view when = failure.handshake ? "TLS handshake failed: " : "TLS failed: ";
-  // A server tells it apart from connections that end as they should, and logs it.
-  const absl::StatusCode failed =
-      failure.server ? absl::StatusCode::kUnauthenticated : absl::StatusCode::kUnavailable;
   const auto verify_failed = [&] {
     return failure.error.library == ERR_LIB_SSL &&
            failure.error.reason == SSL_R_CERTIFICATE_VERIFY_FAILED;
@@ -90,8 +87,8 @@ absl::Status ToStatus(const TlsFailure& failure) {
   }
   if (const int alert = AlertOf(failure.error); alert != kNoAlert) {
     const absl::string_view cure = CureFor(alert, failure.server);
-    return absl::Status(failed, absl::StrCat(when, "the peer refuses: ", failure.error.text,
-                                             cure.empty() ? "" : "; ", cure));
+    return absl::UnauthenticatedError(absl::StrCat(when, "the peer refuses: ", failure.error.text,
+                                                   cure.empty() ? "" : "; ", cure));
   }
   if (failure.handshake && !IsTls(failure.first_bytes)) return NoTls(failure);
   const absl::string_view cure =
@@ -100,7 +97,7 @@ absl::Status ToStatus(const TlsFailure& failure) {
           ? "; require_client_certificate is on: the client names its own in files"
           : "";
   if (failure.handshake) {
-    return absl::Status(failed, absl::StrCat(when, failure.error.text, cure));
+    return absl::UnauthenticatedError(absl::StrCat(when, failure.error.text, cure));
   }
   return absl::DataLossError(absl::StrCat(when, failure.error.text));
 }

@@ -24,6 +24,7 @@ struct TlsFailure {
   std::string first_bytes;  // of the peer, up to 8
 };
 
+// kUnauthenticated: one of the ends refuses the other, and would do so again.
 absl::Status ToStatus(const TlsFailure& failure);
 
 // Why `store` refuses the certificate that it looks at. `name`: who was called, "" at a server.

@@ -98,7 +98,7 @@ TEST(TlsMalformedTest, AServerThatSpeaksAnotherProtocolIsTold) {
   EnginePair pair(keys);
   Buffer input(absl::string_view("HTTP/1.1 400 Bad Request\r\n"));
   EXPECT_EQ(pair.client->Handshake(input), Outcome::kFailed);
-  EXPECT_TRUE(absl::IsInvalidArgument(pair.client->error()));
+  EXPECT_TRUE(absl::IsUnauthenticated(pair.client->error()));
   EXPECT_TRUE(absl::StrContains(pair.client->error().message(), "the peer does not speak TLS"))
       << pair.client->error();
   EXPECT_TRUE(absl::StrContains(pair.client->error().message(), "HTTP/1.1"))
