@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "tools/doctor/checks/checks.h"
 #include "tools/doctor/checks/interfaces.h"
 
@@ -68,8 +74,9 @@ Finding TrafficClass(const std::string& device, const node::Port& port,
       "; rdma_cm's default is ",
       port.has_default_roce_tos() ? TosText(port.default_roce_tos()) : "not readable here",
       port.traffic_class().empty() ? "" : absl::StrCat("; the driver's: ", port.traffic_class()));
-  const bool marked =
-      own.value_or(0) != 0 || port.default_roce_tos() != 0 || !port.traffic_class().empty();
+  // "Global tclass=106"; 0 marks nothing.
+  const bool by_driver = port.traffic_class().find_first_of("123456789") != std::string::npos;
+  const bool marked = own.value_or(0) != 0 || port.default_roce_tos() != 0 || by_driver;
   if (marked) return {kTos, device, Verdict::kOk, text, "", ""};
   return {kTos,
           device,
@@ -80,6 +87,24 @@ Finding TrafficClass(const std::string& device, const node::Port& port,
           "adapter and switch"};
 }
 
+// Whether PFC is on for any priority; nothing where the driver's text does not tell: a flag for
+// each of the eight ("0,0,0,1,0,0,0,0"), or their bits as one number ("0x8").
+std::optional<bool> PfcIsOn(absl::string_view text) {
+  const std::vector<absl::string_view> flags =
+      absl::StrSplit(text, absl::ByAnyChar(", \t\n"), absl::SkipEmpty());
+  const bool all_flags = std::all_of(flags.begin(), flags.end(), [](absl::string_view flag) {
+    return flag == "0" || flag == "1";
+  });
+  if (flags.size() == 8 && all_flags) {
+    return std::find(flags.begin(), flags.end(), "1") != flags.end();
+  }
+  int bits = 0;
+  const bool one = flags.size() == 1 &&
+                   (absl::SimpleAtoi(flags[0], &bits) || absl::SimpleHexAtoi(flags[0], &bits));
+  if (one && bits >= 0 && bits < 256) return bits != 0;
+  return std::nullopt;
+}
+
 Finding PfcAndTrust(const std::string& device, const AdapterInterface& adapter) {
   constexpr const char* kLoses =
       "RoCE without priority flow control needs ECN, or loses packets under load";
@@ -87,27 +112,31 @@ Finding PfcAndTrust(const std::string& device, const AdapterInterface& adapter) 
     return {kPfc, device, Verdict::kUnknown, kNoInterface, kLoses, ""};
   }
   const node::Netdev& netdev = *adapter.netdev;
-  if (netdev.qos_trust().empty() && netdev.qos_pfc().empty()) {
+  const std::string& trust = netdev.qos_trust();
+  const std::string text =
+      absl::StrCat("trust ", trust.empty() ? "not readable" : trust, "; pfc ",
+                   netdev.qos_pfc().empty() ? "not readable" : netdev.qos_pfc(), OfBond(adapter));
+  const std::string tool = absl::StrCat("mlnx_qos -i ", netdev.name());
+  if (!trust.empty() && trust != "dscp") {
     return {kPfc,
             device,
-            Verdict::kUnknown,
-            "not readable here" + OfBond(adapter),
-            kLoses,
-            absl::StrCat("on the host: dcb pfc show dev ", netdev.name(), "; mlnx_qos -i ",
-                         netdev.name())};
+            Verdict::kDegraded,
+            text,
+            "the adapter does not go by DSCP: what is marked so lands in the priority of the rest",
+            tool + " --trust dscp"};
   }
-  const std::string text = absl::StrCat(
-      "trust ", netdev.qos_trust().empty() ? "not readable" : netdev.qos_trust(), "; pfc ",
-      netdev.qos_pfc().empty() ? "not readable" : netdev.qos_pfc(), OfBond(adapter));
-  if (netdev.qos_trust().empty() || netdev.qos_trust() == "dscp") {
-    return {kPfc, device, Verdict::kOk, text, "", ""};
+  const std::optional<bool> pfc = PfcIsOn(netdev.qos_pfc());
+  if (pfc == false) {
+    return {kPfc,
+            device,
+            Verdict::kDegraded,
+            text,
+            absl::StrCat("off for all priorities: ", kLoses),
+            tool + " --pfc 0,0,0,1,0,0,0,0 for priority 3, and the same in the switches"};
   }
-  return {kPfc,
-          device,
-          Verdict::kDegraded,
-          text,
-          "the adapter does not go by DSCP: what is marked so lands in the priority of the rest",
-          absl::StrCat("mlnx_qos -i ", netdev.name(), " --trust dscp")};
+  if (pfc == true && !trust.empty()) return {kPfc, device, Verdict::kOk, text, "", ""};
+  return {kPfc, device, Verdict::kUnknown,
+          text, kLoses, absl::StrCat("on the host: dcb pfc show dev ", netdev.name(), "; ", tool)};
 }
 
 }  // namespace

@@ -3,41 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include "tools/doctor/checks/checks.h"
+#include "tools/doctor/checks/checks_testing.h"
 #include "tools/doctor/checks/gids.h"
-#include "tools/node/testing/fixture.h"
 
 namespace farcall::doctor {
 namespace {
-
-node::Inventory Read(const char* fixture) {
-  static std::map<std::string, node::Inventory> known;
-  auto [at, fresh] = known.try_emplace(fixture);
-  if (fresh) at->second = node::ReadInventory(node::FixtureTree::Named(fixture).root());
-  return at->second;
-}
-
-bool Says(const Finding& finding, const std::string& text) {
-  return finding.finding.find(text) != std::string::npos ||
-         finding.meaning.find(text) != std::string::npos ||
-         finding.cure.find(text) != std::string::npos;
-}
-
-const Finding* Find(const Findings& findings, const std::string& check) {
-  for (const Finding& finding : findings) {
-    if (finding.check == check) return &finding;
-  }
-  return nullptr;
-}
-
-Verdict VerdictOf(const Findings& findings, const std::string& check) {
-  const Finding* const finding = Find(findings, check);
-  EXPECT_NE(finding, nullptr) << check;
-  return finding == nullptr ? Verdict::kUnknown : finding->verdict;
-}
 
 TEST(PortTest, AnActiveOneTellsWhatItIs) {
   const node::Inventory roce = Read("cx7_roce");
@@ -246,70 +219,6 @@ TEST(CapabilitiesTest, EachVerdict) {
   EXPECT_EQ(CheckCapabilities(device, false).verdict, Verdict::kUnknown);
 }
 
-TEST(CongestionTest, AHostThatIsSetUp) {
-  const node::Inventory roce = Read("cx7_roce");
-  const Findings findings = CheckCongestion(roce, roce.devices(0), std::nullopt, {});
-  EXPECT_EQ(VerdictOf(findings, "ecn"), Verdict::kOk);
-  EXPECT_EQ(VerdictOf(findings, "pfc and trust"), Verdict::kOk);
-  EXPECT_EQ(VerdictOf(findings, "traffic class"), Verdict::kOk);
-  EXPECT_TRUE(Says(*Find(findings, "traffic class"), "106 (DSCP 26)"));
-  EXPECT_EQ(Find(findings, "roce mode"), nullptr);
-}
-
-TEST(CongestionTest, WhatIsMissingOrNotReadable) {
-  node::Inventory roce = Read("cx7_roce");
-  for (node::Netdev& each : *roce.mutable_netdevs()) {
-    each.set_qos_trust("pcp");
-    each.clear_ecn_rp_priorities();
-  }
-  node::Device& device = *roce.mutable_devices(0);
-  device.mutable_ports(0)->set_default_roce_tos(0);
-  device.mutable_ports(0)->set_default_roce_mode("IB/RoCE v1");
-  Findings findings = CheckCongestion(roce, device, std::nullopt, {});
-  for (const char* check : {"ecn", "pfc and trust", "traffic class", "roce mode"}) {
-    EXPECT_EQ(VerdictOf(findings, check), Verdict::kDegraded) << check;
-  }
-  EXPECT_EQ(VerdictOf(CheckCongestion(roce, device, 104, {}), "traffic class"), Verdict::kOk);
-  // A pod with macvlan sees neither the adapter's interface nor configfs.
-  roce.clear_netdevs();
-  device.mutable_ports(0)->clear_default_roce_tos();
-  findings = CheckCongestion(roce, device, std::nullopt, {});
-  for (const char* check : {"ecn", "pfc and trust", "traffic class"}) {
-    EXPECT_EQ(VerdictOf(findings, check), Verdict::kUnknown) << check;
-  }
-}
-
-TEST(CongestionTest, OffEverywhereIsNotUnknown) {
-  node::Inventory roce = Read("cx7_roce");
-  for (node::Netdev& each : *roce.mutable_netdevs()) {
-    each.clear_ecn_np_priorities();
-    each.clear_ecn_rp_priorities();
-  }
-  const auto ecn = [&] {
-    return *Find(CheckCongestion(roce, roce.devices(0), std::nullopt, {}), "ecn");
-  };
-  EXPECT_EQ(ecn().verdict, Verdict::kDegraded);
-  EXPECT_TRUE(Says(ecn(), "roce_np/enable/3"));
-  for (node::Netdev& each : *roce.mutable_netdevs()) each.clear_ecn_files();
-  EXPECT_EQ(ecn().verdict, Verdict::kUnknown);
-  roce.clear_netdevs();
-  EXPECT_EQ(ecn().verdict, Verdict::kUnknown);
-  EXPECT_EQ(ecn().cure, "") << "there is no interface to name";
-}
-
-TEST(CongestionTest, ABondsMemberHasTheSettings) {
-  node::Inventory bond = Read("bond");
-  for (node::Netdev& each : *bond.mutable_netdevs()) {
-    if (each.name() == "ens1f0np0") each.set_qos_trust("pcp");
-  }
-  const Findings findings = CheckCongestion(bond, bond.devices(0), 104, {{"10.1.0.31", "bond0"}});
-  const Finding* const trust = Find(findings, "pfc and trust");
-  ASSERT_NE(trust, nullptr);
-  EXPECT_EQ(trust->verdict, Verdict::kDegraded);
-  EXPECT_TRUE(Says(*trust, "of ens1f0np0 in bond0")) << trust->finding;
-  EXPECT_TRUE(Says(*trust, "mlnx_qos -i ens1f0np0")) << trust->cure;
-}
-
 TEST(InterfaceTest, OneOfAnotherNamespaceWithTheSameNameIsNone) {
   node::Inventory roce = Read("cx7_roce");
   // A pod: the adapter's interface is on the host, and another has its name.
@@ -344,13 +253,6 @@ TEST(InterfaceTest, TheOneOfTheUsedEntryComesFirst) {
   EXPECT_TRUE(Says(CheckPorts(roce, device, nullptr, own)[0], "MTU of net1 1500"));
   EXPECT_EQ(VerdictOf(CheckCongestion(roce, device, 104, own), "ecn"), Verdict::kOk)
       << "the settings are the adapter's";
-}
-
-TEST(CongestionTest, NothingForInfiniBandAndIwarp) {
-  for (const char* fixture : {"cx7_infiniband", "iwarp"}) {
-    const node::Inventory inventory = Read(fixture);
-    EXPECT_TRUE(CheckCongestion(inventory, inventory.devices(0), std::nullopt, {}).empty());
-  }
 }
 
 TEST(CountersTest, EachVerdict) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/doctor/checks/checks.h"
+#include "tools/doctor/checks/checks_testing.h"
 #include "tools/node/testing/fixture.h"
 
 namespace farcall::doctor {
@@ -21,12 +22,6 @@ void ExpectWhole(const Finding& finding) {
   if (finding.verdict != Verdict::kFailed && finding.verdict != Verdict::kDegraded) return;
   EXPECT_FALSE(finding.meaning.empty()) << finding.finding;
   EXPECT_FALSE(finding.cure.empty()) << finding.finding;
-}
-
-bool Says(const Finding& finding, const std::string& text) {
-  return finding.finding.find(text) != std::string::npos ||
-         finding.meaning.find(text) != std::string::npos ||
-         finding.cure.find(text) != std::string::npos;
 }
 
 TEST(LibrariesTest, EachVerdict) {
