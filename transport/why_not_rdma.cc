@@ -12,6 +12,7 @@
 namespace farcall {
 namespace {
 
+// The reason's number in the first byte, then the detail.
 constexpr absl::string_view kPayload = "farcall/why-not-rdma";
 
 struct Reason {
@@ -84,17 +85,29 @@ absl::Status NotRdma(WhyNotRdma why, absl::string_view detail) {
   Check(reason.code != absl::StatusCode::kOk, "RDMA in use is no error");
   absl::Status error(reason.code, detail.empty() ? std::string(reason.text)
                                                  : absl::StrCat(reason.text, " (", detail, ")"));
-  error.SetPayload(kPayload, absl::Cord(std::string(1, static_cast<char>(why))));
+  const char number = static_cast<char>(why);
+  error.SetPayload(kPayload, absl::Cord(absl::StrCat(absl::string_view(&number, 1), detail)));
   return error;
 }
 
 bool CarriesReason(const absl::Status& error) { return error.GetPayload(kPayload).has_value(); }
 
 WhyNotRdma ReasonOf(const absl::Status& error) {
+absl::Status AddDetail(const absl::Status& error, absl::string_view what) {
+  const std::string detail = DetailOf(error);
+  return NotRdma(ReasonOf(error), absl::StrCat(what, detail.empty() ? "" : ": ", detail));
+}
+
   const auto payload = error.GetPayload(kPayload);
-  if (!payload.has_value() || payload->size() != 1) return WhyNotRdma::kBroken;
+  if (!payload.has_value() || payload->empty()) return WhyNotRdma::kBroken;
   const auto why = static_cast<uint8_t>((*payload)[0]);
   return why < kWhyNotRdmaCount ? static_cast<WhyNotRdma>(why) : WhyNotRdma::kBroken;
 }
 
 }  // namespace farcall
+std::string DetailOf(const absl::Status& error) {
+  const auto payload = error.GetPayload(kPayload);
+  if (!payload.has_value() || payload->empty()) return std::string(error.message());
+  return std::string(payload->Subcord(1, payload->size() - 1));
+}
+

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -60,13 +61,18 @@ absl::string_view Name(WhyNotRdma why);
 // One line for people: the reason, and the cure where there is one.
 absl::string_view Explain(WhyNotRdma why);
 
-// An error that carries a reason. `detail` (may be empty) has the names and numbers of this
-// case, and is appended to Explain(why).
+// An error that carries a reason and its detail, which stay as they are however the error is
+// annotated. `detail` (may be empty) has the names and numbers of this case, and stands behind
+// Explain(why) in the message.
 absl::Status NotRdma(WhyNotRdma why, absl::string_view detail);
+// The same with `what` before the detail: "WHAT: DETAIL", or WHAT alone.
+absl::Status AddDetail(const absl::Status& error, absl::string_view what);
 // Whether `error` was made by NotRdma.
 bool CarriesReason(const absl::Status& error);
 // The reason that `error` carries; kBroken if it carries none.
 WhyNotRdma ReasonOf(const absl::Status& error);
+// The detail that `error` carries; its message if it carries no reason.
+std::string DetailOf(const absl::Status& error);
 
 }  // namespace farcall
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
+#include "transport/base/errno_status.h"
 
 namespace farcall {
 namespace {
@@ -41,6 +42,27 @@ TEST(WhyNotRdmaTest, AnErrorCarriesItsReason) {
     EXPECT_TRUE(absl::StrContains(error.message(), Explain(At(i))));
     EXPECT_TRUE(absl::StrContains(error.message(), "mlx5_0"));
   }
+}
+
+TEST(WhyNotRdmaTest, TheDetailIsTheSameHoweverTheErrorIsTold) {
+  for (size_t i = 1; i < kWhyNotRdmaCount; ++i) {
+    for (const char* const detail : {"", "mlx5_0", "mlx5_0 (port 1)", ": (", "a\nb"}) {
+      const absl::Status error = NotRdma(At(i), detail);
+      EXPECT_EQ(DetailOf(error), detail);
+      const absl::Status told = Detached(Annotate(Annotate(error, "cannot connect"), "channel"));
+      EXPECT_EQ(DetailOf(told), detail);
+      EXPECT_EQ(ReasonOf(told), At(i));
+    }
+  }
+  EXPECT_EQ(DetailOf(absl::UnavailableError("a cable")), "a cable");
+}
+
+TEST(WhyNotRdmaTest, WhatIsAddedStandsBeforeTheDetail) {
+  const absl::Status error = NotRdma(WhyNotRdma::kCapacity, "16 receives");
+  const absl::Status added = AddDetail(Annotate(error, "cannot connect"), "10.0.0.1:80");
+  EXPECT_EQ(added, NotRdma(WhyNotRdma::kCapacity, "10.0.0.1:80: 16 receives"));
+  EXPECT_EQ(AddDetail(NotRdma(WhyNotRdma::kTimedOut, ""), "10.0.0.1:80"),
+            NotRdma(WhyNotRdma::kTimedOut, "10.0.0.1:80"));
 }
 
 TEST(WhyNotRdmaTest, TheTextStandsAloneWithoutDetail) {

@@ -35,7 +35,8 @@ std::string Limit(uint64_t bytes) {
 
 std::string Why(WhyNotRdma why, absl::string_view detail) {
   if (why == WhyNotRdma::kInUse) return "usable";
-  return StrCat("not usable: ", Name(why), ": ", detail.empty() ? Explain(why) : detail);
+  const std::string behind = detail.empty() ? "" : StrCat(" (", detail, ")");
+  return StrCat("not usable: ", Name(why), ": ", Explain(why), behind);
 }
 
 void AddProcess(const ServerStatus& status, std::string& out) {

@@ -25,7 +25,8 @@ TEST(DumpTextTest, TellsWhatAReportNeeds) {
         "\nfallbacks no_device 7\n",
         "\ndevice mlx5_0 (RoCE): usable, open\n",
         "\n  port 1 active, mtu 4096\n",
-        "\ndevice mlx5_1 (InfiniBand): not usable: no_active_port: mlx5_1\n",
+        "\ndevice mlx5_1 (InfiniBand): not usable: no_active_port: no RDMA port is active: check "
+        "cable, switch and interface (mlx5_1)\n",
         "\n  async events: port_err 1, port_active 2\n",
         "breaks: retry_exc_err 4, wr_flush_err 6\n",
         "\n  waits for credits 7, for slots 8, for memory 9\n",
@@ -89,6 +90,8 @@ TEST(DumpTextTest, TellsThatNobodyAskedForRdma) {
   status.runtime.rdma.looked = true;
   status.runtime.rdma.why = WhyNotRdma::kMemlock;
   EXPECT_TRUE(absl::StrContains(DumpText(status), "not usable: memlock: the process may not lock"));
+  status.runtime.rdma.why_detail = "mlx5_0: 64 KiB";
+  EXPECT_TRUE(absl::StrContains(DumpText(status), "(ulimit -l) (mlx5_0: 64 KiB)\n"));
   status.process.memlock_bytes = ProcessStatus::kUnlimited;
   EXPECT_TRUE(absl::StrContains(DumpText(status), "memlock_limit_bytes unlimited"));
 }

@@ -4,9 +4,7 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
-#include "transport/link/reason.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -223,9 +221,7 @@ void LinkConnection::OnChanged() {
     Govern();
   } else if (was_on_rdma_ && requires_rdma() && linked_->may_upgrade()) {
     // Not so at an end in order, where RDMA goes first.
-    const absl::Status& why = linked_->why_not();
-    return linked_->Close(NotRdma(ReasonOf(why), absl::StrCat(DetailOf(why), ": ", PeerName())),
-                          CloseMode::kAbort);
+    return linked_->Close(AddDetail(linked_->why_not(), PeerName()), CloseMode::kAbort);
   }
   TellUpgrade();
 }

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "transport/link/link_connection.h"
-#include "transport/link/reason.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "transport/link/linked_stream.h"
-#include "transport/link/reason.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "transport/base/trace.h"
 #include "transport/link/client_upgrader.h"
-#include "transport/link/reason.h"
 #include "transport/link/server_upgrader.h"
 #include "transport/why_not_rdma.h"
 

@@ -2,19 +2,13 @@
 
 #include "transport/link/reason.h"
 
+#include <string>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
-
-std::string DetailOf(const absl::Status& why) {
-  absl::string_view text = why.message();
-  if (!absl::ConsumePrefix(&text, Explain(ReasonOf(why)))) return std::string(text);
-  if (absl::ConsumePrefix(&text, " (")) absl::ConsumeSuffix(&text, ")");
-  return std::string(text);
-}
 
 absl::Status ReasonOfPeer(uint32_t number, absl::string_view detail) {
   const std::string told = absl::CHexEscape(detail.substr(0, kMostReasonText));

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -14,10 +13,6 @@ namespace farcall {
 
 // Bytes of a text of the peer's that count; the rest is cut.
 constexpr size_t kMostReasonText = 256;
-
-// What an error of NotRdma (why_not_rdma.h) says beside Explain: the names and numbers of
-// its case. For other errors all they say.
-std::string DetailOf(const absl::Status& why);
 
 // The reason that a peer gave by number and detail, as an error of this end: what the
 // peer's host lacks is kPeerHasNone here, in words. Unprintable bytes are escaped.

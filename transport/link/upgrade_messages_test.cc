@@ -100,12 +100,6 @@ TEST(UpgradeMessagesTest, MalformedIsAnError) {
   EXPECT_TRUE(absl::IsInvalidArgument(ParseOffer(offer.SerializeAsString()).status()));
 }
 
-TEST(ReasonTest, DetailIsWhatExplainDoesNotSay) {
-  EXPECT_EQ(DetailOf(NotRdma(WhyNotRdma::kMemlock, "64 KiB allowed")), "64 KiB allowed");
-  EXPECT_EQ(DetailOf(NotRdma(WhyNotRdma::kMemlock, "")), "");
-  EXPECT_EQ(DetailOf(absl::UnavailableError("reset")), "reset");
-}
-
 TEST(ReasonTest, WhatThePeersHostLacksIsThePeers) {
   const absl::Status why = ReasonOfPeer(4, "looked in /sys");
   EXPECT_EQ(ReasonOf(why), WhyNotRdma::kPeerHasNone);

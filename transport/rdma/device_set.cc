@@ -7,8 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "transport/base/check.h"
 #include "transport/rdma/context_use.h"
 #include "transport/rdma/why_no_device.h"
@@ -43,14 +41,8 @@ struct DeviceSet::Entry {
   }
 };
 
-// NotRdma() taken apart again.
 DeviceSet::Verdict DeviceSet::VerdictOf(const absl::Status& error) {
-  const WhyNotRdma why = ReasonOf(error);
-  absl::string_view detail = error.message();
-  if (absl::ConsumePrefix(&detail, Explain(why)) && absl::ConsumePrefix(&detail, " (")) {
-    absl::ConsumeSuffix(&detail, ")");
-  }
-  return {why, std::string(detail)};
+  return {ReasonOf(error), DetailOf(error)};
 }
 
 DeviceSet::DeviceSet(const VerbsApi& api, const RdmaOptions& options, RdmaRegistrar& registrar,

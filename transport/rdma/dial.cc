@@ -130,7 +130,8 @@ void Dial::OnSetUpNews(const CmNews& news) {
     const auto data = DecodeRejectData(news.private_data);
     if (!data.ok()) return Step(*event, RejectStatus(news.status));
     // What is wrong there, seen from here.
-    return Step(*event, absl::UnavailableError(absl::StrCat(Name(data->why), ": ", data->text)));
+    const char* const colon = data->text.empty() ? "" : ": ";
+    return Step(*event, absl::UnavailableError(absl::StrCat(Name(data->why), colon, data->text)));
   }
   const char* const name = host_.parts().api.rdma.event_str(news.type);
   Step(*event,
@@ -254,9 +255,8 @@ void Dial::Open() {
 
 void Dial::Fail(WhyNotRdma why, const absl::Status& detail) {
   // The reason may be known better where it failed.
-  error_ = CarriesReason(detail)
-               ? Annotate(detail, peer().ToString())
-               : NotRdma(why, absl::StrCat(peer().ToString(), ": ", detail.message()));
+  const absl::Status known = CarriesReason(detail) ? detail : NotRdma(why, detail.message());
+  error_ = AddDetail(known, peer().ToString());
   Release();
   ++next_;
   port_tries_ = 0;

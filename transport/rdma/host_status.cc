@@ -45,7 +45,7 @@ RdmaStatus RdmaHost::Status() const {
   }
   if (!available.ok()) {
     status.why = ReasonOf(available);
-    status.why_detail = std::string(available.message());
+    status.why_detail = DetailOf(available);
   }
   for (const auto& [context, use] : uses_) {
     RdmaDeviceStatus* const device = FindByName(status.devices, use->device().name());

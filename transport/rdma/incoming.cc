@@ -127,8 +127,7 @@ void Incoming::Open() {
 }
 
 void Incoming::Reject(const absl::Status& why) {
-  const std::string bytes =
-      EncodeRejectData({.why = ReasonOf(why), .text = std::string(why.message())});
+  const std::string bytes = EncodeRejectData({.why = ReasonOf(why), .text = DetailOf(why)});
   rdma_cm_id* const id = pair_ != nullptr ? pair_->id() : id_.get();
   if (id == nullptr) return;
   // Fails where the peer has gone, who then needs no answer.

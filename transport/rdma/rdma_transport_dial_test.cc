@@ -83,7 +83,8 @@ TEST_F(RdmaTransportTest, AnErrorNamesTheLastAddress) {
   const absl::Status status =
       Dial({{*Address::Parse("10.9.0.77:5"), "", LinkLayer::kUnknown}}, Pass(1));
   EXPECT_EQ(ReasonOf(status), WhyNotRdma::kUnreachable) << status;
-  EXPECT_TRUE(absl::StrContains(status.message(), "10.9.0.77:5")) << status;
+  EXPECT_TRUE(absl::StartsWith(DetailOf(status), "10.9.0.77:5: ")) << status;
+  EXPECT_TRUE(absl::StartsWith(status.message(), "cannot connect to 10.9.0.77:5 over RDMA: "));
 }
 
 TEST_F(RdmaTransportTest, GivingUpADialAtAnyStepLeavesNothing) {

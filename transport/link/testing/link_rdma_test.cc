@@ -4,6 +4,7 @@
 // queue pairs that break under load.
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_cases.h"
 #include "transport/link/testing/link_rdma_harness.h"
@@ -208,6 +210,39 @@ TEST(LinkRdmaTest, CallsGoOnWhenTheDevicesAreRemoved) {
   EXPECT_NE(duo->client.info().why_not_rdma, WhyNotRdma::kInUse);
   duo.reset();
   EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
+// From where it failed to what the connection, the log and the events say it is told on.
+TEST(LinkRdmaTest, TheDetailOfAFailedDialIsTheReasonsOwnAndToldOnce) {
+  struct Case {
+    const char* call;  // that fails with ENOMEM
+    WhyNotRdma why;
+    const char* detail;  // behind the address
+  };
+  for (const Case& one : {
+           Case{"rdma_resolve_addr", WhyNotRdma::kUnreachable,
+                "rdma_resolve_addr: Cannot allocate memory"},
+           Case{"rdma_resolve_route", WhyNotRdma::kUnreachable,
+                "rdma_resolve_route: Cannot allocate memory"},
+           Case{"rdma_connect", WhyNotRdma::kDeviceRefused, "rdma_connect: Cannot allocate memory"},
+       }) {
+    Stepped harness(FakeMode::kStepped, nullptr, Options(/*require=*/false));
+    harness.fabric().faults().FailEvery(one.call, ENOMEM);
+    ConformanceRun run(harness);
+    auto duo = run.Connect();
+    ASSERT_NE(duo, nullptr);
+    ASSERT_TRUE(
+        harness.Until([&] { return duo->client.info().why_not_rdma != WhyNotRdma::kPending; }));
+    const ConnectionInfo info = duo->client.info();
+    EXPECT_EQ(Name(info.why_not_rdma), Name(one.why));
+    const std::vector<std::string> parts =
+        absl::StrSplit(info.why_detail, absl::MaxSplits(": ", 1));
+    ASSERT_EQ(parts.size(), 2u) << info.why_detail;
+    EXPECT_TRUE(Address::Parse(parts[0]).ok()) << info.why_detail;
+    EXPECT_EQ(parts[1], one.detail);
+    duo.reset();
+    EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+  }
 }
 
 // Nobody says anything; only the progress timer tells.
