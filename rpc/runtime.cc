@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "rpc/status/options_text.h"
 #include "rpc/status/process_status.h"
 #include "rpc/version.h"
+#include "rpc/wire/frame.h"
 #include "transport/base/check.h"
 #include "transport/base/clock.h"
 #include "transport/base/cores.h"
@@ -115,7 +117,9 @@ struct Runtime::Machine {
                                                              record,
                                                              &copied});
     upgrades = std::make_unique<UpgradeRecord>(tell, &events);
-    transport = std::make_unique<ChosenTransport>(*tls, *rdma, *upgrades, UpgradeOptions());
+    UpgradeOptions upgrade;
+    upgrade.counted_opening = std::string(kFrameMagic);
+    transport = std::make_unique<ChosenTransport>(*tls, *rdma, *upgrades, upgrade);
   }
 
   RuntimeStatus Status() {

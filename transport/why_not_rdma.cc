@@ -52,7 +52,9 @@ constexpr std::array<Reason, kWhyNotRdmaCount> kReasons = {{
     {"capacity", "the receives, queue entries or connections set aside for RDMA are used up",
      kExhausted},
     {"not_for_this_address", "this kind of address has no RDMA", kFailedPrecondition},
-    {"peer_silent", "the peer does not know the hello of farcall: brpc, or another program",
+    {"peer_silent",
+     "the peer speaks no hello of farcall: it is brpc or another program, or a client that has "
+     "use_rdma off or no RDMA",
      kFailedPrecondition},
     {"peer_off", "the peer has use_rdma off", kFailedPrecondition},
     {"peer_has_none", "the peer has no RDMA", kUnavailable},

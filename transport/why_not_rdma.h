@@ -33,7 +33,7 @@ enum class WhyNotRdma : uint8_t {
   kCapacity = 11,           // receives, queue entries or connections are used up
   kNotForThisAddress = 12,  // a unix socket, or an address that has no RDMA
   // The peer.
-  kPeerSilent = 13,   // it does not know the hello: brpc, or another program
+  kPeerSilent = 13,   // it speaks no hello: brpc, another program, a client without RDMA
   kPeerOff = 14,      // use_rdma is off there
   kPeerHasNone = 15,  // it has no RDMA for one of the reasons above
   // The way there.

@@ -7,8 +7,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "rpc/testing/eventually.h"
+#include "rpc/testing/raw_peer.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
 #include "transport/testing/temp_dir.h"
@@ -128,6 +130,26 @@ TEST(ConnectTest, WithUseRdmaCallsTravelOverTcpAndOneLineTellsWhy) {
   const UpgradeCounts counts = (*client.runtime()).upgrade_counts();
   EXPECT_EQ(counts.upgrades, 0u);
   EXPECT_EQ(counts.fallbacks[static_cast<size_t>(why)], 1u);
+}
+
+TEST(ConnectTest, OnlyClientsOfTheProtocolAreCountedAsWithoutRdma) {
+  ServerOptions options;
+  options.use_rdma = true;
+  TestServer server(EchoBack, options);
+  const auto missed = [&] {
+    const UpgradeCounts counts = (*server.runtime()).upgrade_counts();
+    return counts.fallbacks[static_cast<size_t>(WhyNotRdma::kPeerSilent)];
+  };
+  for (const absl::string_view opening : {"GET /health HTTP/1.0\r\n\r\n", "garbage of 18 bytes"}) {
+    RawPeer peer(server.address());
+    EXPECT_TRUE(peer.Send(opening));
+    EXPECT_TRUE(peer.WaitForEnd()) << opening;
+  }
+  EXPECT_EQ(missed(), 0u);
+  TestClient client(server.address());
+  TestCall call;
+  ASSERT_TRUE(call.Call(client.channel()).Echoed()) << call.Error();
+  EXPECT_EQ(missed(), 1u);
 }
 
 TEST(ConnectTest, AServerWithoutRdmaSaysSoToAClientThatWantsIt) {

@@ -18,8 +18,6 @@
 namespace farcall {
 namespace {
 
-constexpr absl::string_view kMagic = "PRPC";
-
 // Bytes of a meta, which usually has 30 to 100. What is larger leaves more memory in a
 // reused Frame than the next ones are likely to need.
 constexpr size_t kOrdinaryMetaSize = 4096;
@@ -39,9 +37,9 @@ void StoreBigEndian32(size_t value, uint8_t* to) {
   for (int i = 0; i < 4; ++i) to[i] = static_cast<uint8_t>(value >> (24 - 8 * i));
 }
 
-absl::Status CheckMagic(absl::string_view front) {
-  const absl::string_view magic = front.substr(0, kMagic.size());
-  if (magic == kMagic.substr(0, magic.size())) return absl::OkStatus();
+absl::Status CheckFrameMagic(absl::string_view front) {
+  const absl::string_view magic = front.substr(0, kFrameMagic.size());
+  if (magic == kFrameMagic.substr(0, magic.size())) return absl::OkStatus();
   // An alert, or a handshake, of TLS or SSL 3: RFC 8446 section 5.1.
   const bool tls = (magic[0] == 0x15 || magic[0] == 0x16) && (magic.size() < 2 || magic[1] == 3);
   return absl::InvalidArgumentError(absl::StrCat(
@@ -79,7 +77,7 @@ absl::StatusOr<size_t> ReadHeader(const Buffer& input, const FrameLimits& limits
                                   FrameHeader& header) {
   char scratch[kFrameHeaderSize];
   const absl::string_view front = input.Front(std::min(input.size(), kFrameHeaderSize), scratch);
-  if (absl::Status status = CheckMagic(front); !status.ok()) return status;
+  if (absl::Status status = CheckFrameMagic(front); !status.ok()) return status;
   if (front.size() < kFrameHeaderSize) return kFrameHeaderSize;
   header = {.body_size = LoadBigEndian32(front.data() + 4),
             .meta_size = LoadBigEndian32(front.data() + 8)};
@@ -203,7 +201,7 @@ absl::StatusOr<FrameEncoder> FrameEncoder::Measure(wire::RpcMeta& meta,
 }
 
 void FrameEncoder::WriteHeader(uint8_t* out) const {
-  std::copy(kMagic.begin(), kMagic.end(), out);
+  std::copy(kFrameMagic.begin(), kFrameMagic.end(), out);
   StoreBigEndian32(meta_size_ + payload_size_ + following_size_, out + 4);
   StoreBigEndian32(meta_size_, out + 8);
 }

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "google/protobuf/message_lite.h"
 #include "rpc/wire/rpc_meta.pb.h"
 #include "transport/buffer/block_pool.h"
@@ -22,6 +23,7 @@
 
 namespace farcall {
 
+inline constexpr absl::string_view kFrameMagic = "PRPC";
 inline constexpr size_t kFrameHeaderSize = 12;
 
 struct FrameLimits {

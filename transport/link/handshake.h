@@ -28,6 +28,7 @@ struct Handshaken {
   Kind kind = Kind::kPlain;
   size_t peer_window = 0;  // kLinked: bytes that the peer takes
   absl::Status why;
+  bool missed = true;  // kPlain: it is counted as one that stays on TCP
 };
 
 // One end's hello on a TCP connection that is started. With the loop held.

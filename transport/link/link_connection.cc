@@ -19,7 +19,7 @@ std::unique_ptr<LinkConnection> LinkConnection::SayHello(Parts parts, Duration t
 
 std::unique_ptr<LinkConnection> LinkConnection::Plain(Parts parts, const absl::Status& why) {
   std::unique_ptr<LinkConnection> made(new LinkConnection(std::move(parts), LinkRole::kClient));
-  made->BecomePlain(why);
+  made->BecomePlain(why, /*missed=*/true);
   return made;
 }
 
@@ -154,7 +154,7 @@ void LinkConnection::OnHandshaken(const Handshaken& result) {
       BecomeLinked(result.peer_window);
       break;
     case Handshaken::Kind::kPlain:
-      BecomePlain(result.why);
+      BecomePlain(result.why, result.missed);
       break;
     case Handshaken::Kind::kSilent:
       phase_ = Phase::kClosed;
@@ -167,11 +167,11 @@ void LinkConnection::OnHandshaken(const Handshaken& result) {
   hello_call_.Post(loop_, [this, kind = result.kind] { std::exchange(on_hello_, nullptr)(kind); });
 }
 
-void LinkConnection::BecomePlain(const absl::Status& why) {
+void LinkConnection::BecomePlain(const absl::Status& why, bool missed) {
   phase_ = Phase::kPlain;
   why_ = why;
   ++info_version_;
-  Record();
+  if (missed) Record();
   TellUpgrade();
   if (requires_rdma() && role_ == LinkRole::kServer) return Finish(why);
   if (!early_.empty()) parts_.tcp->Write(std::exchange(early_, Buffer()));

@@ -94,7 +94,7 @@ class LinkConnection final : public Connection,
   void OnEnded(const absl::Status& why) override;
   void OnChanged() override;
 
-  void BecomePlain(const absl::Status& why);
+  void BecomePlain(const absl::Status& why, bool missed);
   void BecomeLinked(size_t peer_window);
   bool requires_rdma() const { return parts_.settings->options.require_rdma; }
   bool MayRead() const;

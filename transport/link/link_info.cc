@@ -35,7 +35,7 @@ void LinkConnection::Record() {
   UpgradeRecord& record = *parts_.settings->record;
   const WhyNotRdma reason = ReasonOf(why_);
   if (reason == WhyNotRdma::kNotAsked) return;
-  // A server hears from every probe, and from every peer that wants no more.
+  // A server hears from every client that wants no RDMA.
   const bool usual = role_ == LinkRole::kServer && reason == WhyNotRdma::kPeerSilent;
   usual ? record.CountFallback(why_) : record.OnFallback(LogName(), why_);
 }

@@ -33,7 +33,8 @@ class ServerHandshake final : public Handshake {
   void Probe();
   void OnAvailable(const absl::Status& available);
   void Answer(const absl::Status& available);
-  void Done(Handshaken::Kind kind, absl::Status why);
+  bool BeginsAsCounted(const Buffer& input) const;
+  void Done(Handshaken::Kind kind, absl::Status why, bool missed = true);
   void StartTimer() {
     const Duration timeout = parts_.settings->options.sniff_timeout;
     if (!timer_.pending()) parts_.loop.SetTimer(timer_, parts_.loop.now() + timeout);
@@ -48,6 +49,7 @@ class ServerHandshake final : public Handshake {
   ServerHello state_ = ServerHello::kSilent;
   link::Hello hello_;
   absl::Status available_ = NotRdma(WhyNotRdma::kTimedOut, "looking for RDMA devices");
+  bool counted_ = false;  // it has begun as those that could have said hello
   size_t read_ = 0;
   size_t written_ = 0;
   Timer timer_;
@@ -67,6 +69,7 @@ size_t ServerHandshake::OnRead(Buffer& input) {
       On(ServerHelloEvent::kHello);
       break;
     case HelloCut::kOther:
+      counted_ = BeginsAsCounted(input);
       On(ServerHelloEvent::kOtherBytes);
       break;
     case HelloCut::kBroken:
@@ -95,9 +98,9 @@ void ServerHandshake::On(ServerHelloEvent event) {
         Answer(available_);
         return Done(Handshaken::Kind::kPlain, available_);
       }
-      return Done(
-          Handshaken::Kind::kPlain,
-          unwanted_.ok() ? NotRdma(WhyNotRdma::kPeerSilent, "it sent no hello") : unwanted_);
+      return Done(Handshaken::Kind::kPlain,
+                  unwanted_.ok() ? NotRdma(WhyNotRdma::kPeerSilent, "it sent no hello") : unwanted_,
+                  counted_);
     case ServerHello::kClosed:
       return Done(
           Handshaken::Kind::kClosed,
@@ -156,10 +159,17 @@ void ServerHandshake::Answer(const absl::Status& available) {
   parts_.tcp.Write(Buffer(bytes));
 }
 
-void ServerHandshake::Done(Handshaken::Kind kind, absl::Status why) {
+bool ServerHandshake::BeginsAsCounted(const Buffer& input) const {
+  const std::string& opening = parts_.settings->options.counted_opening;
+  if (input.size() < opening.size()) return false;
+  std::string scratch(opening.size(), '\0');
+  return input.Front(opening.size(), scratch.data()) == opening;
+}
+
+void ServerHandshake::Done(Handshaken::Kind kind, absl::Status why, bool missed) {
   parts_.loop.CancelTimer(timer_);
   parts_.tcp.ResumeRead();
-  parts_.user.OnHandshaken({kind, hello_.window(), std::move(why)});
+  parts_.user.OnHandshaken({kind, hello_.window(), std::move(why), missed});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #define FARCALL_TRANSPORT_LINK_UPGRADE_OPTIONS_H_
 
 #include <chrono>
+#include <string>
 
 #include "absl/status/status.h"
 #include "transport/base/time.h"
@@ -34,6 +35,10 @@ struct UpgradeOptions {
   Duration busy_hello_timeout = std::chrono::seconds(3);
   // For how long a peer that did not answer is remembered. 0 to 1 h.
   Duration silent_peer_memory = std::chrono::seconds(60);
+  // Server: the first bytes of peers that could have said hello. Of those that say none, who begins
+  // otherwise, as a browser or a port scanner, is not missed: neither counted nor logged. Empty:
+  // all count.
+  std::string counted_opening;
   // Server: half a hello, and silence; or something to be written while nothing came. 1 ms to
   // 60 s.
   Duration sniff_timeout = std::chrono::seconds(3);

@@ -39,9 +39,6 @@ void UpgradingConnector::Begin(const std::shared_ptr<UpgradingConnector>& self) 
   if (peer_.family() == AddressFamily::kUnix) {
     return OnProbed(NotRdma(WhyNotRdma::kNotForThisAddress, "a unix socket"));
   }
-  if (settings_->record->KnownSilent(peer_.ToString(), loop_.now())) {
-    return OnProbed(NotRdma(WhyNotRdma::kPeerSilent, ""));
-  }
   loop_.SetTimer(timer_, loop_.now() + settings_->options.probe_timeout);
   settings_->rdma->Probe(loop_, [weak = std::weak_ptr(self)](const absl::Status& available) {
     if (const auto alive = weak.lock()) alive->OnProbed(available);
@@ -52,6 +49,10 @@ void UpgradingConnector::OnProbed(const absl::Status& available) {
   if (self_ == nullptr || std::exchange(probed_, true)) return;
   loop_.CancelTimer(timer_);
   plain_ = available;
+  // What this host lacks is told first: it can be cured here.
+  if (plain_.ok() && settings_->record->KnownSilent(peer_.ToString(), loop_.now())) {
+    plain_ = NotRdma(WhyNotRdma::kPeerSilent, "it did not answer the hello of one before");
+  }
   if (!plain_.ok() && requires_rdma()) return Finish(plain_);
   Dial();
 }
@@ -101,7 +102,7 @@ void UpgradingConnector::OnHello(Handshaken::Kind kind) {
   if (!silent || !patient_) {
     record.RememberSilent(peer, now, now + settings_->options.silent_peer_memory);
   }
-  plain_ = NotRdma(WhyNotRdma::kPeerSilent, "");
+  plain_ = NotRdma(WhyNotRdma::kPeerSilent, "it did not answer the hello");
   if (requires_rdma()) return Finish(plain_);
   Dial();
 }

@@ -5,12 +5,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_harness.h"
+#include "transport/link/testing/raw_peer.h"
+#include "transport/link/upgrading_transport.h"
 #include "transport/testing/conformance_run.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/why_not_rdma.h"
@@ -142,6 +146,55 @@ TEST_P(LinkReasonsTest, AreErrorsWhereItIsRequired) {
 
 INSTANTIATE_TEST_SUITE_P(All, LinkReasonsTest, testing::ValuesIn(kCases),
                          [](const auto& one) { return one.param.name; });
+
+uint64_t MissedPeers(LinkHarness& harness) {
+  return harness.record().counts().fallbacks[static_cast<size_t>(WhyNotRdma::kPeerSilent)];
+}
+
+// A browser, a probe or a scanner could not have asked for RDMA, and is no cause for alarm.
+TEST(LinkPeerSilentTest, OnlyPeersThatCouldHaveSaidHelloAreCounted) {
+  LinkHarness harness(std::make_unique<SimHarness>(3), LinkVariant::Of(3));
+  UpgradeOptions options;
+  options.counted_opening = "PRPC";
+  UpgradingTransport counting(harness.tcp(), nullptr, harness.record(), options);
+  RawServer server(harness, counting, [](RawPeer& peer) {
+    peer.on_read = [](RawPeer& self) { self.Send(std::exchange(self.received, "")); };
+  });
+  const auto say = [&](absl::string_view opening) {
+    const auto client = RawPeer::Connect(harness, harness.tcp(), server.address());
+    client->Send(opening);
+    EXPECT_TRUE(harness.Until([&] { return client->received == opening; })) << opening;
+  };
+  for (const absl::string_view opening : {"GET /health HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\n",
+                                          "PRPX", "P", "PRP", "\x16\x03\x01"}) {
+    say(opening);
+    EXPECT_EQ(MissedPeers(harness), 0u) << opening;
+  }
+  say("PRPC");
+  EXPECT_EQ(MissedPeers(harness), 1u);
+  say("PRPC-call");
+  EXPECT_EQ(MissedPeers(harness), 2u);
+  EXPECT_TRUE(harness.log().empty()) << absl::StrJoin(harness.log(), "\n");
+}
+
+// What can be cured here is told, and not that the peer could not do it either.
+TEST(LinkPeerSilentTest, WhatThisHostLacksIsToldFirst) {
+  LinkVariant variant = LinkVariant::Of(4);
+  variant.client_available = NotRdma(WhyNotRdma::kNoDevice, "nowhere");
+  LinkHarness harness(std::make_unique<SimHarness>(4), variant);
+  ConformanceRun run(harness);
+  const RawServer server(harness, harness.tcp(), [](RawPeer&) {});
+  EventLoop& loop = harness.loops().at(0);
+  const TimePoint now = loop.clock().Now();
+  harness.record().RememberSilent(server.address().ToString(), now, now + std::chrono::hours(1));
+  ConnectionInfo info;
+  const absl::Status connected =
+      run.TryConnect(server.address(), ConnectOptions(), loop,
+                     [&](std::unique_ptr<Connection> connection) { info = connection->info(); });
+  ASSERT_TRUE(connected.ok()) << connected;
+  EXPECT_EQ(Name(info.why_not_rdma), Name(WhyNotRdma::kNoDevice));
+  EXPECT_EQ(info.why_detail, "nowhere");
+}
 
 TEST(LinkRequiredTest, IsHandedOverOnRdma) {
   LinkVariant variant = LinkVariant::Of(2);
