@@ -18,11 +18,11 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "benchmarks/common/load_run.h"
-#include "benchmarks/common/settled.h"
 #include "examples/attachment/block_store.pb.h"
 #include "examples/attachment/disk_calls.h"
 #include "examples/attachment/disk_report.h"
 #include "rpc/runtime.h"
+#include "rpc/settled_connection.h"
 #include "transport/buffer/block_writer.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8003", "host:port, ip:port, [v6]:port or unix:PATH");
@@ -63,7 +63,7 @@ absl::Status Open(farcall::Runtime& runtime, Disk& disk) {
     if (!channel.ok()) return channel.status();
     absl::Status asked;
     example::BlockStore_Stub stub(channel->get());
-    const auto connection = farcall::bench::SettledConnection(
+    const auto connection = farcall::SettledConnection(
         [&](farcall::Controller& controller) {
           example::InfoRequest request;
           stub.Info(&controller, &request, &disk.info, nullptr);

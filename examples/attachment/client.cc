@@ -16,10 +16,10 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/strings/str_cat.h"
-#include "benchmarks/common/settled.h"
 #include "examples/attachment/block_store.pb.h"
 #include "rpc/channel.h"
 #include "rpc/runtime.h"
+#include "rpc/settled_connection.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8003", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(uint64_t, blocks, 1024, "how many, from the first on");
@@ -81,7 +81,7 @@ class Disk {
   // `blocks` need.
   absl::Status Prepare(uint64_t blocks) {
     absl::Status asked;
-    const auto connection = farcall::bench::SettledConnection(
+    const auto connection = farcall::SettledConnection(
         [&](farcall::Controller& controller) {
           example::InfoRequest request;
           store_.Info(&controller, &request, &info_, nullptr);

@@ -17,10 +17,10 @@
 #include "absl/strings/str_format.h"
 #include "benchmarks/common/load_run.h"
 #include "benchmarks/common/number_text.h"
-#include "benchmarks/common/settled.h"
 #include "examples/kv/bench_calls.h"
 #include "examples/kv/kv.pb.h"
 #include "rpc/runtime.h"
+#include "rpc/settled_connection.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8005", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(uint64_t, keys, 100'000, "how many");
@@ -51,7 +51,7 @@ using Channels = std::vector<std::unique_ptr<Channel>>;
 // kFailedPrecondition: `transport` cannot be had, and why.
 absl::Status WaitFor(Channel& channel, const std::string& transport) {
   example::Kv_Stub stub(&channel);
-  const auto connection = farcall::bench::SettledConnection(
+  const auto connection = farcall::SettledConnection(
       [&stub](farcall::Controller& controller) {
         example::KvGetRequest request;
         example::KvGetResponse response;

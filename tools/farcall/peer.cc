@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "benchmarks/common/settled.h"
 #include "rpc/reflection/reflection.pb.h"
+#include "rpc/settled_connection.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall::cli {
@@ -104,7 +104,7 @@ absl::StatusOr<ChannelOptions> ReadChannelFlags(const Arguments& arguments, Runt
 absl::StatusOr<std::shared_ptr<const ConnectionInfo>> Reach(Channel& channel, Duration limit) {
   Reflection_Stub stub(&channel);
   // Whether it knows the service or not: a server that has answered was reached.
-  return bench::SettledConnection(
+  return SettledConnection(
       [&stub](Controller& controller) {
         ListServicesRequest request;
         ListServicesResponse response;

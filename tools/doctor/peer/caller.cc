@@ -11,7 +11,7 @@
 #include "benchmarks/common/call_load.h"
 #include "benchmarks/common/call_tally.h"
 #include "benchmarks/common/load_run.h"
-#include "benchmarks/common/settled.h"
+#include "rpc/settled_connection.h"
 #include "transport/buffer/registered_memory.h"
 
 namespace farcall::doctor {
@@ -111,7 +111,7 @@ absl::StatusOr<std::unique_ptr<Caller>> Caller::Connect(Runtime& runtime, const 
 
 absl::Status Caller::Settle() {
   Doctor_Stub stub(channel_.get());
-  return bench::SettledConnection(
+  return SettledConnection(
              [&stub](Controller& controller) {
                const EchoRequest request;
                EchoResponse response;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "benchmarks/common/settled.h"
+#include "rpc/settled_connection.h"
 
 #include <chrono>
 #include <thread>
@@ -8,12 +8,12 @@
 #include "absl/strings/str_cat.h"
 #include "transport/why_not_rdma.h"
 
-namespace farcall::bench {
+namespace farcall {
 
 absl::StatusOr<std::shared_ptr<const ConnectionInfo>> SettledConnection(
     absl::FunctionRef<void(Controller&)> call, Duration limit) {
   constexpr std::chrono::milliseconds kBetweenCalls{2};
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+  const auto began = std::chrono::steady_clock::now();
   while (true) {
     Controller controller;
     call(controller);
@@ -23,11 +23,11 @@ absl::StatusOr<std::shared_ptr<const ConnectionInfo>> SettledConnection(
           absl::StrCat("the server cannot be reached: ", controller.ErrorText()));
     }
     if (connection->why_not_rdma != WhyNotRdma::kPending ||
-        std::chrono::steady_clock::now() >= deadline) {
+        std::chrono::steady_clock::now() - began >= limit) {
       return connection;
     }
     std::this_thread::sleep_for(kBetweenCalls);
   }
 }
 
-}  // namespace farcall::bench
+}  // namespace farcall

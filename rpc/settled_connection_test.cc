@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "benchmarks/common/settled.h"
+#include "rpc/settled_connection.h"
 
 #include "gtest/gtest.h"
 
-namespace farcall::bench {
+namespace farcall {
 namespace {
 
 void Tell(Controller& controller, WhyNotRdma why) {
@@ -13,42 +13,42 @@ void Tell(Controller& controller, WhyNotRdma why) {
   controller.set_connection(std::move(info));
 }
 
-TEST(SettledTest, CallsUntilNothingIsPending) {
+TEST(SettledConnectionTest, CallsUntilNothingIsPending) {
   int calls = 0;
   const auto connection = SettledConnection(
       [&](Controller& controller) {
         Tell(controller, ++calls < 3 ? WhyNotRdma::kPending : WhyNotRdma::kInUse);
       },
-      std::chrono::hours(1));
+      Duration::max());
   ASSERT_TRUE(connection.ok()) << connection.status();
   EXPECT_EQ((*connection)->why_not_rdma, WhyNotRdma::kInUse);
   EXPECT_EQ(calls, 3);
 }
 
-TEST(SettledTest, FailedCallsTellTheirConnectionToo) {
+TEST(SettledConnectionTest, FailedCallsTellTheirConnectionToo) {
   const auto connection = SettledConnection(
       [](Controller& controller) {
         controller.SetFailed(kNoService, "no such service");
         Tell(controller, WhyNotRdma::kNotAsked);
       },
-      std::chrono::hours(1));
+      Duration::max());
   EXPECT_TRUE(connection.ok()) << connection.status();
 }
 
-TEST(SettledTest, GivesUpWaitingAtItsLimit) {
+TEST(SettledConnectionTest, GivesUpWaitingAtItsLimit) {
   const auto connection = SettledConnection(
       [](Controller& controller) { Tell(controller, WhyNotRdma::kPending); }, Duration::zero());
   ASSERT_TRUE(connection.ok()) << connection.status();
   EXPECT_EQ((*connection)->why_not_rdma, WhyNotRdma::kPending);
 }
 
-TEST(SettledTest, WithoutAConnectionTheServerIsUnavailable) {
+TEST(SettledConnectionTest, WithoutAConnectionTheServerIsUnavailable) {
   const auto connection = SettledConnection(
       [](Controller& controller) { controller.SetFailed(ECONNREFUSED, "refused"); },
-      std::chrono::hours(1));
+      Duration::max());
   EXPECT_EQ(connection.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(connection.status().message(), "the server cannot be reached: refused");
 }
 
 }  // namespace
-}  // namespace farcall::bench
+}  // namespace farcall
