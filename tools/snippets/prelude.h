@@ -6,6 +6,7 @@
 #ifndef FARCALL_TOOLS_SNIPPETS_PRELUDE_H_
 #define FARCALL_TOOLS_SNIPPETS_PRELUDE_H_
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
