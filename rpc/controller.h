@@ -60,8 +60,9 @@ class Controller final : public google::protobuf::RpcController {
   void SetFailed(int code, absl::string_view text);
   void SetFailed(const std::string& text) override { SetFailed(kInternal, text); }
 
-  // Bytes beside the message, never copied on the way: Append to the one you send,
-  // take from the one you get.
+  // Bytes beside the message, in blocks: Append to the one you send, take from the one you get.
+  // RegisteredMemory::Slice and slices of another attachment are sent from where they lie; a string
+  // that is appended is copied, and once more to be sent by RDMA (docs/memory.md).
   Buffer& request_attachment() { return request_attachment_; }
   Buffer& response_attachment() { return response_attachment_; }
 
