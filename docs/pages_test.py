@@ -95,6 +95,55 @@ class OperationsTest(unittest.TestCase):
             self.assertIn('"%s"' % name, names)
 
 
+def fields(header, struct):
+    """The names of the members of a struct of options."""
+    body = re.search(r"(?ms)^struct %s \{\n(.*?)^\};" % struct, read(header)).group(1)
+    return re.findall(r"(?m)^  [\w:<>,* ]+ (\w+)(?: = [^;]*)?;", body)
+
+
+class DumpTest(unittest.TestCase):
+    """What /status/dump tells of the options."""
+
+    # Not values: handles of the program's own, and what is told by its members.
+    UNTOLD = {"runtime", "log", "mode", "pool", "rdma", "registration_cache"}
+
+    def test_it_tells_each_option(self):
+        source = read("rpc/status/options_text.cc")
+        for header, struct, prefix in (
+                ("rpc/server_options.h", "ServerOptions", ""),
+                ("rpc/runtime_options.h", "RuntimeOptions", ""),
+                ("transport/loop/polling.h", "PollingOptions", "polling."),
+                ("transport/buffer/block_pool.h", "BlockPoolOptions", "pool."),
+                ("transport/buffer/registration_cache.h", "RegistrationCacheOptions",
+                 "registration_cache."),
+                ("transport/rdma_options.h", "RdmaOptions", "rdma.")):
+            names = set(fields(header, struct))
+            self.assertGreater(len(names), 1, struct)
+            for name in names - self.UNTOLD:
+                self.assertIn('{"%s%s",' % (prefix, name), source)
+
+
+class FromBrpcTest(unittest.TestCase):
+    PAGE = read("docs/from-brpc.md")
+
+    def test_the_codes_that_are_never_produced_are_those(self):
+        listed = re.search(r"never produces ([A-Z, and]+),", self.PAGE).group(1)
+        never = set(re.findall(r"[A-Z]+", listed))
+        names = dict(re.findall(r"(?m)^  (k\w+) = \d+, +// ([A-Z]+):", read("rpc/errors.h")))
+        self.assertGreater(len(names), 15)
+        # Who only tells codes apart, or has a protocol of the same name.
+        others = ("errors.cc", "errors.h", "error_class.cc", "protocol_guess.h")
+        source = ""
+        for where, _, files in os.walk(os.path.join(ROOT, "rpc")):
+            source += "".join(read(os.path.join(where, name)) for name in files
+                              if name.endswith((".cc", ".h")) and name not in others
+                              and not name.endswith(("_test.cc", "_testing.h"))
+                              and not where.endswith("/testing"))
+        source = re.sub(r"case k\w+:|ProtocolGuess::k\w+|[!=]= k\w+\b", "", source)
+        made = {text for name, text in names.items() if re.search(r"\b%s\b" % name, source)}
+        self.assertEqual(set(names.values()) - made, never)
+
+
 class WhyIsRdmaOffTest(unittest.TestCase):
     PAGE = read("docs/why-is-rdma-off.md")
 

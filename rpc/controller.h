@@ -74,8 +74,9 @@ class Controller final : public google::protobuf::RpcController {
   void set_request_id(absl::string_view id) { request_id_ = std::string(id); }
   const std::string& request_id() const { return request_id_; }
 
-  // Pairs of text beside the message, up to the size of a meta: those of the request (set by the
-  // client, read by the server), and of the response the other way round.
+  // Pairs of text beside the message: those of the request (set by the client, read by the server),
+  // and of the response the other way round. At most 256 pairs, with 64 KiB in a request, beyond
+  // which it fails with EREQUEST, and 256 KiB in a response, beyond which ERESPONSE.
   UserFields& request_user_fields() { return request_user_fields_; }
   UserFields& response_user_fields() { return response_user_fields_; }
 

@@ -75,6 +75,7 @@ std::vector<std::pair<std::string, std::string>> OptionsText(const RuntimeOption
       {"event_loops", options.event_loops == 0 ? "default" : absl::StrCat(options.event_loops)},
       {"cpus", names(options.cpus)},
       {"polling", Text(options.polling.mode)},
+      {"polling.spin", absl::StrCat(options.polling.spin / std::chrono::microseconds(1), " us")},
       {"max_blocked_threads", absl::StrCat(options.max_blocked_threads)},
       {"pool.region_bytes", absl::StrCat(options.pool.region_bytes)},
       {"pool.max_bytes", absl::StrCat(options.pool.max_bytes)},
@@ -100,6 +101,8 @@ std::vector<std::pair<std::string, std::string>> OptionsText(const RuntimeOption
       {"rdma.connect_timeout", Milliseconds(rdma.connect_timeout / std::chrono::milliseconds(1))},
       {"rdma.copy_out_below", absl::StrCat(rdma.copy_out_below)},
       {"rdma.relaxed_ordering", YesNo(rdma.relaxed_ordering)},
+      {"rdma.read_at_least", rdma.read_at_least == 0 ? "never" : absl::StrCat(rdma.read_at_least)},
+      {"rdma.read_window", absl::StrCat(rdma.read_window)},
   };
 }
 

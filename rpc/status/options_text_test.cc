@@ -70,11 +70,14 @@ TEST(OptionsTextTest, TellsOfTheRuntime) {
   EXPECT_EQ(texts["rdma.devices"], "all");
   EXPECT_EQ(texts["rdma.listen_port"], "any");
   EXPECT_EQ(texts["rdma.connect_timeout"], "3000 ms");
+  EXPECT_EQ(texts["rdma.read_at_least"], "never");
+  EXPECT_EQ(texts["polling.spin"], "50 us");
   options.event_loops = 3;
   options.cpus = {4, 6};
   options.polling.mode = PollingMode::kBusy;
   options.rdma.devices = {"mlx5_0", "mlx5_1"};
   options.rdma.listen_port = 18'515;
+  options.rdma.read_at_least = 65'536;
   texts.clear();
   for (const auto& [name, value] : OptionsText(options)) texts[name] = value;
   EXPECT_EQ(texts["event_loops"], "3");
@@ -82,6 +85,7 @@ TEST(OptionsTextTest, TellsOfTheRuntime) {
   EXPECT_EQ(texts["polling"], "busy");
   EXPECT_EQ(texts["rdma.devices"], "mlx5_0, mlx5_1");
   EXPECT_EQ(texts["rdma.listen_port"], "18515");
+  EXPECT_EQ(texts["rdma.read_at_least"], "65536");
 }
 
 }  // namespace
