@@ -46,7 +46,8 @@ _apt() {
     while kill -0 "$apt" 2>/dev/null; do
       sleep 0.2
       waited=$((waited + 1))
-      [ $((waited % 75)) -ne 0 ] || echo "  ... $((waited / 5)) s: $(tail -n 1 "$_apt_log")"
+      [ $((waited % 75)) -ne 0 ] ||
+        echo "  ... $((waited / 5)) s: $(tail -n 1 "$_apt_log")" | cut -c 1-79
     done
     wait "$apt" && return 0
     echo "apt-get $1: attempt $attempt of 3 failed: $(tail -n 1 "$_apt_log")" >&2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A line that tells how far the work is, on standard error."""
 
-import shutil
+import os
 import sys
 import time
 
@@ -21,6 +21,13 @@ class Progress:
         self._shown = False
         self._terminal = self._stream.isatty()
 
+    def _columns(self):
+        try:
+            # Terminals of scripts may have no size.
+            return os.get_terminal_size(self._stream.fileno()).columns or 80
+        except (OSError, ValueError):
+            return 80
+
     def eta(self, done):
         """Seconds that are left, by the pace so far; None before the first is done."""
         if done == 0:
@@ -35,8 +42,8 @@ class Progress:
             text += ", %s left" % duration(left)
         now = self._clock()
         if self._terminal:
-            columns = shutil.get_terminal_size().columns
-            self._stream.write("\r\033[K" + text[: max(10, columns - 1)])
+            # The last column stays free: a terminal goes on to the next line after it.
+            self._stream.write("\r\033[K" + text[: self._columns() - 1])
             self._shown = True
         elif self._last is None or now - self._last >= self._every:
             self._stream.write(text + "\n")

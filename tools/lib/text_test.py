@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers, tables and progress as they are shown."""
 
+import fcntl
 import io
+import os
+import struct
+import termios
 import unittest
 
 from progress import Progress
@@ -122,6 +126,16 @@ class ProgressTest(unittest.TestCase):
         self.assertNotIn("\n", stream.getvalue())
         self.assertIn("[ 50%] second, 0:03 left", stream.getvalue())
         self.assertTrue(stream.getvalue().endswith("\r\033[K"))
+
+    def test_a_line_fits_the_terminal_that_it_is_shown_on(self):
+        for columns in (20, 80):
+            ours, theirs = os.openpty()
+            self.addCleanup(os.close, ours)
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            with open(theirs, "w", encoding="utf-8") as stream:
+                self.progress(stream).show(0, "x" * 200)
+                shown = os.read(ours, 1000).decode()
+            self.assertEqual(len(shown), len("\r\033[K") + columns - 1)
 
     def test_a_file_gets_a_line_now_and_then_and_no_control_characters(self):
         stream = io.StringIO()
