@@ -34,7 +34,8 @@ constexpr std::array<Reason, kWhyNotRdmaCount> kReasons = {{
      "the RDMA libraries cannot be loaded: install libibverbs1, librdmacm1 and ibverbs-providers",
      kFailedPrecondition},
     {"no_device",
-     "this host shows no RDMA device: load its driver; in Kubernetes, request the HCA resource",
+     "this host shows no RDMA device: where it has no adapter, TCP is right; else load its driver; "
+     "in Kubernetes, request the HCA resource",
      kFailedPrecondition},
     {"device_not_permitted",
      "an RDMA device is there but may not be opened: give this user access to /dev/infiniband",
@@ -92,24 +93,24 @@ absl::Status NotRdma(WhyNotRdma why, absl::string_view detail) {
   return error;
 }
 
-bool CarriesReason(const absl::Status& error) { return error.GetPayload(kPayload).has_value(); }
-
-WhyNotRdma ReasonOf(const absl::Status& error) {
 absl::Status AddDetail(const absl::Status& error, absl::string_view what) {
   const std::string detail = DetailOf(error);
   return NotRdma(ReasonOf(error), absl::StrCat(what, detail.empty() ? "" : ": ", detail));
 }
 
+bool CarriesReason(const absl::Status& error) { return error.GetPayload(kPayload).has_value(); }
+
+WhyNotRdma ReasonOf(const absl::Status& error) {
   const auto payload = error.GetPayload(kPayload);
   if (!payload.has_value() || payload->empty()) return WhyNotRdma::kBroken;
   const auto why = static_cast<uint8_t>((*payload)[0]);
   return why < kWhyNotRdmaCount ? static_cast<WhyNotRdma>(why) : WhyNotRdma::kBroken;
 }
 
-}  // namespace farcall
 std::string DetailOf(const absl::Status& error) {
   const auto payload = error.GetPayload(kPayload);
   if (!payload.has_value() || payload->empty()) return std::string(error.message());
   return std::string(payload->Subcord(1, payload->size() - 1));
 }
 
+}  // namespace farcall

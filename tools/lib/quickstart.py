@@ -35,6 +35,13 @@ TITLES = (
 WIDTHS = (12, 8, 9, 7, 7, 7, 7, 7, 7)
 
 
+NEXT = """\
+next: farcall in a program of yours: examples/echo, tools/install PREFIX"""
+WITHOUT_RDMA = """\
+      RDMA without an adapter: tools/quickstart --rdma-vm, or "Trying it without a device" in
+      docs/rdma.md; with one: doctor (docs/doctor.md) tells why it is off"""
+
+
 def parse(argv):
     arguments = Arguments("tools/quickstart")
     add = arguments.add_argument
@@ -154,6 +161,9 @@ def main(argv):
         if machine.others_text(known["others_busy_cores"]):
             print(machine.others_text(known["others_busy_cores"]))
         save(options, known, setting, reports)
+        print(NEXT)
+        if any(report["transport"] != "rdma" for report in reports):
+            print(WITHOUT_RDMA)
     except (ChildFailed, OSError) as error:
         print("tools/quickstart: %s" % error, file=sys.stderr)
         return 1

@@ -17,6 +17,16 @@ from vm_run import echo_step, report_of, run_steps
 
 SHOWN = (("qps", "calls/s"), ("p50_us", "p50 us"), ("p99_us", "p99 us"), ("mb_per_s", "MB/s"))
 WIDTHS = (12, 8) + (9, 9) + (7, 7) * 3
+# Of fewer calls there is no median to speak of.
+ENOUGH = 20
+SHOWS = """\
+What this shows: calls over RDMA between two hosts, by the kernel's own RDMA, and the same over TCP.
+What it does not show: how fast RDMA is. %s does in software what an adapter does in hardware, so
+TCP is faster here; and an emulated machine's times mean nothing by themselves."""
+NEXT = """\
+next: farcall in a program of yours: examples/echo, tools/install PREFIX
+      RDMA in software on this host itself: "Trying it without a device" in docs/rdma.md
+      on a host with an adapter: tools/quickstart; doctor (docs/doctor.md) where RDMA is off"""
 
 
 def parse(argv):
@@ -44,7 +54,7 @@ def plan(options):
     return [
         echo_step(
             options.bin, cell, options.polling, rdma, options.seconds, options.warmup,
-            options.connections, options.threads,
+            options.connections, options.threads, enough=ENOUGH, go_on=True,
         )  # fmt: skip
         for cell in options.cells
         for rdma in (True, False)
@@ -58,28 +68,72 @@ def new_table():
     return Table(titles, widths=WIDTHS)
 
 
-def run(options, vm=None):
-    """Prints row by row; yields the reports."""
+class Rows:
+    """Prints row by row, and keeps what there is to say of some."""
+
+    def __init__(self, seconds):
+        self._seconds = seconds
+        self._table = new_table()
+        self._begun = False
+        self._carried = ""
+        self._longer = False
+        self.reports = []
+        self.failed = []  # ChildFailed
+
+    def add(self, cell, pair):
+        """`pair`: over RDMA and over TCP, each a report or a ChildFailed."""
+        reports = [one for one in pair if isinstance(one, dict)]
+        failed = [one for one in pair if not isinstance(one, dict)]
+        longer = any(report["seconds"] > 1.5 * self._seconds for report in reports)
+        marks = "*" * longer + "!" * bool(failed)
+        self._longer |= longer
+        self.reports += reports
+        self.failed += failed
+        self._tell_carrier(pair[0])
+        numbers = [
+            "-" if one in failed else number(one[key]) for key, _ in SHOWN for one in pair
+        ]
+        row = self._table.add(cell.size_text(), marks + str(cell.in_flight), *numbers)
+        print(row, flush=True)
+
+    def _tell_carrier(self, asked):
+        carried = carried_text(asked) if isinstance(asked, dict) else self._carried
+        if not self._begun or carried != self._carried:
+            print("\n%s\n" % carried if carried else "")
+            print("\n".join(self._table.head()))
+        self._begun = True
+        self._carried = carried
+
+    def tell_marks(self):
+        if self._longer:
+            print(
+                "*: measured for longer than %g s, until there were %d calls"
+                % (self._seconds, ENOUGH)
+            )
+        for failed in self.failed:
+            print("!: %s" % str(failed).splitlines()[0])
+
+
+def outcome(step, output):
+    """A report, or a ChildFailed."""
+    try:
+        return report_of(step, output)
+    except ChildFailed as failed:
+        return failed
+
+
+def run(options, rows, vm=None):
     progress = Progress(2 * len(options.cells))
-    table = new_table()
-    last = None
     outputs = run_steps(plan(options), options.driver, vm)
     progress.show(0, "starting the machine")
     try:
         for row, cell in enumerate(options.cells):
             pair = []
             for which in (0, 1):
-                step, output = next(outputs)
-                pair.append(report_of(step, output))
+                pair.append(outcome(*next(outputs)))
                 progress.show(2 * row + which + 1, str(cell))
             progress.clear()
-            if carried_text(pair[0]) != last:
-                last = carried_text(pair[0])
-                print("\n%s\n" % last)
-                print("\n".join(table.head()))
-            numbers = [number(report[key]) for key, _ in SHOWN for report in pair]
-            print(table.add(cell.size_text(), str(cell.in_flight), *numbers), flush=True)
-            yield from pair
+            rows.add(cell, pair)
     finally:
         progress.clear()
         outputs.close()
@@ -97,25 +151,26 @@ def main(argv, vm=None):
         "two hosts in a machine emulated on it, %s; %s polling, %g s each"
         % (options.driver, options.polling, options.seconds)
     )
-    reports = []
+    print("\n" + SHOWS % options.driver)
+    rows = Rows(options.seconds)
     try:
-        for report in run(options, vm):
-            reports.append(report)
-        print("\nMB/s: one way, 10^6 bytes. Times of an emulated machine mean nothing by")
-        print("themselves: what counts is RDMA beside TCP.")
+        run(options, rows, vm)
+        print("\nMB/s: one way, 10^6 bytes.")
+        rows.tell_marks()
         if options.json:
             with open(options.json, "w", encoding="utf-8") as out:
-                json.dump({"machine": known, "driver": options.driver, "rows": reports}, out,
-                          indent=1)  # fmt: skip
+                whole = {"machine": known, "driver": options.driver, "rows": rows.reports}
+                json.dump(whole, out, indent=1)
                 out.write("\n")
             print("numbers: %s" % options.json)
+        print(NEXT)
     except (ChildFailed, OSError) as error:
         print("tools/quickstart: %s" % error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("tools/quickstart: interrupted", file=sys.stderr)
         return 130
-    return 0
+    return 1 if rows.failed else 0
 
 
 if __name__ == "__main__":

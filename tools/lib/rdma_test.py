@@ -57,6 +57,13 @@ for number, step in enumerate(steps):
         flags = dict(word[2:].split("=", 1) for word in words if "=" in word)
         rdma = "--use_rdma" in words and not os.environ.get("FAKE_NO_RDMA")
         report = {key: int(flags[key]) for key in ("payload", "attachment", "in_flight")}
+        # As after the guest had measured again.
+        slow = rdma and os.environ.get("FAKE_SLOW") and step["enough"]
+        report["seconds"] = float(flags["seconds"]) * (4 if slow else 1)
+        if os.environ.get("FAKE_BREAKS") == str(number):
+            assert step["go_on"]
+            print(json.dumps({"error": "the calls moved", "server_log": ""}), flush=True)
+            continue
         report.update(transport="rdma" if rdma else "tcp",
                       why_not_rdma="" if rdma else "no device",
                       qps=2444.0 if rdma else 1222.0, p50_us=64.28 if rdma else 128.56,
@@ -79,7 +86,8 @@ class RdmaTest(unittest.TestCase):
         os.chmod(self.machine, 0o755)
 
     def tearDown(self):
-        for name in ("FAKE_DIES", "FAKE_FAILS", "FAKE_NO_RDMA", "FAKE_IDLE"):
+        for name in ("FAKE_DIES", "FAKE_FAILS", "FAKE_NO_RDMA", "FAKE_IDLE", "FAKE_SLOW",
+                     "FAKE_BREAKS"):  # fmt: skip
             os.environ.pop(name, None)
 
     def run_main(self, main, *argv):
@@ -199,11 +207,40 @@ class QuickstartTest(RdmaTest):
         transports = [row["transport"] for row in self.load("q.json")["rows"]]
         self.assertEqual(transports, ["rdma", "tcp"])
 
+    def test_it_says_first_what_it_shows_and_last_what_to_do_next(self):
+        _, out, _ = self.run_main(rdma_quickstart.main, "--rdma-vm", "--cells=32x1")
+        self.assertLess(out.index("What it does not show: how fast RDMA is. rxe"),
+                        out.index("calls/s"))  # fmt: skip
+        self.assertGreater(out.index("next: "), out.index("2,444"))
+        self.assertIn("docs/rdma.md", out[out.index("next: "):])
+
+    def test_a_row_that_was_measured_for_longer_is_marked(self):
+        os.environ["FAKE_SLOW"] = "1"
+        code, out, err = self.run_main(rdma_quickstart.main, "--rdma-vm", "--cells=32x1,1Mx8")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"1 MiB +\*8 +2,444 ")
+        self.assertEqual(out.count("*: measured for longer than 0.4 s"), 1)
+
+    def test_a_row_that_fails_is_marked_and_the_others_are_measured(self):
+        os.environ["FAKE_BREAKS"] = "2"
+        code, out, _ = self.run_main(rdma_quickstart.main, "--rdma-vm", "--cells=32x1,4Kx1,1Mx8")
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"4 KiB +!1 +- +1,222 ")
+        self.assertRegex(out, r"1 MiB +8 +2,444 ")
+        self.assertIn("!: farcall over rdma (4 KiB x 1) in the guest: the calls moved", out)
+
     def test_a_load_without_calls_is_a_failure(self):
         os.environ["FAKE_IDLE"] = "1"
-        code, _, err = self.run_main(rdma_quickstart.main, "--rdma-vm", "--cells=32x1")
+        code, out, _ = self.run_main(rdma_quickstart.main, "--rdma-vm", "--cells=32x1")
         self.assertEqual(code, 1)
-        self.assertIn("reports 0 calls", err)
+        self.assertIn("reports 0 calls", out)
+
+    def test_a_machine_that_dies_ends_it(self):
+        os.environ["FAKE_DIES"] = "2"
+        code, out, err = self.run_main(rdma_quickstart.main, "--rdma-vm", "--cells=32x1,1Mx8")
+        self.assertEqual(code, 1)
+        self.assertIn("panicked", err)
+        self.assertRegex(out, r"32 B +1 +2,444 ")
 
     def test_options_that_make_no_sense_there_are_refused(self):
         code, _, err = self.run_main(rdma_quickstart.main, "--rdma-vm", "--plot=x.svg")
@@ -252,6 +289,31 @@ class GuestTest(unittest.TestCase):
     def test_a_client_that_does_not_end_is_an_error(self):
         step = {"server": self.LISTEN, "client": ["sleep", "100"], "limit": 0.2}
         self.assertIn("did not end", guest_steps.perform(step)["error"])
+
+    def test_a_client_with_too_few_calls_measures_again_for_longer(self):
+        # 5 calls a second; the exponents are those of "%g".
+        client = ["sh", "-c", "s=${0#--seconds=}; echo '{\"calls\": '${s%.*}5'}'", "--seconds=1"]
+        step = {"server": self.LISTEN, "client": client, "limit": 20}
+        for enough, calls in ((0, 15), (15, 15), (16, 45), (46, 165), (1000, 165)):
+            result = guest_steps.perform(dict(step, enough=enough))
+            self.assertEqual(json.loads(result["output"]), {"calls": calls}, enough)
+
+    def test_what_is_no_report_is_not_measured_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            client = ["sh", "-c", "echo x >>%s/ran; echo text" % folder]
+            step = {"server": self.LISTEN, "client": client, "limit": 20, "enough": 20}
+            self.assertEqual(guest_steps.perform(step), {"output": "text\n"})
+            with open(os.path.join(folder, "ran"), encoding="utf-8") as ran:
+                self.assertEqual(ran.read(), "x\n")
+
+    def test_steps_after_a_failed_one_are_done_where_it_says_so(self):
+        good = {"server": self.LISTEN, "client": ["true"], "limit": 20}
+        bad = dict(good, client=["false"])
+        for go_on, printed, code in ((True, 2, 0), (False, 1, 1)):
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                self.assertEqual(guest_steps.main([dict(bad, go_on=go_on), good]), code)
+            self.assertEqual(out.getvalue().count("\n"), printed)
 
     def test_a_server_that_ends_is_an_error(self):
         step = {"server": ["true"], "client": ["true"], "limit": 20}

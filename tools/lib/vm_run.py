@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 
 from children import ChildFailed, pinned
+from guest_steps import LONGER
 
 SERVER_ADDRESS = "10.9.0.2"
 _TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -23,6 +24,8 @@ class Step:
     client: list
     limit: float = 60  # seconds of the client, in the guest
     pause: float = 0  # seconds before the client, for servers that announce nothing
+    enough: int = 0  # calls; a client that reports fewer measures again, for longer
+    go_on: bool = False  # where it fails, the next step is done
 
 
 def plan_text(steps):
@@ -34,6 +37,8 @@ def plan_text(steps):
                 "client": pinned(s.client, [1]),
                 "limit": s.limit,
                 "pause": s.pause,
+                "enough": s.enough,
+                "go_on": s.go_on,
             }
             for s in steps
         ]
@@ -47,7 +52,8 @@ def vm_command(driver, limit, plan, vm=None):
 
 
 def run_steps(steps, driver, vm=None):
-    """Yields (step, the client's output), each as soon as it is there."""
+    """Yields (step, the client's output), each as soon as it is there. Of a step that failed, and
+    after which the others go on, the output is a ChildFailed."""
     limit = 60 + sum(3 * (step.limit + step.pause) for step in steps)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as stderr:
         # The guest sees the host's files as they were when it started.
@@ -81,7 +87,10 @@ def _output(step, process, command, stderr):
         return result["output"]
     if "error" in result:
         what = "in the guest: %s\n  its server: %s" % (result["error"], result.get("server_log"))
-        raise ChildFailed(step.name, step.client, what, "")
+        failed = ChildFailed(step.name, step.client, what, "")
+        if step.go_on:
+            return failed
+        raise failed
     stderr.seek(0)
     said = stderr.read().decode(errors="replace")
     raise ChildFailed(step.name, command, "ended with the machine (%s)" % process.wait(), said)
@@ -89,6 +98,8 @@ def _output(step, process, command, stderr):
 
 def report_of(step, output):
     """The JSON that a benchmark's client prints as its last line."""
+    if isinstance(output, ChildFailed):
+        raise output
     try:
         report = json.loads(output.strip().rpartition("\n")[2])
     except ValueError:
@@ -103,7 +114,8 @@ def report_of(step, output):
     return report
 
 
-def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, threads=1, put=False):
+def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, threads=1, put=False,
+              enough=0, go_on=False):  # fmt: skip
     """A load of the echo benchmark between the hosts."""
     program = os.path.join(bin_dir, "benchmarks/echo/echo_bench")
     both = ["--polling=" + polling, "--threads=%d" % threads]
@@ -116,4 +128,5 @@ def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, thre
     server = [program, "--listen=%s:0" % SERVER_ADDRESS, "--exit_with_stdin", *both]
     name = "farcall over %s (%s%s)" % ("rdma" if rdma else "tcp", "put of " * put, cell)
     # To connect, to set RDMA up and to end; all is slower there.
-    return Step(name, server, client, limit=10 * (seconds + warmup) + 60)
+    longest = seconds * (LONGER[-1] if enough else 1)
+    return Step(name, server, client, 10 * (longest + warmup) + 60, enough=enough, go_on=go_on)

@@ -169,8 +169,8 @@ Findings CheckDevices(const node::Inventory& inventory) {
              core ? "the driver of the adapter is missing, or the devices are in other namespaces "
                     "(reason no_device)"
                   : "the kernel has no RDMA, or this container does not see it (reason no_device)",
-             "host: load the adapter's driver (mlx5_ib, irdma, bnxt_re); pod: request the RDMA "
-             "resource"}};
+             "host with an adapter: load its driver (mlx5_ib, irdma, bnxt_re); without one TCP is "
+             "right; pod: request the RDMA resource"}};
   }
   std::vector<std::string> names;
   for (const node::Device& device : inventory.devices()) {
