@@ -37,7 +37,7 @@ size_t ClientSession::OnRead(Buffer& input) {
       LetGoIfDone();
       return await;
     }
-    begun_ = 0;
+    begun_.reset();
     landing_.Clear();
     PendingCall* const call = calls_.Take(static_cast<uint64_t>(frame_.meta.correlation_id()));
     if (call == nullptr) {
@@ -56,7 +56,7 @@ size_t ClientSession::OnRead(Buffer& input) {
 // However large it says that it is: what is refused for its size has begun, too. Such a one
 // does not land: `frame_size` 0.
 void ClientSession::NoteWhoseAnswerBegan(const Buffer& input, size_t frame_size) {
-  if (begun_ != 0 || input.size() <= kFrameHeaderSize) return;
+  if (begun_.has_value() || input.size() <= kFrameHeaderSize) return;
   const auto need = PeekMeta(input, {.max_body_size = UINT32_MAX}, frame_);
   if (!need.ok() || *need != 0) return;
   begun_ = static_cast<uint64_t>(frame_.meta.correlation_id());
@@ -70,7 +70,7 @@ void ClientSession::NoteLanding(size_t frame_size) {
   if (size <= 0 || static_cast<uint64_t>(size) > rest) return;
   if (frame_.meta.response().error_code() != 0) return;
   const auto attachment = static_cast<size_t>(size);
-  SessionCall* const call = Find(begun_);
+  SessionCall* const call = Begun();
   if (call == nullptr || call->Landing(attachment, 0, attachment).empty()) return;
   landing_.Set(frame_size, attachment);
 }
@@ -78,7 +78,7 @@ void ClientSession::NoteLanding(size_t frame_size) {
 // Each time anew of the call, which may have ended meanwhile: its memory is its owner's then.
 Buffer ClientSession::Landing(size_t ahead, size_t bytes) {
   const LandingSpot::Part part = landing_.Next(ahead, bytes);
-  SessionCall* const call = part.bytes > 0 ? Find(begun_) : nullptr;
+  SessionCall* const call = part.bytes > 0 ? Begun() : nullptr;
   return call != nullptr ? call->Landing(landing_.attachment(), part.offset, part.bytes) : Buffer();
 }
 
@@ -88,7 +88,7 @@ std::shared_ptr<void> ClientSession::HoldLanding() {
     std::shared_ptr<ClientSession> session;
     std::shared_ptr<void> place;  // dropped first
   };
-  SessionCall* const call = Find(begun_);
+  SessionCall* const call = Begun();
   if (call == nullptr) return nullptr;
   auto place = call->HoldLanding();
   if (place == nullptr) return nullptr;

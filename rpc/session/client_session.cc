@@ -150,7 +150,7 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   }
   introduced_ = false;
   connection_ = *std::move(connection);
-  begun_ = 0;
+  begun_.reset();
   landing_.Clear();
   connection_->Start(*this);
   static_cast<void>(info_.Of(*connection_));
@@ -196,8 +196,9 @@ void ClientSession::FailSent(const absl::Status& why) {
   const std::string text = absl::StrContains(why.message(), target_.text)
                                ? std::string(why.message())
                                : absl::StrCat(target_.text, ": ", why.message());
-  if (PendingCall* const call = calls_.Take(begun_); call != nullptr) {
-    static_cast<SessionCall*>(call)->OnBrokenAnswer(ErrorCodeOf(why), text, info_.last());
+  if (SessionCall* const call = Begun(); call != nullptr) {
+    static_cast<void>(calls_.Take(*begun_));
+    call->OnBrokenAnswer(ErrorCodeOf(why), text, info_.last());
   }
   FailAll(ErrorCodeOf(why), text, /*may_have_run=*/true);
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -94,6 +95,7 @@ class ClientSession final : public Connection::Handler,
   void Write(Buffer frame);
   void Fail(SessionCall& call, int code, absl::string_view text, bool may_have_run);
   void FailAll(int code, absl::string_view text, bool may_have_run);
+  SessionCall* Begun() { return begun_.has_value() ? Find(*begun_) : nullptr; }
   void NoteWhoseAnswerBegan(const Buffer& input, size_t frame_size);
   void NoteLanding(size_t frame_size);
   void OnAnswerToNobody();
@@ -121,8 +123,8 @@ class ClientSession final : public Connection::Handler,
   Timer deadline_timer_;
   WaitingFrames waiting_;
   Frame frame_;
-  // The call whose answer stands unfinished at the front of the input; 0: none.
-  uint64_t begun_ = 0;
+  // Whose answer stands unfinished at the front of the input, a call's or not.
+  std::optional<uint64_t> begun_;
   LandingSpot landing_;  // of that answer
   // Last: others may look at what is on the list, as soon as they hold the loop.
   const SessionRoll::Entry listed_;
