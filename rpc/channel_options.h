@@ -112,8 +112,8 @@ struct ChannelOptions {
 
   // --- Limits.
 
-  // Bytes of a response with its attachment, as it travels and when it is unpacked; a larger frame
-  // closes the connection. 1 KiB to 4 GiB - 1.
+  // Bytes of a response with its attachment, as it travels and when it is unpacked; a larger one
+  // fails its call with ERESPONSE. 1 KiB to 4 GiB - 1.
   size_t max_body_size = size_t{64} << 20;
   // Bytes that wait to be sent on one connection; beyond, new calls fail with EOVERCROWDED. At
   // least 64 KiB. One call may go over it, however large it is.

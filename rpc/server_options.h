@@ -58,8 +58,8 @@ struct ServerOptions {
   // complete, is closed; so is one that takes nothing of its answers for so long while they hold
   // up its requests. Milliseconds, 10 to 2^31 - 1; -1: never.
   int64_t read_timeout_ms = 30'000;
-  // Bytes of a request with its attachment, as it travels and when it is unpacked; a larger frame
-  // closes the connection. 1 KiB to 4 GiB - 1.
+  // Bytes of a request with its attachment, as it travels and when it is unpacked; a larger one is
+  // answered with EREQUEST. 1 KiB to 4 GiB - 1.
   size_t max_body_size = size_t{64} << 20;
 
   // --- The wire.

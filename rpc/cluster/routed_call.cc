@@ -134,7 +134,9 @@ void RoutedCall::OnFailure(Attempt& attempt, int code, absl::string_view text, b
   if (code == kLogoff) cluster_->OnLogoff(attempt.server, attempt.session);
   set_connection(connection);
   may_have_run_ |= may_have_run;
-  const bool never_left = code == kRpcTimedOut && !may_have_run;
+  // Too large for the server, as it has said before.
+  const bool refused_here = code == kBadRequest;
+  const bool never_left = refused_here || (code == kRpcTimedOut && !may_have_run);
   Release(attempt, never_left ? ServerSet::Outcome::kIgnored : OutcomeOf(code),
           /*reusable=*/never_left || (IsRefusal(code) && code != kLogoff));
   const bool other_runs = first_.session != nullptr || (second_ && second_->session != nullptr);
@@ -153,7 +155,9 @@ void RoutedCall::OnFailure(Attempt& attempt, int code, absl::string_view text, b
 // `then`: when the next attempt would begin. The budget is asked last: what is not tried takes
 // nothing of it. What is tried does, even if it then finds no connection.
 bool RoutedCall::MayRetry(int code, absl::string_view text, TimePoint then) {
-  if (retries_ >= plan_.max_retry || code == ECANCELED || answer_broke_) return false;
+  if (retries_ >= plan_.max_retry || answer_broke_) return false;
+  // EREQUEST: no policy is asked of one that a server has answered, either.
+  if (code == ECANCELED || code == kBadRequest) return false;
   if (plan_.deadline <= then) return false;
   const auto& own = cluster_->options().retry_policy;
   const auto& policy = own != nullptr ? own : RetryPolicy::Default();

@@ -253,7 +253,7 @@ TEST(RoutedCallTest, ARequestWhoseAnswerBeganIsNotSentAgain) {
   EXPECT_FALSE(other.controller.Failed()) << other.controller.ErrorText();
 }
 
-// It would be as large again, and each time take a connection with it.
+// It would be as large again.
 TEST(RoutedCallTest, ARequestWhoseAnswerIsTooLargeIsNotSentAgain) {
   ChannelOptions options;
   options.max_body_size = 1024;
@@ -261,16 +261,42 @@ TEST(RoutedCallTest, ARequestWhoseAnswerIsTooLargeIsNotSentAgain) {
   const auto& call = world.Start();
   world.Connect();
   const ArrivedRequest request = world.One();
-  std::string frame = ClusterWorld::FrameOfAnswer(request);
-  frame[4 + 2] = 0x10;  // a body of 4 KiB and more
-  world.wires[0].end->Deliver(frame);
+  world.wires[0].end->Deliver(ClusterWorld::FrameOfAnswer(request, 0, "", std::string(4096, 'a')));
   world.world.Run();
   EXPECT_EQ(call.ends, 1);
-  EXPECT_EQ(call.controller.ErrorCode(), kFailedSocket);
+  EXPECT_EQ(call.controller.ErrorCode(), kBadResponse);
   EXPECT_TRUE(absl::StrContains(call.controller.ErrorText(), "max_body_size"))
       << call.controller.ErrorText();
   EXPECT_EQ(call.controller.retried_count(), 0);
-  world.Connect();  // a probe's
+  EXPECT_TRUE(world.Arrived().empty());
+}
+
+// Whatever a policy says: another server is not asked, either, where one has answered.
+TEST(RoutedCallTest, ARequestThatTheServerFindsTooLargeIsNotSentAgain) {
+  class Always final : public RetryPolicy {
+   public:
+    bool ShouldRetry(const FailedAttempt&) const override { return true; }
+  };
+  ChannelOptions options;
+  options.retry_policy = std::make_shared<Always>();
+  ClusterWorld world("192.0.2.1:80", options);
+  const auto& first = world.Start();
+  world.Connect();
+  wire::RpcMeta meta;
+  meta.set_correlation_id(static_cast<int64_t>(world.One().id));
+  meta.mutable_response()->set_error_code(kBadRequest);
+  meta.mutable_response()->set_max_body_size(1);
+  const auto encoder = FrameEncoder::Create(meta, nullptr, 0);
+  std::string answer(encoder->head_size(), '\0');
+  encoder->WriteTo(answer.data());
+  world.wires[0].end->Deliver(answer);
+  world.world.Run();
+  EXPECT_EQ(first.ends, 1);
+  EXPECT_EQ(first.controller.retried_count(), 0);
+  const auto& second = world.Start();
+  EXPECT_EQ(second.ends, 1) << "it is refused here";
+  EXPECT_EQ(second.controller.ErrorCode(), kBadRequest);
+  EXPECT_EQ(second.controller.retried_count(), 0);
   EXPECT_TRUE(world.Arrived().empty());
 }
 

@@ -2,6 +2,8 @@
 //
 // What a ClientSession does with the bytes that come.
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,9 +21,8 @@ bool IsFarewell(const wire::RpcMeta& meta) {
 }  // namespace
 
 size_t ClientSession::OnRead(Buffer& input) {
-  const FrameLimits limits{.max_body_size = environment_->options.max_body_size};
-  for (;;) {
-    const absl::StatusOr<size_t> need = CutFrame(input, limits, frame_);
+  while (oversized_.Skip(input)) {
+    const absl::StatusOr<size_t> need = CutAnswer(input);
     if (!need.ok()) {
       NoteWhoseAnswerBegan(input, 0);
       const absl::Status why(need.status().code(), absl::StrCat("bad answer from ", target_.text,
@@ -37,24 +38,52 @@ size_t ClientSession::OnRead(Buffer& input) {
       LetGoIfDone();
       return await;
     }
-    begun_.reset();
-    landing_.Clear();
-    PendingCall* const call = calls_.Take(static_cast<uint64_t>(frame_.meta.correlation_id()));
-    if (call == nullptr) {
-      OnAnswerToNobody();
-      // Whoever waits now waits for the next connection.
-      if (closing_) return 0;
-    } else {
-      static_cast<SessionCall*>(call)->OnAnswer(frame_, info_.Of(*connection_));
-    }
-    // What nobody took is let go of now, not when the next answer comes.
-    frame_.payload.Clear();
-    frame_.attachment.Clear();
+    // Whoever waits now waits for the next connection.
+    if (closing_) return 0;
   }
+  LetGoIfDone();
+  return 0;
 }
 
-// However large it says that it is: what is refused for its size has begun, too. Such a one
-// does not land: `frame_size` 0.
+// 0: one was taken.
+absl::StatusOr<size_t> ClientSession::CutAnswer(Buffer& input) {
+  const absl::StatusOr<size_t> cut = CutFrame(input, limits_, frame_);
+  if (!cut.ok() && absl::IsResourceExhausted(cut.status())) return MeetOversized(input);
+  if (!cut.ok() || *cut != 0) return cut;
+  begun_.reset();
+  landing_.Clear();
+  OnAnswer();
+  // What nobody took is let go of now, not when the next answer comes.
+  frame_.payload.Clear();
+  frame_.attachment.Clear();
+  return 0;
+}
+
+void ClientSession::OnAnswer() {
+  const wire::RpcMeta& meta = frame_.meta;
+  if (meta.response().max_body_size() > 0) [[unlikely]]
+    max_request_body_ = std::min<size_t>(meta.response().max_body_size(), UINT32_MAX);
+  PendingCall* const call = calls_.Take(static_cast<uint64_t>(meta.correlation_id()));
+  if (call == nullptr) return OnAnswerToNobody();
+  static_cast<SessionCall*>(call)->OnAnswer(frame_, info_.Of(*connection_));
+}
+
+// It fails its own call; those of others go on, if the rest of it is worth reading.
+absl::StatusOr<size_t> ClientSession::MeetOversized(const Buffer& input) {
+  const absl::StatusOr<size_t> met = oversized_.Meet(input, limits_, frame_);
+  if (!met.ok() || *met != 0) return met;
+  const std::string text = absl::StrCat(
+      "the response has ", frame_.body_size, " bytes, over max_body_size of this channel, ",
+      limits_.max_body_size, ": ask for less at once, or raise the limit");
+  PendingCall* const call = calls_.Take(static_cast<uint64_t>(frame_.meta.correlation_id()));
+  if (call != nullptr) {
+    static_cast<SessionCall*>(call)->OnBrokenAnswer(kBadResponse, text, info_.Of(*connection_));
+  }
+  if (!oversized_.worth_skipping()) return absl::ResourceExhaustedError(text);
+  return 0;
+}
+
+// Looks at its meta once. `frame_size` 0: it is malformed, and does not land.
 void ClientSession::NoteWhoseAnswerBegan(const Buffer& input, size_t frame_size) {
   if (begun_.has_value() || input.size() <= kFrameHeaderSize) return;
   const auto need = PeekMeta(input, {.max_body_size = UINT32_MAX}, frame_);

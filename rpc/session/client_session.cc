@@ -51,6 +51,7 @@ ClientSession::ClientSession(std::shared_ptr<const Environment> environment, Eve
       observer_(observer),
       dial_(std::move(dial)),
       deadline_timer_([this] { OnDeadlines(); }),
+      limits_{.max_body_size = environment_->options.max_body_size},
       listed_(environment_->parts.roll, *this) {}
 
 ClientSession::~ClientSession() {
@@ -81,7 +82,12 @@ bool ClientSession::Refuse(SessionCall& call, TimePoint deadline, size_t bytes) 
   const size_t backlog = connected() ? connection_->backlog() : waiting_.bytes();
   int code = kOvercrowded;
   std::string text;
-  if (deadline <= loop_.now()) {
+  if (bytes > kFrameHeaderSize + max_request_body_ && connected()) {
+    code = kBadRequest;
+    text = absl::StrCat("the request has ", bytes - kFrameHeaderSize, " bytes, and ", target_.text,
+                        " takes at most ", max_request_body_,
+                        " (its max_body_size): send less at once, or raise the limit there");
+  } else if (deadline <= loop_.now()) {
     code = kRpcTimedOut;
     text = absl::StrCat("no time was left to send the request to ", target_.text);
   } else if (backlog > 0 && backlog + bytes > options.max_backlog) {
@@ -150,7 +156,9 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   }
   introduced_ = false;
   connection_ = *std::move(connection);
+  max_request_body_ = UINT32_MAX;
   begun_.reset();
+  oversized_ = OversizedFrame();
   landing_.Clear();
   connection_->Start(*this);
   static_cast<void>(info_.Of(*connection_));

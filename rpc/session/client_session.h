@@ -3,11 +3,13 @@
 #ifndef FARCALL_RPC_SESSION_CLIENT_SESSION_H_
 #define FARCALL_RPC_SESSION_CLIENT_SESSION_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "rpc/call/call_table.h"
 #include "rpc/call/session_call.h"
@@ -20,6 +22,7 @@
 #include "rpc/session/shared_dial.h"
 #include "rpc/session/waiting_frames.h"
 #include "rpc/wire/frame.h"
+#include "rpc/wire/oversized_frame.h"
 #include "transport/base/in_flight.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
@@ -95,6 +98,9 @@ class ClientSession final : public Connection::Handler,
   void Write(Buffer frame);
   void Fail(SessionCall& call, int code, absl::string_view text, bool may_have_run);
   void FailAll(int code, absl::string_view text, bool may_have_run);
+  absl::StatusOr<size_t> CutAnswer(Buffer& input);
+  absl::StatusOr<size_t> MeetOversized(const Buffer& input);
+  void OnAnswer();
   SessionCall* Begun() { return begun_.has_value() ? Find(*begun_) : nullptr; }
   void NoteWhoseAnswerBegan(const Buffer& input, size_t frame_size);
   void NoteLanding(size_t frame_size);
@@ -115,14 +121,18 @@ class ClientSession final : public Connection::Handler,
   KeptInfo info_;
   bool connecting_ = false;
   bool introduced_ = false;  // the credential went out on this connection
-  bool closing_ = false;     // and what was sent on it has failed; the next one is waited for
+  // What the server of this connection takes at once, as far as it has said.
+  size_t max_request_body_ = UINT32_MAX;
+  bool closing_ = false;  // and what was sent on it has failed; the next one is waited for
   bool probe_when_closed_ = false;
   bool retired_ = false;
   const std::shared_ptr<SharedDial> dial_;
   CallTable calls_;
   Timer deadline_timer_;
   WaitingFrames waiting_;
+  const FrameLimits limits_;
   Frame frame_;
+  OversizedFrame oversized_;
   // Whose answer stands unfinished at the front of the input, a call's or not.
   std::optional<uint64_t> begun_;
   LandingSpot landing_;  // of that answer

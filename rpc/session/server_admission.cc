@@ -20,13 +20,15 @@ Refusal ServerSession::Authenticate(absl::string_view credential) {
 }
 
 Refusal ServerSession::Admit(const ServiceMap::Found& method, ServerCall::Admission& admission) {
-  ServerCore& core = *core_;
   Refusal refusal = Enter(method, admission);
-  if (refusal.code != 0) {
-    core.sampler.OnCall(loop_.now());
-    method.state->stats.OnRefused(refusal.code);
-  }
+  if (refusal.code != 0) CountRefused(method, refusal.code);
   return refusal;
+}
+
+void ServerSession::CountRefused(const ServiceMap::Found& method, int code) {
+  if (method.method == nullptr) return;
+  core_->sampler.OnCall(loop_.now());
+  method.state->stats.OnRefused(code);
 }
 
 Refusal ServerSession::Enter(const ServiceMap::Found& method, ServerCall::Admission& admission) {

@@ -29,22 +29,20 @@ std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(
 
 }  // namespace
 
+ServerFrames::ServerFrames(ServerSession& session)
+    : session_(session), limits_{.max_body_size = session.core()->options.max_body_size} {}
+
 int ServerFrames::max_calls() const {
   return session_.core()->options.max_concurrency_per_connection;
 }
 
 absl::StatusOr<size_t> ServerFrames::OnRead(Buffer& input) {
-  const FrameLimits limits{.max_body_size = session_.core()->options.max_body_size};
-  // What is over the limit stays in `input` until reading goes on.
+  // What is over the limit of calls stays in `input` until reading goes on.
   while (session_.MayTake()) {
-    const bool known = session_.authenticated();
-    const absl::StatusOr<size_t> cut =
-        known ? CutFrame(input, limits, frame_) : MeetStranger(input);
-    if (!cut.ok() || *cut != 0) return cut;
-    if (known) {
-      session_.Took();
-      OnRequest();
-    }
+    if (!oversized_.Skip(input)) return 0;
+    const absl::StatusOr<size_t> need =
+        session_.authenticated() ? TakeRequest(input) : MeetStranger(input);
+    if (!need.ok() || *need != 0) return need;
     // Parsed, a meta may take 30 times its size: not until the peer says something again.
     if (frame_.meta_size > kKeptMetaSize) frame_ = Frame();
   }
@@ -54,8 +52,8 @@ absl::StatusOr<size_t> ServerFrames::OnRead(Buffer& input) {
 // Looks at the credential of the first request as soon as its meta has come, so that nothing but
 // that is kept for a peer that nobody knows. 0: it is known now, or the connection closes.
 absl::StatusOr<size_t> ServerFrames::MeetStranger(const Buffer& input) {
-  const FrameLimits limits{.max_body_size = session_.core()->options.max_body_size,
-                           .max_meta_size = kMaxStrangerMetaSize};
+  // However large the body is: first of all it must be somebody's.
+  constexpr FrameLimits limits{.max_body_size = UINT32_MAX, .max_meta_size = kMaxStrangerMetaSize};
   const absl::StatusOr<size_t> peeked = PeekMeta(input, limits, frame_);
   if (!peeked.ok() || *peeked != 0) return peeked;
   const Refusal refusal = session_.Authenticate(frame_.meta.authentication_data());
@@ -64,6 +62,40 @@ absl::StatusOr<size_t> ServerFrames::MeetStranger(const Buffer& input) {
   session_.Close(absl::PermissionDeniedError(
       absl::StrCat("the credential of its first request is refused: ", refusal.text)));
   return 0;
+}
+
+// 0: one was taken, and answered or submitted.
+absl::StatusOr<size_t> ServerFrames::TakeRequest(Buffer& input) {
+  const absl::StatusOr<size_t> cut = CutFrame(input, limits_, frame_);
+  if (!cut.ok() && absl::IsResourceExhausted(cut.status())) return MeetOversized(input);
+  if (!cut.ok() || *cut != 0) return cut;
+  session_.Took();
+  OnRequest();
+  return 0;
+}
+
+absl::StatusOr<size_t> ServerFrames::MeetOversized(const Buffer& input) {
+  const absl::StatusOr<size_t> met = oversized_.Meet(input, limits_, frame_);
+  if (!met.ok() || *met != 0) return met;
+  session_.Took();
+  const std::string text =
+      absl::StrCat("a request of ", frame_.body_size, " bytes is over max_body_size, ",
+                   limits_.max_body_size, ": send less at once, or raise the limit of the server");
+  RefuseOversized(text);
+  if (!oversized_.worth_skipping()) return absl::ResourceExhaustedError(text);
+  session_.Log(absl::StrCat("goes on: ", text));
+  return 0;
+}
+
+// The other requests of the connection must not fail with it.
+void ServerFrames::RefuseOversized(absl::string_view text) {
+  ServerCore& core = *session_.core();
+  const wire::RpcRequestMeta& request = frame_.meta.request();
+  session_.CountRefused(core.services.Find(request.service_name(), request.method_name()),
+                        kBadRequest);
+  wire::RpcMeta& answer = AnswerMeta(frame_.meta.correlation_id(), kBadRequest, text);
+  answer.mutable_response()->set_max_body_size(limits_.max_body_size);
+  Send(answer);
 }
 
 void ServerFrames::OnRequest() {
@@ -90,8 +122,11 @@ void ServerFrames::OnRequest() {
 
 // An answer without a call.
 void ServerFrames::Refuse(int code, absl::string_view text) {
-  wire::RpcMeta& meta = AnswerMeta(frame_.meta.correlation_id(), code, text);
-  const auto encoder = FrameEncoder::Create(meta, nullptr, 0);
+  Send(AnswerMeta(frame_.meta.correlation_id(), code, text));
+}
+
+void ServerFrames::Send(wire::RpcMeta& answer) {
+  const auto encoder = FrameEncoder::Create(answer, nullptr, 0);
   Check(encoder.ok(), "an error without a message can be encoded");
   std::string head(encoder->head_size(), '\0');
   encoder->WriteTo(head.data());

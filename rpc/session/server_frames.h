@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "rpc/session/server_protocol.h"
 #include "rpc/wire/frame.h"
+#include "rpc/wire/oversized_frame.h"
 
 namespace farcall {
 
@@ -14,20 +15,29 @@ class ServerSession;
 // baidu_std on a server: frames are requests, and each has its answer, in any order.
 class ServerFrames final : public ServerProtocol {
  public:
-  explicit ServerFrames(ServerSession& session) : session_(session) {}
+  explicit ServerFrames(ServerSession& session);
 
   absl::string_view name() const override { return "baidu_std"; }
   int max_calls() const override;
   absl::StatusOr<size_t> OnRead(Buffer& input) override;
+  bool MidRequest(const Buffer& input) const override {
+    return oversized_.skipping() || !input.empty();
+  }
   void SayFarewell() override;
 
  private:
   absl::StatusOr<size_t> MeetStranger(const Buffer& input);
+  absl::StatusOr<size_t> TakeRequest(Buffer& input);
+  absl::StatusOr<size_t> MeetOversized(const Buffer& input);
   void OnRequest();
+  void RefuseOversized(absl::string_view text);
   void Refuse(int code, absl::string_view text);
+  void Send(wire::RpcMeta& answer);
 
   ServerSession& session_;  // outlives this
+  const FrameLimits limits_;
   Frame frame_;
+  OversizedFrame oversized_;
 };
 
 }  // namespace farcall

@@ -232,11 +232,12 @@ void ServerSession::OnPatience() {
   if (look.again != TimePoint::max()) loop_.SetTimer(patience_timer_, look.again);
 }
 
+void ServerSession::Log(absl::string_view what) {
+  core_->LogPeer(absl::StrCat("connection from ", PeerName(*info_.last()), " ", what));
+}
+
 void ServerSession::OnClose(const absl::Status& why) {
-  if (!IsOrderlyEnd(why)) {
-    core_->LogPeer(
-        absl::StrCat("connection from ", PeerName(*info_.last()), " closed: ", why.message()));
-  }
+  if (!IsOrderlyEnd(why)) Log(absl::StrCat("closed: ", why.message()));
   connection_ = nullptr;
   loop_.CancelTimer(patience_timer_);
   loop_.CancelTimer(last_look_);

@@ -78,6 +78,10 @@ class ServerSession final : public Connection::Handler,
   Refusal Authenticate(absl::string_view credential);
   // Counts a request for a method that was found. Not refused: Submit follows.
   Refusal Admit(const ServiceMap::Found& method, ServerCall::Admission& admission);
+  // Counts a request that is refused otherwise; of a method that is not there it is nothing.
+  void CountRefused(const ServiceMap::Found& method, int code);
+  // A line of the log about the peer.
+  void Log(absl::string_view what);
   // Lists the call, and gives it to a thread for handlers.
   void Submit(ServerCall& call);
   // Runs what is no call where handlers run. It ends with core()->running.End().

@@ -33,7 +33,8 @@ class MalformedAnswerTest : public ::testing::Test {
 
 TEST_F(MalformedAnswerTest, EndsTheConnectionAndTheNextCallConnectsAgain) {
   ExpectFailure("HTTP/1.1 400 Bad Request\r\n\r\n", "no RPC frame");
-  ExpectFailure(HeaderBytes(UINT32_MAX, 10), "is over max_body_size");
+  ExpectFailure(HeaderBytes(UINT32_MAX, 2) + std::string("\x20\x00", 2),
+                "has 4294967295 bytes, over max_body_size");
   ExpectFailure(HeaderBytes(10, 11) + "0123456789", "is larger than its body");
   ExpectFailure(HeaderBytes(10, 10) + std::string(10, '\xff'), "does not parse");
 }

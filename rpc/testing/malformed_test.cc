@@ -95,8 +95,10 @@ TEST_F(MalformedTest, GarbageAfterAGoodFrame) {
   EXPECT_TRUE(server_.log().Wait("no RPC frame"));
 }
 
-TEST_F(MalformedTest, ABodyOverTheLimit) {
-  ExpectClosed(HeaderBytes(UINT32_MAX, 10), "is over max_body_size");
+TEST_F(MalformedTest, ABodyFarOverTheLimit) {
+  const std::string meta = EchoMeta(1).SerializeAsString();
+  ExpectClosed(HeaderBytes(UINT32_MAX, static_cast<uint32_t>(meta.size())) + meta,
+               "closed: a request of 4294967295 bytes is over max_body_size");
 }
 
 TEST_F(MalformedTest, AMetaLargerThanTheBody) {

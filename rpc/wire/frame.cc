@@ -104,12 +104,13 @@ bool ParseMeta(const Buffer& input, size_t meta_size, wire::RpcMeta& meta) {
 }
 
 // The same, into `frame`, whose own meta may be an older one.
-absl::Status ReadMeta(const Buffer& input, size_t meta_size, Frame& frame) {
+absl::Status ReadMeta(const Buffer& input, const FrameHeader& header, Frame& frame) {
   if (frame.meta_size > kOrdinaryMetaSize) frame.meta = wire::RpcMeta();
-  frame.meta_size = meta_size;
-  if (ParseMeta(input, meta_size, frame.meta)) return absl::OkStatus();
+  frame.body_size = header.body_size;
+  frame.meta_size = header.meta_size;
+  if (ParseMeta(input, header.meta_size, frame.meta)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("malformed frame: its meta of ", meta_size, " bytes does not parse"));
+      absl::StrCat("malformed frame: its meta of ", header.meta_size, " bytes does not parse"));
 }
 
 absl::Status CheckAttachmentSize(const FrameHeader& header, int64_t attachment_size) {
@@ -130,7 +131,7 @@ absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame&
   const size_t frame_size = kFrameHeaderSize + header.body_size;
   if (input.size() < frame_size) return frame_size;
 
-  if (absl::Status status = ReadMeta(input, header.meta_size, frame); !status.ok()) return status;
+  if (absl::Status status = ReadMeta(input, header, frame); !status.ok()) return status;
   const int64_t attachment_size = frame.meta.attachment_size();
   if (absl::Status status = CheckAttachmentSize(header, attachment_size); !status.ok()) {
     return status;
@@ -148,7 +149,7 @@ absl::StatusOr<size_t> PeekMeta(const Buffer& input, const FrameLimits& limits, 
   if (auto need = ReadHeader(input, limits, header); !need.ok() || *need != 0) return need;
   const size_t meta_end = kFrameHeaderSize + header.meta_size;
   if (input.size() < meta_end) return meta_end;
-  if (absl::Status status = ReadMeta(input, header.meta_size, frame); !status.ok()) return status;
+  if (absl::Status status = ReadMeta(input, header, frame); !status.ok()) return status;
   return 0;
 }
 

@@ -40,8 +40,10 @@ struct Frame {
   wire::RpcMeta meta;
   Buffer payload;     // not parsed, perhaps compressed
   Buffer attachment;  // meta.attachment_size() bytes
-  // Bytes that the meta had on the wire. The memory of an unusually large one is
-  // freed by the next CutFrame, not kept.
+  // Bytes of all that follows the header, on the wire.
+  size_t body_size = 0;
+  // Those of the meta among them. The memory of an unusually large one is freed by the
+  // next CutFrame, not kept.
   size_t meta_size = 0;
 };
 
@@ -59,7 +61,7 @@ struct Frame {
 // `input` lies in host memory.
 absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame& frame);
 
-// Fills frame.meta and frame.meta_size from the frame at the front of `input`, the rest of which
+// Fills frame.meta and the sizes from the frame at the front of `input`, the rest of which
 // need not be there, and cuts nothing off: who sends it can be asked before its body is kept. As
 // CutFrame otherwise; the number returned is kFrameHeaderSize, then where the meta ends.
 absl::StatusOr<size_t> PeekMeta(const Buffer& input, const FrameLimits& limits, Frame& frame);

@@ -4,6 +4,7 @@
 // slices (each has an allocation of its own), the input loses nothing or a whole frame,
 // pieces do not matter, and what was cut can be written and cut again.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,13 +14,15 @@
 #include "absl/strings/string_view.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/frame_testing.h"
+#include "rpc/wire/oversized_frame.h"
 #include "rpc/wire/payload.h"
 #include "transport/base/check.h"
 
 namespace farcall {
 namespace {
 
-constexpr FrameLimits kLimits{.max_body_size = 1 << 16, .max_meta_size = 1 << 14};
+// Small enough that a whole input may be over them.
+constexpr FrameLimits kLimits{.max_body_size = 1 << 10, .max_meta_size = 1 << 9};
 
 void WriteAndCutAgain(const Frame& frame) {
   wire::RpcMeta meta = frame.meta;
@@ -43,10 +46,25 @@ void CheckCut(const Frame& frame, size_t before, size_t after) {
         "the attachment is as large as the meta says");
 }
 
+// The frame at the front is over a limit: what its receiver does. 0: it goes on behind it.
+absl::StatusOr<size_t> Meet(Buffer& input, Frame& frame, OversizedFrame& oversized) {
+  const size_t before = input.size();
+  const auto met = oversized.Meet(input, kLimits, frame);
+  Check(input.size() == before, "looking at a meta takes nothing");
+  if (!met.ok() || *met != 0) return met;
+  Check(frame.body_size > kLimits.max_body_size, "the body is over the limit, not the meta");
+  const bool all = oversized.Skip(input);
+  Check(before - input.size() == std::min(before, kFrameHeaderSize + frame.body_size),
+        "what has come of it is taken, and nothing else");
+  Check(all == !oversized.skipping() && (all || input.empty()), "the rest is still to come");
+  return 0;
+}
+
 // The frames in `bytes` and how it ended, as text.
 std::string Outcome(absl::string_view bytes, size_t piece, bool write_again) {
   Buffer input = testing::InPieces(bytes, piece);
   Frame frame;
+  OversizedFrame oversized;
   std::string outcome;
   for (;;) {
     const size_t before = input.size();
@@ -57,6 +75,14 @@ std::string Outcome(absl::string_view bytes, size_t piece, bool write_again) {
     if (needed.ok() && *needed == 0) {
       Check(peeked.ok() && *peeked == 0, "what can be cut can be looked at");
       Check(front.meta_size == frame.meta_size, "and has the same meta");
+    }
+    if (absl::IsResourceExhausted(needed.status())) {
+      const auto met = Meet(input, frame, oversized);
+      if (met.ok() && *met == 0) {
+        absl::StrAppend(&outcome, "too large: ", frame.body_size, "\n");
+        if (!oversized.skipping()) continue;
+      }
+      return absl::StrCat(outcome, met.status().ToString(), met.value_or(0));
     }
     if (!needed.ok() || *needed > 0) {
       Check(input.size() == before, "an incomplete or refused frame stays where it is");

@@ -61,7 +61,9 @@ TEST(RpcMetaTest, FieldNumbersAreThoseOfThePeers) {
                                                     {"request_id", 7, kBytes},
                                                     {"timeout_ms", 8, kInt32}});
   ExpectFields(wire::RpcResponseMeta::descriptor(),
-               {{"error_code", 1, kInt32}, {"error_text", 2, kBytes}});
+               {{"error_code", 1, kInt32},
+                {"error_text", 2, kBytes},
+                {"max_body_size", 2101, FieldDescriptor::TYPE_UINT64}});
   ExpectFields(wire::ChunkInfo::descriptor(), {{"stream_id", 1, kInt64}, {"chunk_id", 2, kInt64}});
   ExpectFields(wire::StreamSettings::descriptor(), {{"stream_id", 1, kInt64},
                                                     {"need_feedback", 2, kBool},
