@@ -14,6 +14,7 @@ namespace farcall {
 enum class ProtocolGuess : unsigned char {
   kTooFewBytes,  // more bytes would tell
   kFrames,       // baidu_std
+  kBrpcRdma,     // the same of a brpc client that asks for RDMA first
   kHttp,         // by a method of RFC 9110, or what HTTP/2 begins with (RFC 9113 3.4)
   kUnknown,
 };
@@ -30,6 +31,10 @@ inline ProtocolGuess GuessProtocol(absl::string_view front) {
   constexpr absl::string_view kMagic = "PRPC";
   if (may_be(kMagic)) {
     return front.size() < kMagic.size() ? ProtocolGuess::kTooFewBytes : ProtocolGuess::kFrames;
+  }
+  for (const absl::string_view hello : {"RDMA", "RDM3"}) {
+    if (!may_be(hello)) continue;
+    return front.size() < hello.size() ? ProtocolGuess::kTooFewBytes : ProtocolGuess::kBrpcRdma;
   }
   static constexpr absl::string_view kMethods[] = {"GET ",    "HEAD ",    "POST ",    "PUT ",
                                                    "DELETE ", "CONNECT ", "OPTIONS ", "TRACE ",

@@ -25,16 +25,24 @@ TEST(ProtocolGuessTest, KnowsHttpByItsMethods) {
   }
 }
 
+TEST(ProtocolGuessTest, KnowsTheHellosOfBrpc) {
+  EXPECT_EQ(GuessProtocol(absl::string_view("RDMA\0\x28\0\2", 8)), ProtocolGuess::kBrpcRdma);
+  EXPECT_EQ(GuessProtocol("RDM3"), ProtocolGuess::kBrpcRdma);
+  for (const char* front : {"R", "RD", "RDM"}) {
+    EXPECT_EQ(GuessProtocol(front), ProtocolGuess::kTooFewBytes) << front;
+  }
+}
+
 TEST(ProtocolGuessTest, TheRestIsUnknown) {
-  for (const char* front :
-       {"get / ht", "GETS", "PRPQ", "PRX", "\x16\x03\x01", "SSH-2.0", " GET /"}) {
+  for (const char* front : {"get / ht", "GETS", "PRPQ", "PRX", "RDM2", "RDMa", "RDX",
+                            "\x16\x03\x01", "SSH-2.0", " GET /"}) {
     EXPECT_EQ(GuessProtocol(front), ProtocolGuess::kUnknown) << front;
   }
 }
 
 TEST(ProtocolGuessTest, MoreBytesNeverChangeAnAnswer) {
   for (const absl::string_view whole :
-       {"PRPC1234", "GET /abc", "POST / H", "PRI * HT", "PUT / HT"}) {
+       {"PRPC1234", "RDMA1234", "RDM31234", "GET /abc", "POST / H", "PRI * HT", "PUT / HT"}) {
     const ProtocolGuess last = GuessProtocol(whole);
     for (size_t size = 1; size < whole.size(); ++size) {
       const ProtocolGuess guess = GuessProtocol(whole.substr(0, size));

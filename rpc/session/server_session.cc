@@ -10,6 +10,7 @@
 #include "rpc/session/cancel_notice.h"
 #include "rpc/session/patience_options.h"
 #include "rpc/session/protocol_guess.h"
+#include "rpc/session/server_brpc_rdma.h"
 #include "rpc/session/server_frames.h"
 #include "transport/base/check.h"
 
@@ -72,6 +73,9 @@ bool ServerSession::ChooseProtocol(const Buffer& input) {
       return false;
     case ProtocolGuess::kHttp:
       if (core_->http) protocol_ = core_->http(*this);
+      break;
+    case ProtocolGuess::kBrpcRdma:
+      protocol_ = std::make_unique<ServerBrpcRdma>(*this);
       break;
     case ProtocolGuess::kFrames:
     case ProtocolGuess::kUnknown:

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "rpc/testing/eventually.h"
@@ -84,6 +85,23 @@ class MalformedTest : public ::testing::Test {
 };
 
 TEST_F(MalformedTest, AnotherProtocol) { ExpectClosed("SSH-2.0-x\r\n", "no RPC frame"); }
+
+// No mistake: it is told to stay on TCP.
+TEST_F(MalformedTest, TheRdmaHelloOfABrpcClient) {
+  const std::string hello = absl::HexStringToBytes("52444d4100280002000100001fe0008000800000") +
+                            absl::HexStringToBytes("00000000000000000000ffff0a00000100000011");
+  RawPeer peer(server_.address());
+  ASSERT_TRUE(peer.Send(hello));
+  EXPECT_EQ(peer.ReceiveBytes(40),
+            absl::HexStringToBytes("52444d410028ffff") + std::string(32, '\0'));
+  ASSERT_TRUE(peer.Send(std::string(4, '\0') + EchoFrame(1)));
+  const auto answer = peer.Receive();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->meta.response().error_code(), 0);
+  peer.Close();
+  EXPECT_TRUE(OnlyTheHealthyOneIsLeft());
+  ExpectClosed(hello + hello, "malformed RDMA handshake of brpc");
+}
 
 TEST_F(MalformedTest, GarbageAfterAGoodFrame) {
   RawPeer peer(server_.address());

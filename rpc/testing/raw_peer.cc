@@ -146,6 +146,12 @@ std::optional<Frame> RawPeer::Receive() {
   }
 }
 
+std::string RawPeer::ReceiveBytes(size_t bytes) {
+  while (input_.size() < bytes && ReadSome() > 0) {
+  }
+  return input_.CutFront(std::min(bytes, input_.size())).ToString();
+}
+
 bool RawPeer::WaitForEnd() {
   for (;;) {
     const int got = ReadSome();

@@ -3,6 +3,7 @@
 #ifndef FARCALL_RPC_TESTING_RAW_PEER_H_
 #define FARCALL_RPC_TESTING_RAW_PEER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ class RawPeer {
   bool Send(absl::string_view bytes);
   // The next frame; null: there is none before the end.
   std::optional<Frame> Receive();
+  // The next bytes, which are no frame; fewer: there are no more before the end.
+  std::string ReceiveBytes(size_t bytes);
   // Until there is something to be read, which it leaves there.
   [[nodiscard]] bool WaitForBytes();
   // Reads to the end, which it leaves out. False: it did not come in time.

@@ -102,6 +102,7 @@ PURE = [
     "rpc/http/json",
     "rpc/http/json_string",
     "rpc/retry_policy",
+    "rpc/session/brpc_rdma_hello",
     "rpc/session/landing_spot",
     "rpc/session/protocol_guess",
     "rpc/session/reconnect",

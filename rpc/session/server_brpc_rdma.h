@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_RPC_SESSION_SERVER_BRPC_RDMA_H_
+#define FARCALL_RPC_SESSION_SERVER_BRPC_RDMA_H_
+
+#include "absl/strings/string_view.h"
+#include "rpc/session/brpc_rdma_hello.h"
+#include "rpc/session/server_frames.h"
+#include "rpc/session/server_protocol.h"
+
+namespace farcall {
+
+// baidu_std of a brpc client that asked for RDMA first, and is told to go on over TCP.
+class ServerBrpcRdma final : public ServerProtocol {
+ public:
+  explicit ServerBrpcRdma(ServerSession& session) : session_(session), frames_(session) {}
+
+  absl::string_view name() const override { return frames_.name(); }
+  int max_calls() const override { return frames_.max_calls(); }
+  absl::StatusOr<size_t> OnRead(Buffer& input) override;
+  // Until the client has decided it owes something.
+  bool MidRequest(const Buffer& input) const override {
+    return !hello_.done() || frames_.MidRequest(input);
+  }
+  // Before, a frame would be taken for a hello.
+  void SayFarewell() override {
+    if (hello_.done()) frames_.SayFarewell();
+  }
+
+ private:
+  ServerSession& session_;  // outlives this
+  BrpcRdmaHello hello_;
+  ServerFrames frames_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_SESSION_SERVER_BRPC_RDMA_H_
