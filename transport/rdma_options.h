@@ -84,7 +84,8 @@ struct RdmaOptions {
   // --- Memory.
 
   // A message of fewer bytes is copied out of its receive block, and the block is posted
-  // again, so that small messages pin nothing. 0 to kReceiveBlock.
+  // again, so that small messages pin nothing. While more than half of the pool is in use, so is
+  // one of less than half of kReceiveBlock. 0 to kReceiveBlock.
   uint32_t copy_out_below = kReceiveBlock / 4;
   // IBV_ACCESS_RELAXED_ORDERING of ibv_reg_mr(3) where the device takes it: PCIe may reorder
   // the writes of one message, but the completion still comes last.

@@ -14,7 +14,7 @@ absl::StatusOr<std::unique_ptr<farcall::Runtime>> StoreRuntime(int event_loops, 
   farcall::RuntimeOptions options;
   options.rdma.read_at_least = read_at_least;
   options.event_loops = event_loops;
-  options.pool.max_bytes = 2 * stored + (size_t{256} << 20);
+  options.pool.max_bytes = 3 * stored + (size_t{256} << 20);
   return farcall::Runtime::Create(options);
 }
 

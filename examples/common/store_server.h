@@ -18,8 +18,9 @@
 
 namespace example {
 
-// A runtime whose blocks have room for `stored` bytes that are kept, for as much again, since what
-// is replaced stays as long as an answer refers to it, and for what is under way. `event_loops` 0:
+// A runtime whose blocks have room for `stored` bytes that are kept, which may pin twice as much;
+// for as much again, since what is replaced stays as long as an answer refers to it; and for what
+// is under way. `event_loops` 0:
 // one for each core, at most 8. `read_at_least`: RdmaOptions.
 absl::StatusOr<std::unique_ptr<farcall::Runtime>> StoreRuntime(int event_loops, size_t stored,
                                                                uint32_t read_at_least = 0);

@@ -26,7 +26,7 @@ TEST(StoreServerTest, TheBlocksHaveRoomForWhatIsKeptAndReplaced) {
   constexpr size_t kStored = size_t{1} << 30;
   const auto runtime = StoreRuntime(1, kStored);
   ASSERT_TRUE(runtime.ok()) << runtime.status();
-  EXPECT_GT((*runtime)->parts().pool->stats().max_bytes, 2 * kStored);
+  EXPECT_GT((*runtime)->parts().pool->stats().max_bytes, 3 * kStored);
 }
 
 TEST(StoreServerTest, WrongOptionsAreToldByTheRuntime) {

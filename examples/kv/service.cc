@@ -17,12 +17,12 @@ farcall::Controller& AsController(google::protobuf::RpcController* controller) {
 }
 
 // Small values are kept as text, however they came, so that they hold no block.
-Value Received(const KvPutRequest& request, farcall::Buffer attachment) {
+Value Received(const KvPutRequest& request, farcall::Buffer attachment, farcall::BlockPool& pool) {
   Value value;
   if (request.has_value()) {
     value.small = request.value();
   } else if (attachment.size() > Store::kLargeValue) {
-    value.large = std::move(attachment);
+    value.large = Tightened(std::move(attachment), pool);
   } else {
     value.small = attachment.ToString();
   }
@@ -35,8 +35,8 @@ void KvService::Put(google::protobuf::RpcController* rpc_controller, const KvPut
                     KvPutResponse*, google::protobuf::Closure* done) {
   const farcall::ClosureGuard answer(done);
   farcall::Controller& controller = AsController(rpc_controller);
-  const absl::Status put =
-      store_.Put(request->key(), Received(*request, std::move(controller.request_attachment())));
+  const absl::Status put = store_.Put(
+      request->key(), Received(*request, std::move(controller.request_attachment()), pool_));
   if (put.ok()) return;
   controller.SetFailed(absl::IsResourceExhausted(put) ? ENOSPC : EINVAL, put.message());
 }

@@ -5,6 +5,7 @@
 
 #include "examples/kv/kv.pb.h"
 #include "examples/kv/store.h"
+#include "transport/buffer/block_pool.h"
 
 namespace example {
 
@@ -15,8 +16,9 @@ class KvService final : public Kv {
   // Of all values in one answer, beyond which MultiGet fails with E2BIG.
   static constexpr size_t kLargestAnswer = size_t{32} << 20;
 
-  // `store` outlives the service.
-  explicit KvService(Store& store) : store_(store) {}
+  // Both outlive the service. Of `pool` are the blocks of values that do not stay in those in which
+  // they came.
+  KvService(Store& store, farcall::BlockPool& pool) : store_(store), pool_(pool) {}
 
   void Put(google::protobuf::RpcController* controller, const KvPutRequest* request,
            KvPutResponse* response, google::protobuf::Closure* done) override;
@@ -29,6 +31,7 @@ class KvService final : public Kv {
 
  private:
   Store& store_;
+  farcall::BlockPool& pool_;
 };
 
 }  // namespace example

@@ -11,15 +11,19 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "rpc/channel.h"
+#include "rpc/runtime.h"
 #include "rpc/server.h"
 
 namespace example {
 namespace {
 
+constexpr size_t kMiB = size_t{1} << 20;
+
 class KvServiceTest : public testing::Test {
  protected:
   KvServiceTest() {
     farcall::ServerOptions options;
+    options.runtime = runtime_.get();
     options.handler_threads = 0;
     EXPECT_TRUE(server_.AddService(&service_, farcall::SERVER_DOESNT_OWN_SERVICE).ok());
     EXPECT_TRUE(server_.Start("127.0.0.1:0", options).ok());
@@ -57,8 +61,19 @@ class KvServiceTest : public testing::Test {
     return response.value() + controller.response_attachment().ToString();
   }
 
-  Store store_{size_t{64} << 20};
-  KvService service_{store_};
+  // As of a server with this store.
+  static std::unique_ptr<farcall::Runtime> SmallRuntime() {
+    farcall::RuntimeOptions options;
+    options.event_loops = 1;
+    options.pool.region_bytes = 2 * kMiB;
+    options.pool.max_bytes = 3 * kStored + 24 * kMiB;
+    return *farcall::Runtime::Create(options);
+  }
+
+  static constexpr size_t kStored = 16 * kMiB;
+  const std::unique_ptr<farcall::Runtime> runtime_ = SmallRuntime();
+  Store store_{kStored};
+  KvService service_{store_, *runtime_->parts().pool};
   farcall::Server server_;
   std::unique_ptr<farcall::Channel> channel_;
   std::unique_ptr<Kv_Stub> stub_;
@@ -100,6 +115,22 @@ TEST_F(KvServiceTest, AFullStoreIsENOSPC) {
   int code = 0;
   for (int i = 0; code == 0 && i < 100; ++i) code = Put(absl::StrCat("key ", i), value, true);
   EXPECT_EQ(code, ENOSPC) << error_;
+}
+
+// Just above the size of a block, or of what is worth a larger one, a value fills its last block
+// least.
+TEST_F(KvServiceTest, TheStoreIsFullBeforeThePoolIs) {
+  for (const size_t bytes : {4097, 8200, 16'400, 17'000, 25'000, 33'000, 70'000, 140'000}) {
+    SCOPED_TRACE(bytes);
+    const std::string value(bytes, 'v');
+    int puts = 0;
+    int code = 0;
+    while (code == 0) code = Put(absl::StrCat(bytes, " ", puts++), value, true);
+    EXPECT_EQ(code, ENOSPC) << error_;
+    EXPECT_GE(store_.bytes() + bytes + 100, kStored) << "it is as full as it may be";
+    EXPECT_LE(runtime_->parts().pool->stats().used_bytes, 2 * kStored + kMiB);
+    for (int i = 0; i < puts; ++i) store_.Delete(absl::StrCat(bytes, " ", i));
+  }
 }
 
 TEST_F(KvServiceTest, DeleteTellsWhetherThereWasOne) {

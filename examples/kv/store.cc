@@ -20,10 +20,17 @@ const Store::Shard& Store::ShardOf(size_t hash) const {
 
 Store::Shard& Store::ShardOf(size_t hash) { return shards_[ShardNumber(hash, kShards)]; }
 
-bool Store::Reserve(size_t bytes) {
-  if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= max_bytes_) return true;
-  bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+bool Store::Reserve(size_t bytes, size_t pinned) {
+  const size_t held = bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  const size_t used = pinned_bytes_.fetch_add(pinned, std::memory_order_relaxed) + pinned;
+  if (held <= max_bytes_ && used <= 2 * max_bytes_) return true;
+  GiveBack(bytes, pinned);
   return false;
+}
+
+void Store::GiveBack(size_t bytes, size_t pinned) {
+  bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  pinned_bytes_.fetch_sub(pinned, std::memory_order_relaxed);
 }
 
 absl::Status Store::Put(absl::string_view key, Value value) {
@@ -36,7 +43,7 @@ absl::Status Store::Put(absl::string_view key, Value value) {
         absl::StrCat("values have up to ", kLargestValue, " bytes, not ", value.size()));
   }
   // Before the old value is given back: a full store refuses a replacement too.
-  if (!Reserve(key.size() + value.size())) {
+  if (!Reserve(key.size() + value.size(), key.size() + value.pinned())) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the store has reached its ", max_bytes_, " bytes (--max_bytes)"));
   }
@@ -50,7 +57,7 @@ absl::Status Store::Put(absl::string_view key, Value value) {
     old = std::exchange(at->second, std::move(value));
     replaced = !added;
   }
-  if (replaced) bytes_.fetch_sub(key.size() + old.size(), std::memory_order_relaxed);
+  if (replaced) GiveBack(key.size() + old.size(), key.size() + old.pinned());
   return absl::OkStatus();
 }
 
@@ -77,7 +84,7 @@ bool Store::Delete(absl::string_view key) {
     old = std::move(found->second);
     shard.values.erase(found);
   }
-  bytes_.fetch_sub(key.size() + old.size(), std::memory_order_relaxed);
+  GiveBack(key.size() + old.size(), key.size() + old.pinned());
   return true;
 }
 

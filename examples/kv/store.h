@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "examples/kv/value_blocks.h"
 #include "transport/buffer/buffer.h"
 
 namespace example {
@@ -22,6 +23,8 @@ struct Value {
   std::string small;
   farcall::Buffer large;
   size_t size() const { return small.size() + large.size(); }
+  // Of memory that is in use as long as the value is kept.
+  size_t pinned() const { return small.size() + PinnedBytes(large); }
 };
 
 // Values by key, in shards of their own locks. Any thread.
@@ -31,7 +34,7 @@ class Store {
   static constexpr size_t kLargeValue = 4096;
   static constexpr size_t kLargestValue = size_t{8} << 20;
 
-  // `max_bytes`: of keys and values together.
+  // `max_bytes`: of keys and values together. They may pin twice as much.
   explicit Store(size_t max_bytes) : max_bytes_(max_bytes) {}
 
   // Replaces the value that was there. kInvalidArgument: key or value has no allowed size;
@@ -42,6 +45,8 @@ class Store {
   bool Delete(absl::string_view key);
 
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  // Of the memory that keys and values keep in use.
+  size_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr size_t kShards = 64;
@@ -52,7 +57,8 @@ class Store {
   };
 
   // Counts what a shard is to hold more. False: the store is full.
-  bool Reserve(size_t bytes);
+  bool Reserve(size_t bytes, size_t pinned);
+  void GiveBack(size_t bytes, size_t pinned);
   // A key is hashed once: for its shard, and for the map in it.
   static size_t HashOf(absl::string_view key) { return Values::hasher()(key); }
   const Shard& ShardOf(size_t hash) const;
@@ -60,6 +66,7 @@ class Store {
 
   const size_t max_bytes_;
   std::atomic<size_t> bytes_{0};
+  std::atomic<size_t> pinned_bytes_{0};
   std::array<Shard, kShards> shards_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "transport/buffer/block_pool.h"
 
 namespace example {
 namespace {
@@ -85,6 +86,28 @@ TEST(StoreTest, AFullStoreRefusesAndKeepsWhatItHas) {
   EXPECT_TRUE(store.Put("k", Value()).ok());
 }
 
+TEST(StoreTest, WhatValuesPinHasALimitToo) {
+  const auto pool =
+      *farcall::BlockPool::Create({.region_bytes = size_t{2} << 20, .max_bytes = size_t{16} << 20});
+  const auto loose = [&] {
+    Value value;
+    value.large.Append(pool->Allocate(farcall::BlockPool::kMedium), 0, 5000);
+    return value;
+  };
+  Store store(100'000);
+  int stored = 0;
+  while (store.Put(absl::StrCat("k", stored), loose()).ok()) ASSERT_LT(++stored, 100);
+  EXPECT_EQ(stored, 3) << "of 64 KiB each";
+  EXPECT_EQ(store.bytes(), 3u * 5002);
+  EXPECT_EQ(store.pinned_bytes(), 3u * (farcall::BlockPool::kMedium + 2));
+  EXPECT_TRUE(store.Delete("k0"));
+  EXPECT_TRUE(store.Put("k1", Small("x")).ok());
+  EXPECT_TRUE(store.Delete("k1"));
+  EXPECT_TRUE(store.Delete("k2"));
+  EXPECT_EQ(store.bytes(), 0u);
+  EXPECT_EQ(store.pinned_bytes(), 0u);
+}
+
 TEST(StoreTest, ThreadsSeeWholeValuesOnly) {
   Store store(size_t{1} << 20);
   constexpr int kKeys = 10;
@@ -111,6 +134,7 @@ TEST(StoreTest, ThreadsSeeWholeValuesOnly) {
   EXPECT_EQ(torn, 0);
   for (int i = 0; i < kKeys; ++i) store.Delete(absl::StrCat("key ", i));
   EXPECT_EQ(store.bytes(), 0u);
+  EXPECT_EQ(store.pinned_bytes(), 0u);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ MessageChannel::MessageChannel(const VerbsApi& api, BlockPool& pool, size_t devi
       pool_(pool),
       copied_(copied),
       sent_(std::bit_ceil(limits.send_slots)),
-      small_(pool) {
+      small_(pool),
+      memory_(pool) {
   if (own_slots == 0) return;
   own_queue_.emplace(pool, device, ReceiveQueue::Target{.own = &pair}, own_slots,
                      limits.receive_slots);

@@ -22,6 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "transport/buffer/block_writer.h"
 #include "transport/buffer/buffer.h"
+#include "transport/buffer/pool_watch.h"
 #include "transport/copied_bytes.h"
 #include "transport/copy_tally.h"
 #include "transport/rdma/completion_room.h"
@@ -274,6 +275,7 @@ class MessageChannel final {
   absl::AnyInvocable<void()> reads_end_;
   bool reading_ = false;  // the user does
   BlockWriter small_;     // small messages are copied into its blocks
+  PoolWatch memory_;      // and larger ones, when it is short
   uint32_t bare_ = 0;     // bare messages that came; their receives are given back
   bool detached_ = false;
   bool ended_ = false;

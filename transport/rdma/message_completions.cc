@@ -99,16 +99,20 @@ void MessageChannel::TakeBytes(uint32_t slot, uint32_t bytes) {
   counters_.bytes_read += payload;
   lane_->bytes_in.Add(payload);
   if (detached_) return queue_->Reuse(slot, /*bare=*/false);
-  if (bytes >= limits_.copy_out_below) {
+  const absl::string_view copied(queue_->block(slot)->bytes() + kMessageHeaderBytes, payload);
+  const bool small = bytes < limits_.copy_out_below;
+  // Who keeps a message keeps its block: all of it, of which it needs less than half.
+  const bool wasteful = bytes < kReceiveBlock / 2 && memory_.IsShort();
+  Buffer copy;
+  const bool fits = (small || wasteful) && small_.Append(copied, copy);
+  if (!fits && !small) {
     Buffer taken;
     taken.Append({queue_->Take(slot), uint32_t{kMessageHeaderBytes}, payload});
     return incoming_.AddBytes(std::move(taken));
   }
-  CountCopied(CopyCause::kReceivedSmall, payload);
-  const absl::string_view copied(queue_->block(slot)->bytes() + kMessageHeaderBytes, payload);
   // The heap, where the pool is at its limit: a few small messages, within the credits.
-  Buffer copy;
-  if (!small_.Append(copied, copy)) copy.Append(copied);
+  if (!fits) copy.Append(copied);
+  CountCopied(CopyCause::kReceivedSmall, payload);
   incoming_.AddBytes(std::move(copy));
   queue_->Reuse(slot, /*bare=*/false);
 }

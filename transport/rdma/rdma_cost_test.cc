@@ -159,6 +159,34 @@ TEST_F(RdmaCostTest, SmallMessagesThatAreKeptPinLittle) {
   harness_->Run(*duo_->server.loop(), [&] { kept.clear(); });
 }
 
+// More than a quarter of a receive block, and less than half.
+TEST_F(RdmaCostTest, MessagesThatAreKeptPinNoWholeBlocksWhenMemoryIsShort) {
+  Start([](FakeFabricOptions&, RdmaRigOptions& rig) {
+    rig.rdma.shared_receives = 64;
+    rig.rdma.receive_slots = 32;
+    rig.pool.max_bytes = size_t{48} << 20;
+  });
+  duo_.reset();
+  std::vector<Buffer> kept;
+  ConformanceRun::Setup setup;
+  setup.prepare = [&](Duo& duo) {
+    duo.server.take = [&](TestPeer& peer, Buffer& input) {
+      kept.push_back(input.Share());
+      peer.Take(input, input.size());
+      return size_t{0};
+    };
+  };
+  duo_ = run_->Connect(setup);
+  ASSERT_NE(duo_, nullptr);
+  // In blocks of their own they would take 50 MiB.
+  for (int i = 0; i < 800; ++i) {
+    duo_->client.Send(20'000);
+    Arrives();
+  }
+  EXPECT_LE(harness_->pool().stats().used_bytes, size_t{40} << 20);
+  harness_->Run(*duo_->server.loop(), [&] { kept.clear(); });
+}
+
 // Blocks of the heap and of users, which no device knows.
 TEST_F(RdmaCostTest, UnregisteredMemoryIsCopied) {
   Start();

@@ -61,7 +61,7 @@ class SocketReader::Plan {
 SocketResult SocketReader::Read(int fd, size_t limit, const Buffer& landing) {
   Plan plan(limit);
   PlanLanding(plan, landing);
-  if (missing_ >= plan.bytes() + kWorthLarge && !plan.full()) PlanLarge(plan);
+  if (missing_ > plan.bytes() && !plan.full()) PlanLarge(plan);
   if (!plan.full()) PlanSmall(plan);
   if (plan.bytes() == 0) return {SocketProgress::kNoMemory};
 
@@ -81,7 +81,7 @@ SocketResult SocketReader::Read(int fd, size_t limit, const Buffer& landing) {
 
 void SocketReader::Expect(size_t needed) {
   missing_ = needed > input_.size() ? needed - input_.size() : 0;
-  if (missing_ < kWorthLarge) large_ = Filling();
+  if (missing_ == 0) large_ = Filling();
 }
 
 void SocketReader::Clear() {
@@ -113,6 +113,7 @@ void SocketReader::PlanLanding(Plan& plan, const Buffer& landing) {
   }
 }
 
+// A block that was begun is filled as long as the message lasts.
 void SocketReader::PlanLarge(Plan& plan) {
   size_t wanted = std::min(missing_ - plan.bytes(), plan.rest());
   wanted -= plan.OfferRest(large_, wanted);

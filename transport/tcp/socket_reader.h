@@ -56,8 +56,9 @@ class SocketReader {
   // how much comes.
   static constexpr size_t kMinRoom = BlockPool::kSmall / 2;
   static constexpr size_t kMaxRoom = 8 * BlockPool::kSmall;
-  // Fewer missing bytes go into small blocks.
-  static constexpr size_t kWorthLarge = 2 * BlockPool::kSmall;
+  // Fewer missing bytes go into small blocks: of a larger one they would leave most unused, and
+  // who keeps them would keep all of it.
+  static constexpr size_t kWorthLarge = BlockPool::kMedium / 2;
 
   BlockPool& pool_;
   Buffer input_;

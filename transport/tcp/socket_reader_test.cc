@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "transport/tcp/testing/socket_pair.h"
 
@@ -126,6 +127,28 @@ TEST_F(SocketReaderTest, WhatFollowsALargeMessagePinsNoLargeBlock) {
   EXPECT_EQ(small.ToString(), "small");
   large.Clear();
   EXPECT_LE(pool_->stats().used_bytes, 2 * BlockPool::kSmall);
+}
+
+// Who keeps a message keeps whole blocks.
+TEST_F(SocketReaderTest, AMessageLeavesLittleOfItsBlocksUnused) {
+  for (const size_t size : {17, 20, 24, 25, 31, 33, 39, 41, 49, 70, 90, 105, 200, 3000}) {
+    // As it may come: at once, and in pieces.
+    for (const size_t piece : {size_t{1} << 20, size_t{5000}}) {
+      SCOPED_TRACE(absl::StrCat(size, " KiB by ", piece));
+      const std::string bytes(size << 10, 'm');
+      size_t sent = 0;
+      while (reader_.input().size() < bytes.size()) {
+        sent += SendSome(pair_.other.get(), absl::string_view(bytes).substr(sent, piece));
+        Read(size_t{256} << 10);
+        reader_.Expect(bytes.size());
+      }
+      const Buffer message = TakeAll();
+      reader_.Expect(0);
+      size_t pinned = 0;
+      for (const Buffer::Slice& slice : message.slices()) pinned += slice.block->capacity;
+      EXPECT_LT(pinned, 2 * message.size());
+    }
+  }
 }
 
 TEST_F(SocketReaderTest, AnAnnouncementAloneGetsNoLargeBlock) {

@@ -10,8 +10,9 @@ namespace farcall {
 
 std::span<char> PlainInput::Room() {
   const size_t lacks = missing();
+  // A block that was begun is filled as long as the message lasts.
+  if (lacks > 0 && large_.room() > 0) return Offer(large_, lacks);
   if (lacks >= kWorthLarge) {
-    if (large_.room() > 0) return Offer(large_, lacks);
     const size_t earned = 8 * input_.size();
     const bool largest = lacks >= BlockPool::kLarge && earned >= BlockPool::kLarge;
     if (earned >= BlockPool::kMedium) {
@@ -41,7 +42,7 @@ void PlainInput::Filled(size_t bytes) {
 
 void PlainInput::Expect(size_t needed) {
   needed_ = needed;
-  if (missing() < kWorthLarge) large_ = Filling();
+  if (missing() == 0) large_ = Filling();
   if (input_.empty()) small_ = Filling();
 }
 

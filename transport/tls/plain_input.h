@@ -40,8 +40,9 @@ class PlainInput {
   std::span<char> Offer(Filling& filling, size_t most);
   size_t missing() const { return needed_ > input_.size() ? needed_ - input_.size() : 0; }
 
-  // Fewer missing bytes go into small blocks.
-  static constexpr size_t kWorthLarge = 2 * BlockPool::kSmall;
+  // Fewer missing bytes go into small blocks: of a larger one they would leave most unused, and
+  // who keeps them would keep all of it.
+  static constexpr size_t kWorthLarge = BlockPool::kMedium / 2;
 
   BlockPool& pool_;
   Buffer input_;

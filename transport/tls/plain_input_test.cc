@@ -74,6 +74,23 @@ TEST_F(PlainInputTest, WhatFollowsALargeMessageStandsInASmallBlock) {
   EXPECT_EQ(pool_->stats().used_bytes, BlockPool::kSmall);
 }
 
+// Who keeps a message keeps whole blocks.
+TEST_F(PlainInputTest, AMessageLeavesLittleOfItsBlocksUnused) {
+  for (const size_t size : {17, 20, 25, 31, 33, 39, 41, 49, 70, 90, 105, 200, 3000}) {
+    SCOPED_TRACE(size);
+    const std::string bytes(size << 10, 'm');
+    for (size_t at = 0; at < bytes.size(); at += 5000) {
+      Put(bytes.substr(at, 5000));
+      plain_.Expect(bytes.size());
+    }
+    const Buffer message = plain_.input().CutFront(bytes.size());
+    plain_.Expect(0);
+    size_t pinned = 0;
+    for (const Buffer::Slice& slice : message.slices()) pinned += slice.block->capacity;
+    EXPECT_LT(pinned, 2 * message.size());
+  }
+}
+
 TEST_F(PlainInputTest, APeerThatOnlyAnnouncesMuchGetsASmallBlock) {
   Put("header");
   plain_.Expect(size_t{1} << 30);

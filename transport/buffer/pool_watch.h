@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_BUFFER_POOL_WATCH_H_
+#define FARCALL_TRANSPORT_BUFFER_POOL_WATCH_H_
+
+#include <cstdint>
+
+#include "transport/buffer/block_pool.h"
+
+namespace farcall {
+
+// Whether memory is short: more than half of a pool is in use. For the data path: looking takes
+// every lock of the pool, so it is done with one question in kEach. One thread at a time.
+class PoolWatch {
+ public:
+  static constexpr uint32_t kEach = 32;
+
+  // `pool` outlives this.
+  explicit PoolWatch(const BlockPool& pool) : pool_(pool) {}
+
+  bool IsShort() {
+    if (asked_++ % kEach == 0) {
+      const BlockPoolStats stats = pool_.stats();
+      short_ = stats.used_bytes > stats.max_bytes / 2;
+    }
+    return short_;
+  }
+
+ private:
+  const BlockPool& pool_;
+  uint32_t asked_ = 0;
+  bool short_ = false;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_BUFFER_POOL_WATCH_H_
