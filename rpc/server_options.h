@@ -55,8 +55,8 @@ struct ServerOptions {
   // -1: never.
   int64_t idle_timeout_ms = 600'000;
   // A connection on which a request was begun, or nothing was sent at all, and for so long is not
-  // complete, is closed; so is one that takes nothing of its answers for so long while they hold
-  // up its requests. Milliseconds, 10 to 2^31 - 1; -1: never.
+  // complete, is closed; so is one that takes nothing of its answers for so long, or less than
+  // 16 KiB a second of those that wait. Milliseconds, 10 to 2^31 - 1; -1: never.
   int64_t read_timeout_ms = 30'000;
   // Bytes of a request with its attachment, as it travels and when it is unpacked; a larger one is
   // answered with EREQUEST. 1 KiB to 4 GiB - 1.

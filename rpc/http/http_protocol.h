@@ -28,6 +28,9 @@ class HttpProtocol final : public ServerProtocol {
   int max_calls() const override { return 1; }
   absl::StatusOr<size_t> OnRead(Buffer& input) override;
   bool MidRequest(const Buffer& input) const override { return reader_.begun() || !input.empty(); }
+  size_t Held(const Buffer& input) const override {
+    return input.size() + (reader_.head() != nullptr ? reader_.head()->body.size() : 0);
+  }
 
  private:
   void OnRequest(HttpRequest& request);

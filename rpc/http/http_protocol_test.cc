@@ -40,6 +40,22 @@ TEST_F(HttpProtocolTest, TheIndexListsPagesAndMethods) {
   }
 }
 
+// What it cut out of the chunks that came is no part of the input any more.
+TEST_F(HttpProtocolTest, PartsOfABodyAreHeld) {
+  const std::string head =
+      "POST /farcall.http_test.TreeService/Relax HTTP/1.1\r\nHost: a\r\n"
+      "Content-Type: application/json\r\n";
+  const auto held = [&](const std::string& bytes) {
+    End();
+    EXPECT_EQ(Ask(bytes), "");
+    return (*core_->Sessions().begin())->protocol()->Held(wire_->input);
+  };
+  Accept();
+  EXPECT_EQ(held(head + "Content-Length: 9000\r\n\r\n" + std::string(5000, ' ')), 5000u);
+  EXPECT_EQ(held(head + "Transfer-Encoding: chunked\r\n\r\n2000\r\n" + std::string(5000, ' ')),
+            5000u);
+}
+
 TEST_F(HttpProtocolTest, APageGetsItsRequest) {
   pages_.Add("/page", "", [this](const HttpRequest& request) {
     EXPECT_FALSE(world_.loop->held());

@@ -50,6 +50,7 @@ bool ServerCore::Add(const std::shared_ptr<ServerSession>& session) {
 void ServerCore::Remove(const std::shared_ptr<ServerSession>& session) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    holders_.Forget(session.get());
     sessions_.erase(session);
     // Not at each that goes: one more comes and finds it full again.
     const size_t most = static_cast<size_t>(options.max_connections);
@@ -82,6 +83,26 @@ absl::StatusOr<AuthContext> ServerCore::Verify(absl::string_view credential,
   }
   if (!context.ok()) counters.auth_failed.fetch_add(1, std::memory_order_relaxed);
   return context;
+}
+
+void ServerCore::TellHeld(ServerSession& session, size_t bytes, uint64_t moved) {
+  std::shared_ptr<ServerSession> most;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    holders_.Tell(&session, bytes, moved);
+    if (!holders_.IsDue(parts.clock->Now())) return;
+    const auto* const picked =
+        static_cast<const ServerSession*>(holders_.Pick(parts.pool->stats().exhausted));
+    const auto found = sessions_.find(picked);
+    if (found == sessions_.end()) return;
+    most = *found;
+  }
+  most->loop().Post([most] { most->GiveUpForMemory(); });
+}
+
+void ServerCore::ForgetHeld(ServerSession& session) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  holders_.Forget(&session);
 }
 
 void ServerCore::LogPeer(absl::string_view line) {

@@ -20,6 +20,7 @@
 #include "rpc/dispatch/service_map.h"
 #include "rpc/options.h"
 #include "rpc/runtime_parts.h"
+#include "rpc/session/memory_holders.h"
 #include "rpc/stats/stats_sampler.h"
 #include "transport/base/in_flight.h"
 
@@ -35,7 +36,8 @@ class ChunkPool;
 struct ServerCounters {
   std::atomic<uint64_t> accepted{0};              // connections
   std::atomic<uint64_t> over_max_connections{0};  // and closed at once
-  std::atomic<uint64_t> timed_out{0};       // connections closed by the idle and read timeouts
+  // Connections closed by the idle and read timeouts, or because they held the most memory.
+  std::atomic<uint64_t> timed_out{0};
   std::atomic<uint64_t> bad_peers{0};       // connections closed for what the peer sent
   std::atomic<uint64_t> refused_logoff{0};  // requests: the server was stopping
   std::atomic<uint64_t> refused_limit{0};   // requests: a max_concurrency was reached
@@ -85,6 +87,11 @@ struct ServerCore {
 
   // Asks options.auth, which there is; with a loop held. Who fails is counted.
   absl::StatusOr<AuthContext> Verify(absl::string_view credential, const Address& client);
+  // `session`, whose loop is held, holds so many bytes for its peer (at least
+  // MemoryHolders::kMuch), and so many came and left since it told that last. When the pool has
+  // none left for others, the one that holds most is closed.
+  void TellHeld(ServerSession& session, size_t bytes, uint64_t moved);
+  void ForgetHeld(ServerSession& session);
 
   // A line about a peer: peers, who can do what makes one, get a few a second, all together.
   void LogPeer(absl::string_view line);
@@ -95,6 +102,7 @@ struct ServerCore {
   bool closed_ = false;  // no session is added any more
   bool full_ = false;    // and that was told
   absl::flat_hash_set<std::shared_ptr<ServerSession>> sessions_;
+  MemoryHolders holders_;  // of sessions_
 
   std::mutex line_mutex_;
   LineLimit lines_;  // guarded by line_mutex_

@@ -32,6 +32,8 @@ class ServerProtocol {
   // Whether a request was begun and is not complete, which may last for
   // ServerOptions::read_timeout_ms; `input` is what OnRead left.
   virtual bool MidRequest(const Buffer& input) const { return !input.empty(); }
+  // Bytes of it that are kept, those of `input` among them.
+  virtual size_t Held(const Buffer& input) const { return input.size(); }
   // This side closes, and each request that was taken has its answer: what tells the peer that
   // nothing it sent beyond was looked at.
   virtual void SayFarewell() {}

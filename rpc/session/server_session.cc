@@ -54,6 +54,7 @@ ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
       writer_(std::in_place, *core_->parts.pool),
       patience_(PatienceLimits(core_->options), loop.now()),
       patience_timer_([this] { OnPatience(); }),
+      memory_timer_([this] { OnMemoryWatch(); }),
       last_look_([this] { OnLastLook(); }),
       since_(loop.now()),
       authenticated_(core_->options.auth == nullptr) {
@@ -105,6 +106,7 @@ size_t ServerSession::OnRead(Buffer& input) {
     Close(need.status());
     return 0;
   }
+  partial_ = protocol_->Held(input);
   UpdateReading();
   patience_.OnRead(requests_ != before, !paused_ && protocol_->MidRequest(input), loop_.now());
   return *need;
@@ -213,6 +215,7 @@ void ServerSession::OnDrained() {
 
 void ServerSession::UpdateReading() {
   backlogged_ |= connection_->backlog() > kWater.high_water;
+  WatchMemory();
   const bool pause = backlogged_ || busy_ || call_count_ >= max_calls_;
   if (pause == paused_) return;
   paused_ = pause;
@@ -245,6 +248,7 @@ void ServerSession::OnClose(const absl::Status& why) {
   connection_ = nullptr;
   loop_.CancelTimer(patience_timer_);
   loop_.CancelTimer(last_look_);
+  loop_.CancelTimer(memory_timer_);
   // A call whose closure is forgotten keeps the session, and must not keep blocks by it.
   protocol_ = nullptr;
   writer_.reset();

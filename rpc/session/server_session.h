@@ -56,6 +56,9 @@ class ServerSession final : public Connection::Handler,
   // Sends what was written, then closes; a second time is nothing. kCancelled: as it should be,
   // and a peer of which nothing was read yet is read from once more; other reasons are logged.
   void Close(const absl::Status& why);
+  // Aborts, so that what it holds is free at once: others have no memory. Nothing once it has
+  // closed.
+  void GiveUpForMemory();
   // Calls whose handler has not begun and, from now on, will not: claimed, each with a reference.
   std::vector<ServerCall*> ClaimWaiting();
   // Null: the connection has closed.
@@ -118,6 +121,11 @@ class ServerSession final : public Connection::Handler,
   void Unlist(ServerCall& call);
   void UpdateReading();
   void OnPatience();
+  void WatchMemory();
+  void OnMemoryWatch();
+  // Bytes that are kept for the peer: of a request that is not complete, and of answers.
+  size_t Held() const { return partial_ + connection_->backlog(); }
+  uint64_t Moved() const;
 
   // After so many turns of the loop all that had come when it closed was read: with a completion
   // queue it looks at sockets in each 8th turn, and may have found something else there before.
@@ -132,7 +140,10 @@ class ServerSession final : public Connection::Handler,
   std::optional<BlockWriter> writer_;  // while there is a connection
   SessionPatience patience_;
   Timer patience_timer_;
-  Timer last_look_;  // pending: it closes, because of why_, once it knows the protocol
+  Timer memory_timer_;  // pending: it holds much, or did a moment ago
+  uint64_t moved_ = 0;  // bytes that had come and left when it was set
+  size_t partial_ = 0;  // of a request that is not complete
+  Timer last_look_;     // pending: it closes, because of why_, once it knows the protocol
   absl::Status why_;
   int turns_to_look_ = kTurnsToLook;
   const TimePoint since_;

@@ -7,12 +7,13 @@
 namespace farcall {
 
 SessionPatience::Look SessionPatience::At(TimePoint now, const State& state) {
+  const bool over = now >= Plus(waits_, limits_.read);
   if (state.held_up == 0) {
-    stuck_ = TimePoint::max();
-  } else if (stuck_ == TimePoint::max() || state.sent != sent_) {
-    // How much waits says nothing: answers are added while others leave.
-    stuck_ = now;
+    waits_ = TimePoint::max();
+  } else if (waits_ == TimePoint::max() || (over && TookEnough(state.sent))) {
+    waits_ = now;
     sent_ = state.sent;
+    owed_ = state.held_up;
   }
   TimePoint due = TimePoint::max();
   Verdict verdict = Verdict::kWait;
@@ -24,11 +25,17 @@ SessionPatience::Look SessionPatience::At(TimePoint now, const State& state) {
   };
   if (!heard_) consider(since_, limits_.read, Verdict::kSilent);
   consider(begun_, limits_.read, Verdict::kUnfinished);
-  consider(stuck_, limits_.read, Verdict::kNotReading);
+  consider(waits_, limits_.read, state.sent == sent_ ? Verdict::kNotReading : Verdict::kTooSlow);
   if (!state.under_way) consider(active_, limits_.idle, Verdict::kIdle);
   if (due <= now) return {verdict, TimePoint::max()};
   // What begins after this look is due no earlier than the shortest limit from now.
   return {Verdict::kWait, std::min(due, Plus(now, Shortest()))};
+}
+
+// How much waits now says nothing: answers are added while others leave.
+bool SessionPatience::TookEnough(uint64_t sent) const {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(limits_.read).count();
+  return sent - sent_ >= std::min<uint64_t>(owed_, static_cast<uint64_t>(ms) * kLeastRate / 1000);
 }
 
 }  // namespace farcall

@@ -20,8 +20,13 @@ class SessionPatience {
     kSilent,      // not one byte came
     kUnfinished,  // a request was begun and is not complete
     kNotReading,  // answers wait, and the peer takes nothing of them
+    kTooSlow,     // or less than kLeastRate
     kIdle,        // nothing is under way
   };
+  // Bytes that a peer takes each second of those that wait for it, over Limits::read; who reads one
+  // now and then would hold them for as long as it likes.
+  static constexpr int64_t kLeastRate = 16 << 10;
+
   struct Limits {
     Duration idle = Duration::max();  // max: for ever
     Duration read = Duration::max();
@@ -57,6 +62,7 @@ class SessionPatience {
   Look At(TimePoint now, const State& state);
 
  private:
+  bool TookEnough(uint64_t sent) const;
   Duration Shortest() const { return limits_.idle < limits_.read ? limits_.idle : limits_.read; }
   static TimePoint Plus(TimePoint time, Duration duration) {
     return duration >= TimePoint::max() - time ? TimePoint::max() : time + duration;
@@ -66,8 +72,10 @@ class SessionPatience {
   const TimePoint since_;
   TimePoint active_;
   TimePoint begun_ = TimePoint::max();  // the request at the front; max: there is none
-  TimePoint stuck_ = TimePoint::max();  // since when bytes wait and none left; max: none waits
+  // The time in which a peer has to take the least. max: nothing waits.
+  TimePoint waits_ = TimePoint::max();  // its beginning
   uint64_t sent_ = 0;                   // then
+  size_t owed_ = 0;                     // then: what waited, of which no more can be asked
   bool heard_ = false;
 };
 

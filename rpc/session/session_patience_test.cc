@@ -75,11 +75,41 @@ TEST(SessionPatienceTest, WhoTakesNothingOfItsAnswersIsGivenUp) {
     return patience.At(After(s), {.under_way = true, .held_up = held_up, .sent = sent});
   };
   EXPECT_EQ(at(10, 1000, 50).again, After(20));
-  EXPECT_EQ(at(19, 1000, 51).again, After(29)) << "it took something";
-  EXPECT_EQ(at(28, 500, 51).verdict, Verdict::kWait);
-  EXPECT_EQ(at(29, 500, 51).verdict, Verdict::kNotReading);
-  EXPECT_EQ(at(29, 0, 551).verdict, Verdict::kWait) << "it took what was there";
-  EXPECT_EQ(at(30, 5000, 551).verdict, Verdict::kWait);
+  EXPECT_EQ(at(19, 1000, 50).verdict, Verdict::kWait);
+  EXPECT_EQ(at(20, 1000, 50).verdict, Verdict::kNotReading);
+  EXPECT_EQ(at(20, 500, 1050).again, After(30)) << "it took what was there, and more has come";
+  EXPECT_EQ(at(30, 0, 1550).verdict, Verdict::kWait) << "nothing waits";
+  EXPECT_EQ(at(31, 5000, 1550).again, After(41));
+  EXPECT_EQ(at(41, 5000, 1550).verdict, Verdict::kNotReading);
+}
+
+// One byte in each limit was enough to hold megabytes for ever.
+TEST(SessionPatienceTest, WhoTakesHardlyAnythingIsGivenUp) {
+  constexpr size_t kHeld = size_t{5} << 20;
+  constexpr uint64_t kEnough = 10 * SessionPatience::kLeastRate;
+  for (const uint64_t each : {uint64_t{1}, kEnough - 1, kEnough}) {
+    SCOPED_TRACE(each);
+    SessionPatience patience(kLimits, kStart);
+    patience.OnRead(true, false, After(1));
+    uint64_t sent = 0;
+    Verdict verdict = Verdict::kWait;
+    for (int s = 10; s < 100 && verdict == Verdict::kWait; s += 10) {
+      verdict = patience.At(After(s), {.under_way = true, .held_up = kHeld, .sent = sent}).verdict;
+      sent += each;
+    }
+    EXPECT_EQ(verdict, each < kEnough ? Verdict::kTooSlow : Verdict::kWait);
+  }
+}
+
+// Nobody can take more than there is.
+TEST(SessionPatienceTest, WhoTakesTheLittleThatWaitsIsNotGivenUp) {
+  SessionPatience patience(kLimits, kStart);
+  patience.OnRead(true, false, After(1));
+  for (int s = 10; s < 1000; ++s) {
+    const auto sent = static_cast<uint64_t>(s);
+    EXPECT_EQ(patience.At(After(s), {.under_way = true, .held_up = 10, .sent = sent}).verdict,
+              Verdict::kWait);
+  }
 }
 
 // Between two looks megabytes may leave while as many are added: the level says nothing.

@@ -4,11 +4,13 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "rpc/testing/eventually.h"
+#include "rpc/testing/healthy_client.h"
 #include "rpc/testing/raw_peer.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
@@ -83,6 +85,40 @@ TEST(PoolLimitTest, RequestsThatFillThePoolTogetherBlockNobodyForLong) {
     EXPECT_TRUE(code == 0 || code == kFailedSocket) << call.Error();
   }
   for (const auto& client : clients) EXPECT_TRUE(GetsThrough(*client));
+}
+
+// Each holds 4 MiB of answers and a request, by its leave; together they hold all there is.
+TEST(PoolLimitTest, OfSlowReadersThatFillThePoolWhoHoldsMostGoesAndNobodyElse) {
+  RuntimeOptions options = SmallPool();
+  options.pool.max_bytes = 24 * kMiB;
+  TestRuntime runtime(options);
+  ServerOptions server_options = On(runtime);
+  server_options.handler_threads = 0;
+  TestServer server(EchoBack, server_options);
+  HealthyClient healthy(server.address());
+  ASSERT_TRUE(healthy.Serves());
+  test::EchoRequest request;
+  request.set_message("never read");
+  const std::string frame = FrameBytes(EchoMeta(1), &request, std::string(kMiB / 2, 'x'));
+  std::vector<RawPeer> peers;
+  std::vector<std::thread> senders;
+  for (int i = 0; i < 12; ++i) {
+    peers.emplace_back(server.address());
+    peers.back().LimitReceiveBuffer(16 << 10);
+  }
+  for (RawPeer& peer : peers) {
+    senders.emplace_back([&] {
+      while (peer.Send(frame)) {
+      }
+    });
+  }
+  EXPECT_TRUE(runtime.log().Wait("this one held the most of the block pool"))
+      << runtime.log().All();
+  EXPECT_TRUE(healthy.Serves());
+  for (RawPeer& peer : peers) peer.Shutdown();
+  for (std::thread& sender : senders) sender.join();
+  EXPECT_TRUE(healthy.Serves());
+  EXPECT_EQ(healthy.hurt(), 0);
 }
 
 // Parts of messages whose senders have died give their blocks back.

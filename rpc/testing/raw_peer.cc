@@ -160,6 +160,8 @@ bool RawPeer::WaitForEnd() {
   }
 }
 
+void RawPeer::Shutdown() { ::shutdown(fd_.get(), SHUT_RDWR); }
+
 RawListener::RawListener() : fd_(OpenSocket(AF_INET)) {
   SocketName name = ToName(Address::Ipv4({127, 0, 0, 1}, 0));
   Check(::bind(fd_.get(), name.get(), name.length) == 0, "there is a free port");

@@ -48,6 +48,8 @@ class RawPeer {
   // Reads to the end, which it leaves out. False: it did not come in time.
   [[nodiscard]] bool WaitForEnd();
   void Close() { fd_.Reset(); }
+  // Any thread: what waits ends, and nothing goes either way any more.
+  void Shutdown();
 
  private:
   // Bytes read; 0: the end; -1: nothing came in time.

@@ -104,6 +104,7 @@ PURE = [
     "rpc/retry_policy",
     "rpc/session/brpc_rdma_hello",
     "rpc/session/landing_spot",
+    "rpc/session/memory_holders",
     "rpc/session/protocol_guess",
     "rpc/session/reconnect",
     "rpc/session/session_patience",
