@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "transport/link/upgrade_messages.h"
 #include "transport/why_not_rdma.h"
 
@@ -23,22 +24,23 @@ absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
   if (absl::Status paced = pace_.OnAsk(parts_.loop.now()); !paced.ok()) return paced;
   const auto ask = ParseAsk(frame.payload.ToString());
   if (!ask.ok()) return ask.status();
+  const uint32_t last = machine_.generation();
+  const bool has_one = parts_.stream.Alive(last);
   if (absl::Status expected = parts_.stream.Expect(ask->generation); !expected.ok()) {
     return expected;
   }
-  if (!parts_.stream.Alive(ask->generation)) return absl::OkStatus();
-  switch (machine_.OnAsk(ask->generation)) {
-    case UpgradeServer::Do::kNothing:
-      Decline(ask->generation, NotRdma(WhyNotRdma::kCapacity, "the connection is closing"));
-      break;
-    case UpgradeServer::Do::kDeclineBusy:
-      Decline(ask->generation, NotRdma(WhyNotRdma::kCapacity, "the last ask is still worked on"));
-      break;
-    case UpgradeServer::Do::kAwait:
-      why_ = ask->why;
-      Await(ask->generation);
-      break;
+  // Each may be a queue pair. A client's RESUME is on the lifeline before its next ask.
+  if (has_one) {
+    return absl::InvalidArgumentError(absl::StrCat("the peer asks for generation ", ask->generation,
+                                                   " and has not given up ", last));
   }
+  if (!parts_.stream.Alive(ask->generation)) return absl::OkStatus();
+  if (!machine_.OnAsk(ask->generation)) {
+    Decline(ask->generation, NotRdma(WhyNotRdma::kCapacity, "the connection is closing"));
+    return absl::OkStatus();
+  }
+  why_ = ask->why;
+  Await(ask->generation);
   return absl::OkStatus();
 }
 

@@ -17,11 +17,9 @@ ServerUpgrade Next(ServerUpgrade state, ServerUpgradeEvent event) {
       if (event == Event::kOffered) return State::kOffered;
       return event == Event::kRefused || event == Event::kLost ? State::kIdle : state;
     case State::kOffered:
-      if (event == Event::kAsk) return State::kPreparing;
       if (event == Event::kAdmitted) return State::kReady;
       return event == Event::kLost ? State::kIdle : state;
     case State::kReady:
-      if (event == Event::kAsk) return State::kPreparing;
       return event == Event::kLost ? State::kIdle : state;
     case State::kEnded:
       break;
@@ -29,12 +27,10 @@ ServerUpgrade Next(ServerUpgrade state, ServerUpgradeEvent event) {
   return state;
 }
 
-UpgradeServer::Do UpgradeServer::OnAsk(uint32_t generation) {
-  if (state_ == ServerUpgrade::kEnded) return Do::kNothing;
-  if (state_ == ServerUpgrade::kPreparing) return Do::kDeclineBusy;
-  state_ = Next(state_, ServerUpgradeEvent::kAsk);
+bool UpgradeServer::OnAsk(uint32_t generation) {
+  if (!Step(ServerUpgradeEvent::kAsk)) return false;
   generation_ = generation;
-  return Do::kAwait;
+  return true;
 }
 
 bool UpgradeServer::OnOffered() { return Step(ServerUpgradeEvent::kOffered); }

@@ -6,8 +6,8 @@
 //     ^                       |                      |                     |
 //     +-----------------------+--- failed, lost -----+---------------------+
 //
-// An ASK in kOffered supersedes the offer; one in kPreparing is declined, so that a client
-// that asks without end makes no more work than one at a time.
+// An ASK comes only when the client has given up what it asked for before (ServerUpgrader), so that
+// a connection never has more than one.
 
 #ifndef FARCALL_TRANSPORT_LINK_UPGRADE_SERVER_H_
 #define FARCALL_TRANSPORT_LINK_UPGRADE_SERVER_H_
@@ -29,14 +29,9 @@ ServerUpgrade Next(ServerUpgrade state, ServerUpgradeEvent event);
 
 class UpgradeServer {
  public:
-  enum class Do : uint8_t {
-    kNothing,
-    kAwait,        // with a new token; what was awaited before is void
-    kDeclineBusy,  // the last ASK is still being worked on
-  };
-
   // `generation` is above all before (SwitchingStream::Expect), which the client has given up.
-  Do OnAsk(uint32_t generation);
+  // True: await it, with a new token.
+  bool OnAsk(uint32_t generation);
   // True: tell the client.
   bool OnOffered();
   bool OnRefused();

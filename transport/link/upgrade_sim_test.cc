@@ -111,15 +111,9 @@ class Sim {
     }
     Expect(message.generation > server_asked_, "generations count up");
     server_asked_ = message.generation;
-    switch (server_.OnAsk(message.generation)) {
-      case UpgradeServer::Do::kNothing:
-        return;
-      case UpgradeServer::Do::kDeclineBusy:
-        return Decline(message.generation);
-      case UpgradeServer::Do::kAwait:
-        awaited_ = message.generation;
-        offer_at_ = Fails(0.1) ? TimePoint::max() : Soon();
-    }
+    Expect(server_.OnAsk(message.generation), "who asks has given up what was before");
+    awaited_ = message.generation;
+    offer_at_ = Fails(0.1) ? TimePoint::max() : Soon();
   }
   // A decline gives the generation up, and all before.
   void Decline(uint32_t generation) {
@@ -227,7 +221,7 @@ class Sim {
     server_.OnEnd();
     Expect(!client_.next(), "after the end nothing is due");
     Expect(client_.OnTime(TimePoint::max()) == UpgradeClient::Do::kNothing, "and nothing done");
-    Expect(server_.OnAsk(last_asked_ + 1) == UpgradeServer::Do::kNothing, "by neither");
+    Expect(!server_.OnAsk(last_asked_ + 1), "by neither");
     return wrong_;
   }
 

@@ -184,19 +184,34 @@ TEST_F(LinkTokenTest, AClientThatOffersBreaksTheRules) {
   ExpectBreach(harness_, *server_, "a client makes no offers");
 }
 
-// One at a time is worked on, and what comes meanwhile is declined, not queued. That gives
-// up those before it too.
+// As many as it gives up may wait in a row; those that it did not take back are not offered.
 TEST_F(LinkTokenTest, AsksInARowMakeOneOffer) {
-  client_->Send(AskFor(1) + AskFor(2) + AskFor(3));
-  const LinkFrame frame = Next(*client_);
-  ASSERT_EQ(frame.type, LinkFrameType::kUpgradeDecline);
-  const auto decline = ParseDecline(frame.payload.ToString());
-  ASSERT_TRUE(decline.ok());
-  EXPECT_EQ(decline->generation, 2u);
-  EXPECT_EQ(ReasonOf(decline->why), WhyNotRdma::kCapacity);
+  const std::string resume1 = Bytes({.type = LinkFrameType::kResume, .number = 1});
+  const std::string resume2 = Bytes({.type = LinkFrameType::kResume, .number = 2});
+  client_->Send(AskFor(1) + resume1 + AskFor(2) + resume2 + AskFor(3));
   const OfferMessage offer = NextOffer(*client_);
   EXPECT_EQ(offer.pass.generation, 3u);
   EXPECT_TRUE(Dial(offer.pass, offer.addresses).ok());
+}
+
+// Else one connection would have as many queue pairs as it asks for, and no byte of a request
+// needs to come for that.
+TEST_F(LinkTokenTest, WhoHasOneIsOfferedNoOther) {
+  Ask(*client_, 1);
+  const OfferMessage offer = NextOffer(*client_);
+  EXPECT_TRUE(Dial(offer.pass, offer.addresses).ok());
+  Ask(*client_, 2);
+  ExpectBreach(harness_, *server_, "asks for generation 2 and has not given up 1");
+  EXPECT_EQ(harness_.fabric().admitted, 1);
+}
+
+TEST_F(LinkTokenTest, WhoMayStillDialIsOfferedNoOther) {
+  Ask(*client_, 1);
+  const OfferMessage offer = NextOffer(*client_);
+  Ask(*client_, 2);
+  ExpectBreach(harness_, *server_, "asks for generation 2 and has not given up 1");
+  server_->peers.clear();
+  EXPECT_EQ(ReasonOf(Dial(offer.pass, offer.addresses)), WhyNotRdma::kRejected);
 }
 
 }  // namespace

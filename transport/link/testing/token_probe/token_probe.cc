@@ -52,10 +52,11 @@ class Lifeline {
     Check(answer.why() == 0, "the server speaks link frames");
   }
 
+  // Gives up what it asked for before.
   OfferMessage Ask(uint32_t generation) {
+    if (generation > 1) Send({.type = LinkFrameType::kResume, .number = generation - 1});
     const std::string ask = EncodeAsk(generation, NotRdma(WhyNotRdma::kPending, ""));
-    LinkFrame frame{.type = LinkFrameType::kUpgradeAsk, .payload = Buffer(ask)};
-    Send(LinkFrameWriter(pool_).Encode(std::move(frame)).ToString());
+    Send({.type = LinkFrameType::kUpgradeAsk, .payload = Buffer(ask)});
     while (true) {
       LinkFrame answer;
       const auto cut = CutLinkFrame(input_, answer);
@@ -73,6 +74,7 @@ class Lifeline {
   }
 
  private:
+  void Send(LinkFrame frame) { Send(LinkFrameWriter(pool_).Encode(std::move(frame)).ToString()); }
   void Send(absl::string_view bytes) {
     const ssize_t sent = send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     Check(sent == static_cast<ssize_t>(bytes.size()), "the server reads");
