@@ -183,6 +183,11 @@ absl::Status Server::Listen(const Address& address, const ServerOptions& options
   ListenOptions listen;
   listen.connection.traffic_class = *traffic_class;
   listen.rdma = RdmaWanted(options);
+  if (options.auth != nullptr) {
+    listen.verify = [auth = options.auth](absl::string_view credential, const Address& client) {
+      return auth->VerifyCredential(credential, client).ok();
+    };
+  }
   if (options.tls != nullptr) {
     auto tls = LoadTls(core_->parts, *options.tls);
     if (!tls.ok()) return tls.status();

@@ -14,12 +14,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "transport/address.h"
 #include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
@@ -112,6 +114,9 @@ class Connection {
   // Counts up when info() tells another transport, reason or device, so that who keeps
   // an info need not ask for a new one each time.
   virtual uint64_t info_version() const { return 0; }
+  // Server: its handler knows who the peer is, by a credential or by a good request. What strangers
+  // are given beside the bytes of the connection is limited. Once is enough.
+  virtual void TrustPeer() {}
 };
 
 // Accepts until it is destroyed or closed. Any thread.
@@ -145,6 +150,9 @@ struct ConnectOptions {
   std::string tls_name;  // whom the certificate must name, where `tls` says nothing of it
   // use_rdma was asked for and TLS forbids it: what ConnectionInfo tells then.
   bool tls_forbids_rdma = false;
+  // What is shown to ListenOptions::verify when RDMA is asked for. Null, or an empty one: nothing.
+  // With the loop held.
+  std::function<std::string()> credential;
 };
 
 struct ListenOptions {
@@ -155,6 +163,9 @@ struct ListenOptions {
   UseRdma rdma = UseRdma::kNo;
   std::shared_ptr<TlsServerContext> tls;  // null: none
   bool tls_forbids_rdma = false;          // as in ConnectOptions
+  // Not null: a connection gets no RDMA before its TrustPeer was called, or its client has
+  // shown a credential for which this is true. With the connection's loop held.
+  std::function<bool(absl::string_view credential, const Address& client)> verify;
 };
 
 class Transport {

@@ -29,6 +29,9 @@ ConnectOptions ToConnectOptions(const ClientSession::Environment& environment,
   connect.tls = environment.tls;
   connect.tls_name = target.host;
   connect.tls_forbids_rdma = TlsForbidsRdma(options);
+  if (options.auth != nullptr) {
+    connect.credential = [auth = options.auth] { return auth->GenerateCredential().value_or(""); };
+  }
   return connect;
 }
 

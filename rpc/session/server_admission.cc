@@ -16,7 +16,13 @@ Refusal ServerSession::Authenticate(absl::string_view credential) {
   if (!context.ok()) return {kAuthFailed, std::string(context.status().message())};
   authenticated_ = true;
   auth_context_ = std::make_shared<const AuthContext>(*std::move(context));
+  Trust();
   return {};
+}
+
+// By its credential, or where nobody asks for one by a good request.
+void ServerSession::Trust() {
+  if (!std::exchange(trusted_, true)) connection_->TrustPeer();
 }
 
 Refusal ServerSession::Admit(const ServiceMap::Found& method, ServerCall::Admission& admission) {
@@ -49,6 +55,7 @@ Refusal ServerSession::Enter(const ServiceMap::Found& method, ServerCall::Admiss
     if (admission.at_method != Entry::kRefused) {
       method.state->stats.OnStart();
       core.running.Begin();
+      if (authenticated_) Trust();
       return {};
     }
     refusal = OverLimit(admission);

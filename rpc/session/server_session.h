@@ -115,6 +115,7 @@ class ServerSession final : public Connection::Handler,
   void SayFarewell();
   // Admit, but for the statistics.
   Refusal Enter(const ServiceMap::Found& method, ServerCall::Admission& admission);
+  void Trust();
   Refusal Stopping();
   Refusal OverLimit(const ServerCall::Admission& admission);
   void List(ServerCall& call);
@@ -152,6 +153,7 @@ class ServerSession final : public Connection::Handler,
   int max_calls_ = 1;
   uint64_t requests_ = 0;
   bool authenticated_;  // or nobody asks
+  bool trusted_ = false;
   bool busy_ = false;
   bool backlogged_ = false;  // the peer reads too slowly
   bool paused_ = false;

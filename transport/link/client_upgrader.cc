@@ -116,7 +116,10 @@ void ClientUpgrader::OnTurn() {
   if (machine_.OnTime(now) != UpgradeClient::Do::kAsk) return;
   const uint32_t generation = parts_.stream.Start();
   Check(generation == machine_.generation(), "stream and client count the same generations");
-  parts_.stream.SendUpgrade(LinkFrameType::kUpgradeAsk, EncodeAsk(generation, why));
+  // Who was let in once may ask again.
+  const auto& credential = parts_.introduction.credential;
+  const std::string shown = generation == 1 && credential ? credential() : std::string();
+  parts_.stream.SendUpgrade(LinkFrameType::kUpgradeAsk, EncodeAsk(generation, why, shown));
 }
 
 std::optional<TimePoint> ClientUpgrader::next() const {

@@ -184,6 +184,7 @@ void LinkConnection::BecomeLinked(size_t peer_window) {
                                                                .role = role_,
                                                                .settings = parts_.settings,
                                                                .options = parts_.options,
+                                                               .introduction = parts_.introduction,
                                                                .peer_window = peer_window,
                                                                .peer = PeerName(),
                                                                .log_name = LogName(),

@@ -45,6 +45,7 @@ class LinkConnection final : public Connection,
     std::unique_ptr<Connection> tcp;  // not started
     std::shared_ptr<const LinkSettings> settings;
     ConnectionOptions options;
+    Introduction introduction = {};
   };
 
   // A client's that says hello. Until `done` is called it is nobody's but to destroy.
@@ -64,6 +65,9 @@ class LinkConnection final : public Connection,
   BlockPool& pool() override { return parts_.tcp->pool(); }
   ConnectionInfo info() const override;
   uint64_t info_version() const override { return info_version_; }
+  void TrustPeer() override {
+    if (phase_ == Phase::kLinked) linked_->TrustPeer();
+  }
 
   // Calls `done`; at most one waits. Nobody is told if the connection dies before.
   void WhenUpgraded(OnUpgrade done);

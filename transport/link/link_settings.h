@@ -4,10 +4,12 @@
 #define FARCALL_TRANSPORT_LINK_LINK_SETTINGS_H_
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/strings/string_view.h"
 #include "transport/link/upgrade_options.h"
 #include "transport/link/upgrade_record.h"
 #include "transport/upgrade.h"
@@ -23,6 +25,12 @@ struct LinkSettings {
   UpgradeTransport* rdma = nullptr;  // null: none is built in
   UpgradeRecord* record = nullptr;
   RandomBytes random;
+};
+
+// How the client of one connection shows that it may be upgraded. Null where nobody asks.
+struct Introduction {
+  std::function<std::string()> credential;        // client: what it shows
+  std::function<bool(absl::string_view)> verify;  // server: whether that is enough
 };
 
 enum class LinkRole : uint8_t { kClient, kServer };

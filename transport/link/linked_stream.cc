@@ -38,6 +38,7 @@ LinkedStream::LinkedStream(const Parts& parts)
                                          .stream = stream_,
                                          .settings = parts.settings,
                                          .options = parts.options,
+                                         .introduction = parts.introduction,
                                          .log_name = parts.log_name,
                                          .user = *this})),
       compact_(parts.lifeline.pool()),
@@ -94,6 +95,11 @@ void LinkedStream::Close(absl::Status why, CloseMode mode) {
   }
   TellEnd();
   loop_.FlushLater(*this);
+}
+
+void LinkedStream::TrustPeer() {
+  upgrader_->TrustPeer();
+  if (!told_) loop_.FlushLater(*this);
 }
 
 size_t LinkedStream::backlog() const {

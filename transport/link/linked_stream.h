@@ -58,6 +58,7 @@ class LinkedStream final : private SwitchingStream::Output,
     LinkRole role;
     std::shared_ptr<const LinkSettings> settings;
     ConnectionOptions options;
+    Introduction introduction;
     size_t peer_window;  // bytes, what the peer takes
     std::string peer;    // for messages
     std::string log_name;
@@ -82,6 +83,7 @@ class LinkedStream final : private SwitchingStream::Output,
   void ResumeRead();
   void Close(absl::Status why, CloseMode mode);
   size_t backlog() const;
+  void TrustPeer();
   // Adds what is known here to what the lifeline says of itself.
   void Describe(ConnectionInfo& info) const;
 

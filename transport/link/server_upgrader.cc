@@ -40,12 +40,38 @@ absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
     return absl::OkStatus();
   }
   why_ = ask->why;
-  Await(ask->generation);
+  // Before the client has waited in vain.
+  answer_by_ = parts_.loop.now() + parts_.settings->options.upgrade.answer / 2;
+  // One guess for each connection.
+  if (!may_upgrade() && ask->generation == 1 && !ask->credential.empty()) {
+    trusted_ = parts_.introduction.verify(ask->credential);
+    if (!trusted_) Refuse(NotRdma(WhyNotRdma::kRejected, "the credential is refused"));
+  }
   return absl::OkStatus();
 }
 
-void ServerUpgrader::Await(uint32_t generation) {
+void ServerUpgrader::OnTurn() {
+  over_.clear();
+  if (!asked()) return;
+  if (may_upgrade()) return Await(machine_.generation());
+  if (parts_.loop.now() < answer_by_) return;
+  Refuse(NotRdma(WhyNotRdma::kPending, "the server has accepted no credential yet"));
+}
+
+std::optional<TimePoint> ServerUpgrader::next() const {
+  if (!asked()) return std::nullopt;
+  return answer_by_;
+}
+
+void ServerUpgrader::Refuse(const absl::Status& why) {
+  if (!machine_.OnRefused()) return;
   DropTicket();
+  why_ = why;
+  parts_.settings->record->OnFallback(parts_.log_name, why_);
+  Decline(machine_.generation(), why_);
+}
+
+void ServerUpgrader::Await(uint32_t generation) {
   UpgradePass pass;
   pass.generation = generation;
   parts_.settings->random(pass.token);
@@ -66,11 +92,7 @@ void ServerUpgrader::OnOffered(const UpgradePass& pass,
     if (!machine_.OnOffered()) return;
     parts_.stream.SendUpgrade(LinkFrameType::kUpgradeOffer, EncodeOffer(pass, *offer));
   } else {
-    if (!machine_.OnRefused()) return;
-    DropTicket();
-    why_ = offer.status();
-    parts_.settings->record->OnFallback(parts_.log_name, why_);
-    Decline(pass.generation, why_);
+    Refuse(offer.status());
   }
   parts_.user.OnUpgraderEvent();
 }

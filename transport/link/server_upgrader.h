@@ -26,13 +26,18 @@ class ServerUpgrader final : public Upgrader {
   void OnResumed(uint32_t generation) override {
     held_.OnResumed(generation, *parts_.settings->record, parts_.log_name);
   }
-  void OnTurn() override { over_.clear(); }
-  std::optional<TimePoint> next() const override { return std::nullopt; }
+  void TrustPeer() override { trusted_ = true; }
+  void OnTurn() override;
+  std::optional<TimePoint> next() const override;
   void End() override;
   const absl::Status& why() const override { return why_; }
 
  private:
+  // An ask came that was not looked at yet: in its turn, behind which a request may have come.
+  bool asked() const { return machine_.state() == ServerUpgrade::kPreparing && await_ == nullptr; }
+  bool may_upgrade() const { return trusted_ || !parts_.introduction.verify; }
   void Await(uint32_t generation);
+  void Refuse(const absl::Status& why);
   void OnOffered(const UpgradePass& pass, const absl::StatusOr<std::vector<UpgradeAddress>>& offer);
   void OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection);
   void Decline(uint32_t generation, const absl::Status& why);
@@ -43,6 +48,8 @@ class ServerUpgrader final : public Upgrader {
   UpgradeServer machine_;
   AskPace pace_;
   absl::Status why_;
+  bool trusted_ = false;
+  TimePoint answer_by_{};  // while asked()
   std::unique_ptr<UpgradeTicket> await_;
   // Ended, perhaps from inside a callback: they go with the turn.
   std::vector<std::unique_ptr<UpgradeTicket>> over_;

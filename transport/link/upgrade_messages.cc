@@ -62,11 +62,14 @@ LinkLayer ToLinkLayer(uint32_t number) {
 
 }  // namespace
 
-std::string EncodeAsk(uint32_t generation, const absl::Status& why) {
+std::string EncodeAsk(uint32_t generation, const absl::Status& why, absl::string_view credential) {
   link::UpgradeAsk ask;
   ask.set_generation(generation);
   ask.set_why(static_cast<uint32_t>(ReasonOf(why)));
   ask.set_text(DetailOf(why).substr(0, kMostReasonText));
+  if (credential.size() <= kMostCredential) {
+    ask.set_credential(credential.data(), credential.size());
+  }
   return ask.SerializeAsString();
 }
 
@@ -95,7 +98,8 @@ absl::StatusOr<AskMessage> ParseAsk(absl::string_view payload) {
   link::UpgradeAsk ask;
   if (absl::Status parsed = Parse(payload, "UPGRADE_ASK", ask); !parsed.ok()) return parsed;
   if (ask.generation() == 0) return NoGeneration("UPGRADE_ASK");
-  return AskMessage{ask.generation(), ReasonOfPeer(ask.why(), ask.text())};
+  return AskMessage{ask.generation(), ReasonOfPeer(ask.why(), ask.text()),
+                    std::move(*ask.mutable_credential())};
 }
 
 absl::StatusOr<OfferMessage> ParseOffer(absl::string_view payload) {

@@ -18,8 +18,13 @@ namespace farcall {
 // Of an offer: what is beyond is not made, and not read.
 constexpr size_t kMostOffered = 16;
 
+// Bytes of a credential in an ask.
+constexpr size_t kMostCredential = 3072;
+
 // Payloads of UPGRADE_ASK, UPGRADE_OFFER and UPGRADE_DECLINE.
-std::string EncodeAsk(uint32_t generation, const absl::Status& why);
+// A credential above kMostCredential is left out.
+std::string EncodeAsk(uint32_t generation, const absl::Status& why,
+                      absl::string_view credential = "");
 std::string EncodeOffer(const UpgradePass& pass, const std::vector<UpgradeAddress>& addresses);
 std::string EncodeDecline(uint32_t generation, const absl::Status& why);
 
@@ -27,6 +32,7 @@ std::string EncodeDecline(uint32_t generation, const absl::Status& why);
 struct AskMessage {
   uint32_t generation = 0;
   absl::Status why;  // why the client has none
+  std::string credential;
 };
 absl::StatusOr<AskMessage> ParseAsk(absl::string_view payload);
 

@@ -37,8 +37,9 @@ class Upgrader {
     SwitchingStream& stream;  // outlives it
     std::shared_ptr<const LinkSettings> settings;
     ConnectionOptions options;  // of the connections
-    std::string log_name;       // of the peer
-    User& user;                 // outlives it
+    Introduction introduction;
+    std::string log_name;  // of the peer
+    User& user;            // outlives it
   };
 
   virtual ~Upgrader() = default;
@@ -48,6 +49,8 @@ class Upgrader {
   virtual void OnGivenUp(uint32_t generation, const absl::Status& why) = 0;
   // The peer has given it up too: its RESUME, after OnGivenUp here. Calls nothing of the stream.
   virtual void OnResumed(uint32_t generation) = 0;
+  // Connection::TrustPeer. OnTurn follows.
+  virtual void TrustPeer() {}
   // The end of the loop's turn: does what is due. Not from a callback of an UpgradeTransport.
   virtual void OnTurn() = 0;
   // When OnTurn is due.

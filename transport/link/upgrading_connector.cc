@@ -66,7 +66,11 @@ void UpgradingConnector::Dial() {
 
 void UpgradingConnector::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection) {
   if (!connection.ok()) return Finish(connection.status());
-  LinkConnection::Parts parts{loop_, *std::move(connection), settings_, options_.connection};
+  LinkConnection::Parts parts{loop_,
+                              *std::move(connection),
+                              settings_,
+                              options_.connection,
+                              {options_.credential, nullptr}};
   if (!plain_.ok()) return Finish(LinkConnection::Plain(std::move(parts), plain_));
   const UpgradeOptions& options = settings_->options;
   patient_ = settings_->record->KnownAnswering(peer_.ToString());

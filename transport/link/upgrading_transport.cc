@@ -53,9 +53,17 @@ absl::StatusOr<std::unique_ptr<Listener>> UpgradingTransport::Listen(LoopGroup& 
       settings_->options.use_rdma ? absl::OkStatus() : NotRdma(why_not, "");
   return tcp_.Listen(
       loops, address, options,
-      [settings = settings_, connection_options = options.connection, unwanted,
+      [settings = settings_, connection_options = options.connection, verify = options.verify,
+       unwanted,
        on_accept = std::move(on_accept)](EventLoop& loop, std::unique_ptr<Connection> tcp) {
-        on_accept(loop, LinkConnection::Accept({loop, std::move(tcp), settings, connection_options},
+        Introduction introduction;
+        if (verify) {
+          introduction.verify = [verify, peer = tcp->info().peer](absl::string_view credential) {
+            return verify(credential, peer);
+          };
+        }
+        on_accept(loop, LinkConnection::Accept({loop, std::move(tcp), settings, connection_options,
+                                                std::move(introduction)},
                                                unwanted));
       });
 }

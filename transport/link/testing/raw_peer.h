@@ -51,6 +51,9 @@ class RawPeer final : private Connection::Handler {
   void Close(CloseMode mode) {
     OnLoop([&] { connection_->Close(absl::CancelledError("raw peer"), mode); });
   }
+  void TrustPeer() {
+    OnLoop([&] { connection_->TrustPeer(); });
+  }
   // Bytes that came, and have not been taken out by the test.
   std::string received;
   std::optional<absl::Status> closed;
@@ -81,9 +84,9 @@ class RawServer {
  public:
   // `on_accept` makes the peer behave, before it reads anything.
   RawServer(ConformanceHarness& harness, Transport& tcp,
-            const std::function<void(RawPeer&)>& on_accept) {
+            const std::function<void(RawPeer&)>& on_accept, const ListenOptions& options = {}) {
     auto listener = tcp.Listen(
-        harness.loops(), harness.FreeAddress(), ListenOptions(),
+        harness.loops(), harness.FreeAddress(), options,
         [this, &harness, on_accept](EventLoop& loop, std::unique_ptr<Connection> connection) {
           peers.push_back(std::make_unique<RawPeer>(harness, loop, std::move(connection)));
           on_accept(*peers.back());
