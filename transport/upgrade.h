@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "transport/address.h"
+#include "transport/peer_trust.h"
 #include "transport/transport.h"
 
 namespace farcall {
@@ -73,10 +74,11 @@ class UpgradeTransport {
                                               Transport::OnConnect done) = 0;
 
   // Server: `offered` tells where to dial, or why not; then whoever shows `pass` becomes a
-  // Connection on this loop, once. The token is void afterwards.
+  // Connection on this loop, once. The token is void afterwards. Strangers are given less; who is
+  // trusted later, the Connection is told (TrustPeer).
   virtual std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
-                                               const ConnectionOptions& options, OnOffer offered,
-                                               OnAdmit admitted) = 0;
+                                               const ConnectionOptions& options, PeerTrust trust,
+                                               OnOffer offered, OnAdmit admitted) = 0;
 };
 
 }  // namespace farcall

@@ -172,6 +172,7 @@ PURE = [
     "transport/rdma/window_ring",
     "transport/rdma/wr_id",
     "transport/rdma_status",
+    "transport/peer_trust",
     "transport/why_not_rdma",
 ]
 # Of the project, what pure code may include beside other pure code.

@@ -78,6 +78,10 @@ void GenerationLinks::GiveUpAll(const absl::Status& why) {
   for (const auto& link : links_) link->GiveUp(why);
 }
 
+void GenerationLinks::TrustPeer() {
+  for (const auto& link : links_) link->connection().TrustPeer();
+}
+
 void GenerationLinks::AddCounters(ConnectionInfo& info) const {
   info.reads += reads_;
   info.writes += writes_;

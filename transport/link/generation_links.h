@@ -51,6 +51,8 @@ class GenerationLinks {
   // It is closed at once; nothing comes of it any more. From any callback.
   void GiveUp(uint32_t generation, const absl::Status& why);
   void GiveUpAll(const absl::Status& why);
+  // As that of Connection, for all of them.
+  void TrustPeer();
 
   // Adds the calls of all of them, dead or alive, to those in `info`.
   void AddCounters(ConnectionInfo& info) const;

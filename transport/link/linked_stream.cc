@@ -98,6 +98,8 @@ void LinkedStream::Close(absl::Status why, CloseMode mode) {
 }
 
 void LinkedStream::TrustPeer() {
+  trusted_ = true;
+  generations_.TrustPeer();
   upgrader_->TrustPeer();
   if (!told_) loop_.FlushLater(*this);
 }
@@ -177,6 +179,7 @@ void LinkedStream::OnGenerationEnd(uint32_t generation, const absl::Status& why)
 
 void LinkedStream::OnUpgraded(uint32_t generation, std::unique_ptr<Connection> connection) {
   if (!stream_.Alive(generation)) return;
+  if (trusted_) connection->TrustPeer();
   generations_.Add(generation, std::move(connection));
   stream_.OnGenerationReady(generation);
 }

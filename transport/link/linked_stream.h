@@ -138,6 +138,7 @@ class LinkedStream final : private SwitchingStream::Output,
 
   Buffer input_;         // delivered, and not taken by the handler
   BlockWriter compact_;  // small pieces of it are copied into its blocks
+  bool trusted_ = false;
   bool paused_ = true;
   bool news_ = false;  // OnInput is due
   bool above_high_ = false;

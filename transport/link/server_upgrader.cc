@@ -76,7 +76,7 @@ void ServerUpgrader::Await(uint32_t generation) {
   pass.generation = generation;
   parts_.settings->random(pass.token);
   await_ = parts_.settings->rdma->Await(
-      parts_.loop, pass, parts_.options,
+      parts_.loop, pass, parts_.options, trusted_ ? PeerTrust::kTrusted : PeerTrust::kStranger,
       [this, pass](const absl::StatusOr<std::vector<UpgradeAddress>>& offer) {
         OnOffered(pass, offer);
       },

@@ -10,6 +10,7 @@
 #include "transport/loop/event_loop.h"
 #include "transport/rdma/private_data.h"
 #include "transport/transport.h"
+#include "transport/upgrade.h"
 
 namespace farcall {
 
@@ -17,6 +18,7 @@ namespace farcall {
 struct Admitted {
   EventLoop* loop = nullptr;
   ConnectionOptions options;
+  PeerTrust trust = PeerTrust::kTrusted;
   // With `loop` held. Who does not want it any more destroys it.
   absl::AnyInvocable<void(std::unique_ptr<Connection>)> deliver;
   // With the control loop held, if it comes to nothing: it may be let in again.

@@ -58,7 +58,7 @@ absl::Status Incoming::MakePair(const ConnectData& data) {
   auto pair = QueuePair::Create(**use, *std::move(lane), id_, *this);
   if (!pair.ok()) return pair.status();
   pair_ = *std::move(pair);
-  pair_->Enroll(data.receives);
+  pair_->Enroll(data.receives, admitted_.trust);
   return absl::OkStatus();
 }
 

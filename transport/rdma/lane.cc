@@ -32,7 +32,7 @@ Lane::~Lane() {
   if (unacknowledged_ > 0) api_.ibv.ack_cq_events(cq_.get(), unacknowledged_);
 }
 
-absl::Status Lane::Enroll(const std::shared_ptr<MessageChannel>& channel) {
+absl::Status Lane::Enroll(const std::shared_ptr<MessageChannel>& channel, PeerTrust trust) {
   Check(loop_.held() && !channels_.contains(channel->number()), "a channel is enrolled once");
   // Where that failed before, there may be room by now.
   Begin();
@@ -45,7 +45,8 @@ absl::Status Lane::Enroll(const std::shared_ptr<MessageChannel>& channel) {
   }
   ReceiveQueue* const own = channel->own_queue();
   if (own != nullptr) Replenish(*own);
-  absl::Status joined = channel->Join(own != nullptr ? *own : *receives_, batch_, room_, counters_);
+  absl::Status joined =
+      channel->Join(own != nullptr ? *own : *receives_, batch_, room_, counters_, trust);
   BalanceReceives();
   if (!joined.ok()) {
     room_.Give(need);

@@ -66,7 +66,7 @@ class Lane final : private PollSource {
 
   // The channel's receives are there, and its completions find it. kCapacity: the completion
   // queue or the receives are used up.
-  absl::Status Enroll(const std::shared_ptr<MessageChannel>& channel);
+  absl::Status Enroll(const std::shared_ptr<MessageChannel>& channel, PeerTrust trust);
   // Handles what has completed, and then fails the channel.
   void Break(MessageChannel& channel, const absl::Status& why);
   // Calls `done` when all that the channel sent has completed and the completion queue was

@@ -37,8 +37,8 @@ MessageChannel::MessageChannel(const VerbsApi& api, BlockPool& pool, size_t devi
 }
 
 absl::Status MessageChannel::Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room,
-                                  LaneCounters& lane) {
-  auto member = queue.ledger().Join();
+                                  LaneCounters& lane, PeerTrust trust) {
+  auto member = queue.ledger().Join(trust);
   if (!member.ok()) return member.status();
   queue_ = &queue;
   batch_ = &batch;

@@ -117,8 +117,8 @@ class MessageChannel final {
   // Receives come from `queue`, and are sent from `batch`; `lane` counts with it. kCapacity:
   // there are none for another connection. Its peer may use ReceiveLedger::kMinimum of them.
   // Of the completion queue Limits::own_completions() are its own, others come from `room`.
-  absl::Status Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room,
-                    LaneCounters& lane);
+  absl::Status Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room, LaneCounters& lane,
+                    PeerTrust trust = PeerTrust::kTrusted);
   // Both ends' parts are known. The initiator sends the first message, at once. `windows`: those
   // by which references are sent, perhaps fewer than were told; they live until the
   // queue pair is destroyed.
@@ -134,6 +134,10 @@ class MessageChannel final {
   void Detach();
   // Whether the peer is given credits for what it uses. Not at first.
   void SetReading(bool reading);
+  // Its peer is no stranger.
+  void TrustPeer() {
+    if (member_) queue_->ledger().Trust(*member_);
+  }
   // Sends the front of `out`, as much as may leave now, and the count that the peer should
   // hear; after the last byte, if `fin`, the end. One or few doorbells. False: no memory for
   // copies now, try later.

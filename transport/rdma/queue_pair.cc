@@ -63,7 +63,7 @@ std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
   return made;
 }
 
-void QueuePair::Enroll(std::optional<ReceiveTerms> peer) {
+void QueuePair::Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust) {
   if (const ReceiveQueue* const own = channel_->own_queue()) {
     // So that its receives find blocks that the device knows. Where not, it is not enrolled.
     use_.parts().pool.Reserve(kReceiveBlock, own->slots()).IgnoreError();
@@ -71,9 +71,9 @@ void QueuePair::Enroll(std::optional<ReceiveTerms> peer) {
   }
   // Its peer may send as soon as it is accepted.
   if (peer) takes_shared_ = MayHoldShared();
-  lane_->loop().Post([self = shared_from_this(), peer,
+  lane_->loop().Post([self = shared_from_this(), peer, trust,
                       windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
-    const absl::Status status = self->lane_->Enroll(self->channel_);
+    const absl::Status status = self->lane_->Enroll(self->channel_, trust);
     if (status.ok() && peer) {
       self->channel_->Open(self->terms(), *peer, /*initiator=*/false, std::move(windows));
     }

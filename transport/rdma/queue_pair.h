@@ -77,7 +77,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
 
   // Makes it known to its lane; OnEnrolled follows. `peer`: of the accepting side, whose peer
   // may send before ESTABLISHED is heard.
-  void Enroll(std::optional<ReceiveTerms> peer);
+  void Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust = PeerTrust::kTrusted);
   // It is established. Gives the Connection to the data loop; the set-up hears no more of it.
   // `peer`: of the connecting side.
   void Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& options, ConnectionInfo info,

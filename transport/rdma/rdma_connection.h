@@ -55,6 +55,7 @@ class RdmaConnection final : public Connection, private MessageChannel::User, pr
   size_t backlog() const override { return out_.size(); }
   BlockPool& pool() override { return parts_.pool; }
   ConnectionInfo info() const override;
+  void TrustPeer() override { channel_.TrustPeer(); }
 
  private:
   enum class State : uint8_t {

@@ -43,7 +43,7 @@ class RdmaListener::OpenDoor final : public Admission,
       const AcceptGate::Pass pass = self->gate_.Enter();
       if (pass.owns_lock()) self->gate_.Accept(loop, std::move(connection));
     };
-    return Admitted{&loop, options_, std::move(deliver), nullptr};
+    return Admitted{&loop, options_, PeerTrust::kTrusted, std::move(deliver), nullptr};
   }
   void Close() { gate_.Close(); }
 

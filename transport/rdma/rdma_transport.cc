@@ -104,10 +104,11 @@ std::unique_ptr<UpgradeTicket> RdmaTransport::Dial(EventLoop& loop,
 
 std::unique_ptr<UpgradeTicket> RdmaTransport::Await(EventLoop& loop, const UpgradePass& pass,
                                                     const ConnectionOptions& options,
-                                                    OnOffer offered, OnAdmit admitted) {
+                                                    PeerTrust trust, OnOffer offered,
+                                                    OnAdmit admitted) {
   Check(loop.held(), "who awaits holds the loop");
   const auto awaited = std::make_shared<Awaited>(
-      Awaited{loop, pass, options, std::move(offered), std::move(admitted)});
+      Awaited{loop, pass, options, trust, std::move(offered), std::move(admitted)});
   control_.Post([this, awaited] {
     auto offer = door_.Await(awaited);
     if (!offer.ok()) offer = Detached(offer.status());

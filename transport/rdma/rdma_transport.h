@@ -46,8 +46,8 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
                                       const UpgradePass& pass, const ConnectOptions& options,
                                       OnConnect done) override;
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
-                                       const ConnectionOptions& options, OnOffer offered,
-                                       OnAdmit admitted) override;
+                                       const ConnectionOptions& options, PeerTrust trust,
+                                       OnOffer offered, OnAdmit admitted) override;
 
   // Any thread, no loop held. Waits for the control loop for at most `patience`: it may be busy
   // with registrations, or with a device whose driver hangs.

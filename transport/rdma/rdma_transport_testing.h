@@ -76,7 +76,8 @@ class RdmaTransportTest : public testing::Test {
     std::optional<Offer> offer;
     harness_->Run(loop(), [&] {
       tickets_.push_back(harness_->rdma().Await(
-          loop(), pass, ConnectionOptions(), [&](Offer told) { offer = std::move(told); },
+          loop(), pass, ConnectionOptions(), PeerTrust::kTrusted,
+          [&](Offer told) { offer = std::move(told); },
           [this](std::unique_ptr<Connection> connection) {
             server_ = std::make_unique<TestPeer>(*harness_, "server", 7, 7);
             server_->take = [](TestPeer& self, Buffer& input) {

@@ -3,6 +3,7 @@
 #include "transport/rdma/receive_ledger.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
@@ -10,12 +11,18 @@
 
 namespace farcall {
 
-ReceiveLedger::ReceiveLedger(uint32_t receive_slots, Use use)
-    : receive_slots_(receive_slots), use_(use) {
+ReceiveLedger::ReceiveLedger(uint32_t receive_slots, Use use, uint32_t for_strangers)
+    : receive_slots_(receive_slots), use_(use), for_strangers_(for_strangers) {
   Check(receive_slots >= kMinimum, "a member may be given the minimum");
 }
 
-absl::StatusOr<ReceiveLedger::Member> ReceiveLedger::Join() {
+absl::StatusOr<ReceiveLedger::Member> ReceiveLedger::Join(PeerTrust trust) {
+  const bool stranger = trust == PeerTrust::kStranger;
+  if (stranger && ForStrangers() < kMinimum) {
+    return NotRdma(WhyNotRdma::kCapacity,
+                   absl::StrCat("connections without a good request so far have all the ",
+                                for_strangers_, " receives that are there for such"));
+  }
   if (Free() < kMinimum) {
     return NotRdma(
         WhyNotRdma::kCapacity,
@@ -29,13 +36,20 @@ absl::StatusOr<ReceiveLedger::Member> ReceiveLedger::Join() {
   const Member member = vacant_.back();
   vacant_.pop_back();
   State& state = members_[member];
-  state = {.joined = true};
+  state = {.joined = true, .stranger = stranger};
   claimed_ += kMinimum;
+  if (stranger) strange_ += kMinimum;
   Give(state, kMinimum);
   return member;
 }
 
+void ReceiveLedger::Trust(Member member) {
+  State& state = At(member);
+  if (std::exchange(state.stranger, false)) strange_ -= std::max(state.outstanding, kMinimum);
+}
+
 void ReceiveLedger::Leave(Member member) {
+  Trust(member);
   State& state = At(member);
   if (state.hungry) hungry_.erase(std::find(hungry_.begin(), hungry_.end(), member));
   claimed_ -= std::max(state.outstanding, kMinimum);
@@ -53,7 +67,10 @@ void ReceiveLedger::OnConsumed(Member member) {
   // A peer that sends without a credit takes one of others; CreditFlow ends its connection.
   if (state.outstanding == 0) return;
   ++state.used;
-  if (state.outstanding > kMinimum) --claimed_;
+  if (state.outstanding > kMinimum) {
+    --claimed_;
+    if (state.stranger) --strange_;
+  }
   --state.outstanding;
   --outstanding_;
 }
@@ -101,14 +118,17 @@ uint32_t ReceiveLedger::Entitled(const State& state) const {
   const uint32_t spare = Free() - std::min(Free(), posted_ / 4);
   // What it has beyond the minimum may be as much as is spare after it was given more.
   const uint32_t beyond = base - kMinimum;
-  const uint32_t fair = spare > beyond ? (spare - beyond + 1) / 2 : 0;
+  uint32_t fair = spare > beyond ? (spare - beyond + 1) / 2 : 0;
+  if (state.stranger) fair = std::min(fair, ForStrangers());
   return std::min({receive_slots_, base + fair, by_use});
 }
 
 void ReceiveLedger::Give(State& state, uint32_t receives) {
-  claimed_ -= std::max(state.outstanding, kMinimum);
+  const uint32_t before = std::max(state.outstanding, kMinimum);
   state.outstanding += receives;
-  claimed_ += std::max(state.outstanding, kMinimum);
+  const uint32_t more = std::max(state.outstanding, kMinimum) - before;
+  claimed_ += more;
+  if (state.stranger) strange_ += more;
   outstanding_ += receives;
 }
 

@@ -11,6 +11,9 @@
 // each is given again of what it uses. What was given is not taken back: an idle member's
 // comes back as it is used.
 //
+// Members of whose peers nothing is known yet, not even a good request, are strangers. Together
+// they are given no more than their share of the queue, so that who is known finds a place.
+//
 // A message without bytes is not told to the ledger: its receive is posted again and given
 // to the same member at once (see credit_flow.h).
 
@@ -21,10 +24,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "transport/peer_trust.h"
 
 namespace farcall {
 
@@ -39,12 +44,16 @@ class ReceiveLedger {
     kSole,  // the queue of one queue pair: a single member may have all of it
   };
 
-  // `receive_slots`: what a member is given at a time, at most; >= kMinimum.
-  explicit ReceiveLedger(uint32_t receive_slots, Use use = Use::kShared);
+  // `receive_slots`: what a member is given at a time, at most; >= kMinimum. `for_strangers`: what
+  // all strangers are given in sum, at most.
+  explicit ReceiveLedger(uint32_t receive_slots, Use use = Use::kShared,
+                         uint32_t for_strangers = std::numeric_limits<uint32_t>::max());
 
   // A connection begins: it is given kMinimum. kCapacity (why_not_rdma.h): they are not
   // there. Numbers of members that left are used again.
-  absl::StatusOr<Member> Join();
+  absl::StatusOr<Member> Join(PeerTrust trust = PeerTrust::kTrusted);
+  // It is no stranger any more.
+  void Trust(Member member);
   // Its peer can use no more receives: the queue pair is destroyed, and no completion of it
   // is left in the completion queue. What it was given is free again.
   void Leave(Member member);
@@ -82,6 +91,7 @@ class ReceiveLedger {
  private:
   struct State {
     bool joined = false;
+    bool stranger = false;
     bool paused = false;
     bool hungry = false;       // in hungry_
     uint32_t outstanding = 0;  // given, not used
@@ -91,13 +101,16 @@ class ReceiveLedger {
   // What is neither given nor kept for the minimum of a member.
   uint32_t Free() const { return posted_ > claimed_ ? posted_ - claimed_ : 0; }
   uint32_t Entitled(const State& state) const;
+  uint32_t ForStrangers() const { return for_strangers_ - std::min(for_strangers_, strange_); }
   void Give(State& state, uint32_t receives);
 
   const uint32_t receive_slots_;
   const Use use_;
+  const uint32_t for_strangers_;
   uint32_t posted_ = 0;
   uint32_t outstanding_ = 0;
   uint32_t claimed_ = 0;  // the sum of what each was given, or kMinimum if that is more
+  uint32_t strange_ = 0;  // of claimed_, those of strangers
   std::vector<State> members_;
   std::vector<Member> vacant_;
   std::deque<Member> hungry_;  // below kMinimum and not paused when they were put here

@@ -227,6 +227,38 @@ TEST(ReceiveLedgerTest, AMessageWithoutACreditTakesAReceiveAllTheSame) {
   EXPECT_EQ(ledger.outstanding(), 0u);
 }
 
+TEST(ReceiveLedgerTest, StrangersHaveAShareAndNoMore) {
+  ReceiveLedger ledger(64, ReceiveLedger::Use::kShared, /*for_strangers=*/16);
+  ledger.OnPosted(64);
+  std::vector<Member> strangers;
+  for (int i = 0; i < 4; ++i) strangers.push_back(ledger.Join(PeerTrust::kStranger).value());
+  const auto refused = ledger.Join(PeerTrust::kStranger);
+  EXPECT_EQ(ReasonOf(refused.status()), WhyNotRdma::kCapacity);
+  EXPECT_THAT(refused.status().message(), HasSubstr("all the 16 receives"));
+  EXPECT_EQ(Load(ledger, strangers[0]), 4u) << "whatever it sends";
+  EXPECT_TRUE(ledger.Join().ok()) << "who is known finds a place";
+
+  ledger.Trust(strangers[0]);
+  ledger.Trust(strangers[0]);
+  EXPECT_GT(Load(ledger, strangers[0]), 4u);
+  EXPECT_TRUE(ledger.Join(PeerTrust::kStranger).ok());
+  EXPECT_FALSE(ledger.Join(PeerTrust::kStranger).ok());
+  ledger.Leave(strangers[1]);
+  EXPECT_TRUE(ledger.Join(PeerTrust::kStranger).ok());
+}
+
+TEST(ReceiveLedgerTest, WhatAStrangerHasCountsUntilItIsUsed) {
+  ReceiveLedger ledger(64, ReceiveLedger::Use::kShared, /*for_strangers=*/16);
+  ledger.OnPosted(256);
+  const Member a = ledger.Join(PeerTrust::kStranger).value();
+  EXPECT_EQ(Load(ledger, a), 16u);
+  EXPECT_FALSE(ledger.Join(PeerTrust::kStranger).ok());
+  ledger.Pause(a);
+  for (int i = 0; i < 12; ++i) Use(ledger, a);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(ledger.Join(PeerTrust::kStranger).ok());
+  EXPECT_FALSE(ledger.Join(PeerTrust::kStranger).ok());
+}
+
 TEST(ReceiveLedgerDeathTest, OnlyMembersAreGivenReceives) {
   ReceiveLedger ledger(64);
   ledger.OnPosted(64);
@@ -240,7 +272,11 @@ TEST(ReceiveLedgerDeathTest, OnlyMembersAreGivenReceives) {
 class LedgerSim {
  public:
   explicit LedgerSim(uint64_t seed)
-      : random_(seed), slots_(4 + Below(60)), ledger_(slots_), depth_(8 + Below(400)) {
+      : random_(seed),
+        slots_(4 + Below(60)),
+        for_strangers_(4 + Below(60)),
+        ledger_(slots_, ReceiveLedger::Use::kShared, for_strangers_),
+        depth_(8 + Below(400)) {
     ledger_.OnPosted(depth_);
   }
 
@@ -249,6 +285,11 @@ class LedgerSim {
       Step();
       ASSERT_LE(ledger_.outstanding(), ledger_.posted());
       ASSERT_LE(ledger_.posted(), depth_);
+      uint32_t strange = 0;
+      for (const Member member : strangers_) {
+        strange += std::max(ledger_.outstanding(member), ReceiveLedger::kMinimum);
+      }
+      ASSERT_LE(strange, for_strangers_);
     }
     ledger_.OnPosted(used_);
     used_ = 0;
@@ -273,8 +314,10 @@ class LedgerSim {
   void Step() {
     const uint32_t what = Below(20);
     if (what == 0 || members_.empty()) {
-      const auto member = ledger_.Join();
+      const bool stranger = random_.Chance(0.3);
+      const auto member = ledger_.Join(stranger ? PeerTrust::kStranger : PeerTrust::kTrusted);
       if (member.ok()) members_.push_back(*member);
+      if (member.ok() && stranger) strangers_.insert(*member);
       return;
     }
     const size_t which = Below(std::min<size_t>(members_.size(), 1 + Below(members_.size())));
@@ -282,9 +325,12 @@ class LedgerSim {
     if (what == 1) {
       ledger_.Leave(member);
       paused_.erase(member);
+      strangers_.erase(member);
       members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(which));
     } else if (what == 2 && paused_.insert(member).second) {
       ledger_.Pause(member);
+    } else if (what == 5 && strangers_.erase(member) > 0) {
+      ledger_.Trust(member);
     } else if (what <= 4 && paused_.erase(member) > 0) {
       ledger_.Resume(member);
       ledger_.Grant(member);
@@ -309,11 +355,13 @@ class LedgerSim {
 
   TestRandom random_;
   const uint32_t slots_;
+  const uint32_t for_strangers_;
   ReceiveLedger ledger_;
   const uint32_t depth_;
   uint32_t used_ = 0;  // and not posted again
   std::vector<Member> members_;
   std::set<Member> paused_;
+  std::set<Member> strangers_;
 };
 
 TEST(ReceiveLedgerTest, NeverGivesMoreThanIsPostedAndStarvesNobody) {

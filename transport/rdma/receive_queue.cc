@@ -19,8 +19,10 @@ ReceiveQueue::ReceiveQueue(BlockPool& pool, size_t device, Target target, uint32
     : pool_(pool),
       device_(device),
       target_(target),
-      ledger_(member_slots,
-              target.shared != nullptr ? ReceiveLedger::Use::kShared : ReceiveLedger::Use::kSole),
+      ledger_(target.shared != nullptr
+                  ? ReceiveLedger(member_slots, ReceiveLedger::Use::kShared,
+                                  std::max(slots / kStrangersShare, ReceiveLedger::kMinimum))
+                  : ReceiveLedger(member_slots, ReceiveLedger::Use::kSole)),
       blocks_(slots),
       used_(slots) {
   Check((target.shared == nullptr) != (target.own == nullptr), "receives go to one queue");

@@ -66,6 +66,8 @@ class ReceiveQueue {
   std::optional<TimePoint> starving_since;
 
  private:
+  // One in so many of a shared queue, when it is as large as it may become, are for strangers.
+  static constexpr uint32_t kStrangersShare = 4;
   // Work requests of one doorbell.
   static constexpr uint32_t kBatch = 32;
   // So many blocks that the device does not know are looked past in one Fill. Twice as many the

@@ -158,6 +158,7 @@ absl::StatusOr<Admitted> UpgradeListener::Admit(const ConnectData& data) {
   Admitted admitted;
   admitted.loop = &awaited->loop;
   admitted.options = awaited->options;
+  admitted.trust = awaited->trust;
   admitted.deliver = [awaited](std::unique_ptr<Connection> connection) {
     if (awaited->admitted) std::exchange(awaited->admitted, nullptr)(std::move(connection));
   };

@@ -24,6 +24,7 @@ struct Awaited {
   EventLoop& loop;
   const UpgradePass pass;
   const ConnectionOptions options;
+  const PeerTrust trust;
   // With the loop held; null: called, or withdrawn.
   UpgradeTransport::OnOffer offered;
   UpgradeTransport::OnAdmit admitted;

@@ -89,6 +89,10 @@ void TestPeer::Destroy() {
   });
 }
 
+void TestPeer::TrustPeer() {
+  OnLoop([&] { Call([](Connection& connection) { connection.TrustPeer(); }); });
+}
+
 size_t TestPeer::backlog() {
   size_t bytes = 0;
   OnLoop([&] { Call([&](Connection& connection) { bytes = connection.backlog(); }); });

@@ -61,6 +61,7 @@ class TestPeer final : private Connection::Handler {
   void Resume();
   void Close(absl::Status why, CloseMode mode);
   void Destroy();
+  void TrustPeer();
   size_t backlog();
   ConnectionInfo info();
   uint64_t info_version();

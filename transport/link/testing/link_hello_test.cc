@@ -119,7 +119,7 @@ class SlowDevices final : public UpgradeTransport {
     return nullptr;
   }
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass&,
-                                       const ConnectionOptions&, OnOffer offered,
+                                       const ConnectionOptions&, PeerTrust, OnOffer offered,
                                        OnAdmit) override {
     loop.Post(
         [offered = std::move(offered)]() mutable { offered(NotRdma(WhyNotRdma::kNoDevice, "")); });

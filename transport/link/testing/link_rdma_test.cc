@@ -51,7 +51,13 @@ void References(FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.read_at_leas
 template <typename Harness>
 std::vector<ConformanceCase> Cases(FakeMode mode, bool require,
                                    const FakeRdma::Change& change = nullptr) {
-  return LinkCases([=] { return std::make_unique<Harness>(mode, change, Options(require)); });
+  // Where RDMA is required, nobody has sent a request yet that would make him known.
+  const auto room_for_strangers = [change](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+    rig.rdma.max_shared_receives = 512;
+    if (change) change(fabric, rig);
+  };
+  return LinkCases(
+      [=] { return std::make_unique<Harness>(mode, room_for_strangers, Options(require)); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Upgrading, ConnectionConformance,
@@ -243,6 +249,36 @@ TEST(LinkRdmaTest, TheDetailOfAFailedDialIsTheReasonsOwnAndToldOnce) {
     duo.reset();
     EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
   }
+}
+
+// Else they would keep others from RDMA, without ever having sent a request.
+TEST(LinkRdmaTest, StrangersLeaveReceivesForOthers) {
+  const auto few = [](FakeFabricOptions&, RdmaRigOptions& rig) {
+    rig.rdma.shared_receives = rig.rdma.max_shared_receives = 128;
+    rig.rdma.addresses = {"10.9.0.2"};
+    rig.loops = 1;
+  };
+  constexpr int kStrangers = 128 / 4 / 4;  // each has 4
+  Stepped harness(FakeMode::kStepped, few, Options(/*require=*/false));
+  ConformanceRun run(harness);
+  std::vector<std::unique_ptr<Duo>> duos;
+  const auto upgraded = [&] {
+    return std::count_if(duos.begin(), duos.end(), [](const auto& duo) {
+      return OnRdma(duo->client) && OnRdma(duo->server);
+    });
+  };
+  const auto refused = [&] {
+    return harness.record().counts().fallbacks[static_cast<size_t>(WhyNotRdma::kRejected)];
+  };
+  for (int i = 0; i < kStrangers + 2; ++i) {
+    duos.push_back(run.Connect());
+    ASSERT_NE(duos.back(), nullptr);
+  }
+  ASSERT_TRUE(harness.Until([&] { return upgraded() == kStrangers && refused() >= 4; }));
+  for (const auto& duo : duos) duo->server.TrustPeer();
+  ASSERT_TRUE(harness.Until([&] { return upgraded() == kStrangers + 2; }));
+  duos.clear();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
 }
 
 // Nobody says anything; only the progress timer tells.

@@ -55,8 +55,8 @@ std::unique_ptr<UpgradeTicket> SimUpgrade::Dial(EventLoop& loop,
 }
 
 std::unique_ptr<UpgradeTicket> SimUpgrade::Await(EventLoop& loop, const UpgradePass& pass,
-                                                 const ConnectionOptions& options, OnOffer offered,
-                                                 OnAdmit admitted) {
+                                                 const ConnectionOptions& options, PeerTrust,
+                                                 OnOffer offered, OnAdmit admitted) {
   return std::make_unique<SimAwait>(loop, fabric_, pool_, pass, options, std::move(offered),
                                     std::move(admitted));
 }

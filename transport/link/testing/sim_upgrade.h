@@ -83,7 +83,7 @@ class SimUpgrade final : public UpgradeTransport {
                                       const UpgradePass& pass, const ConnectOptions& options,
                                       Transport::OnConnect done) override;
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
-                                       const ConnectionOptions& options, OnOffer offered,
+                                       const ConnectionOptions& options, PeerTrust, OnOffer offered,
                                        OnAdmit admitted) override;
 
   // Passes that were dialled with, the last one last.
