@@ -41,7 +41,7 @@ struct UpgradePass {
   uint32_t generation = 0;  // of the link, see transport/link/switching_stream.h
 };
 
-// One connection that a server awaits. Its end withdraws it: with the loop held on which it
+// What was asked for, and is still awaited. Its end withdraws it: with the loop held on which it
 // was asked for, no callback comes afterwards. May outlive neither loop nor transport.
 class UpgradeTicket {
  public:
@@ -54,6 +54,7 @@ class UpgradeTransport {
   using OnAvailable = absl::AnyInvocable<void(const absl::Status&)>;
   using OnOffer = absl::AnyInvocable<void(absl::StatusOr<std::vector<UpgradeAddress>>)>;
   using OnAdmit = absl::AnyInvocable<void(std::unique_ptr<Connection>)>;
+  using OnCome = absl::AnyInvocable<void()>;
 
   // Outlives its tickets and connections, and the loops' last turn.
   virtual ~UpgradeTransport() = default;
@@ -79,6 +80,10 @@ class UpgradeTransport {
   virtual std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                                const ConnectionOptions& options, PeerTrust trust,
                                                OnOffer offered, OnAdmit admitted) = 0;
+
+  // Calls `come` each time that something came here which may make good what failed before: a
+  // device, a port, an address. Until the ticket is destroyed, which is not from inside `come`.
+  virtual std::unique_ptr<UpgradeTicket> Watch(EventLoop& loop, OnCome come) = 0;
 };
 
 }  // namespace farcall

@@ -60,6 +60,10 @@ absl::Status ClientUpgrader::OnDecline(const LinkFrame& frame) {
   const auto decline = ParseDecline(frame.payload.ToString());
   if (!decline.ok()) return decline.status();
   if (decline->generation != machine_.generation()) return absl::OkStatus();
+  if (decline->again) {
+    machine_.OnNews(parts_.loop.now());
+    return absl::OkStatus();
+  }
   const ClientUpgrade before = machine_.state();
   machine_.OnDecline(parts_.loop.now(), decline->generation, decline->why);
   // One that is repeated is no other attempt that failed.
@@ -103,6 +107,7 @@ void ClientUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
 
 void ClientUpgrader::OnTurn() {
   over_.reset();
+  Watch();
   const TimePoint now = parts_.loop.now();
   // An ask that was not answered is given up first, so that the stream may begin another.
   if (machine_.state() == ClientUpgrade::kAsking) {
@@ -120,6 +125,20 @@ void ClientUpgrader::OnTurn() {
   const auto& credential = parts_.introduction.credential;
   const std::string shown = generation == 1 && credential ? credential() : std::string();
   parts_.stream.SendUpgrade(LinkFrameType::kUpgradeAsk, EncodeAsk(generation, why, shown));
+}
+
+// Not before the first attempt, which is at once.
+void ClientUpgrader::Watch() {
+  const ClientUpgrade state = machine_.state();
+  if (state == ClientUpgrade::kReady || state == ClientUpgrade::kEnded ||
+      machine_.generation() == 0) {
+    return watch_.reset();
+  }
+  if (watch_ != nullptr) return;
+  watch_ = parts_.settings->rdma->Watch(parts_.loop, [this] {
+    machine_.OnNews(parts_.loop.now());
+    parts_.user.OnUpgraderEvent();
+  });
 }
 
 std::optional<TimePoint> ClientUpgrader::next() const {

@@ -34,11 +34,13 @@ class ClientUpgrader final : public Upgrader {
   absl::Status OnDecline(const LinkFrame& frame);
   void OnDialled(uint32_t generation, absl::StatusOr<std::unique_ptr<Connection>> connection);
   void Failed(const absl::Status& why);
+  void Watch();
 
   const Parts parts_;
   HeldFallback held_;
   UpgradeClient machine_;
   std::unique_ptr<UpgradeTicket> dial_;
+  std::unique_ptr<UpgradeTicket> watch_;  // from the first attempt on, while there is no RDMA
   // Ended, perhaps from inside its callback: goes with the turn.
   std::unique_ptr<UpgradeTicket> over_;
 };

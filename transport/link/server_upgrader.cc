@@ -40,6 +40,7 @@ absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
     return absl::OkStatus();
   }
   why_ = ask->why;
+  news_ = false;
   // Before the client has waited in vain.
   answer_by_ = parts_.loop.now() + parts_.settings->options.upgrade.answer / 2;
   // One guess for each connection.
@@ -50,12 +51,43 @@ absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
   return absl::OkStatus();
 }
 
+void ServerUpgrader::TrustPeer() {
+  trusted_ = true;
+  OnNews();
+}
+
 void ServerUpgrader::OnTurn() {
   over_.clear();
+  Watch();
+  TellNews();
   if (!asked()) return;
   if (may_upgrade()) return Await(machine_.generation());
   if (parts_.loop.now() < answer_by_) return;
   Refuse(NotRdma(WhyNotRdma::kPending, "the server has accepted no credential yet"));
+}
+
+void ServerUpgrader::Watch() {
+  const ServerUpgrade state = machine_.state();
+  if (state == ServerUpgrade::kReady || state == ServerUpgrade::kEnded ||
+      machine_.generation() == 0) {
+    return watch_.reset();
+  }
+  if (watch_ != nullptr) return;
+  watch_ = parts_.settings->rdma->Watch(parts_.loop, [this] {
+    OnNews();
+    parts_.user.OnUpgraderEvent();
+  });
+}
+
+void ServerUpgrader::OnNews() {
+  if (machine_.state() != ServerUpgrade::kReady) news_ = true;
+}
+
+// Else its next ask would come after a pause that has become long meanwhile.
+void ServerUpgrader::TellNews() {
+  if (!news_ || machine_.state() != ServerUpgrade::kIdle || machine_.generation() == 0) return;
+  news_ = false;
+  parts_.stream.SendUpgrade(LinkFrameType::kUpgradeDecline, EncodeAgain(machine_.generation()));
 }
 
 std::optional<TimePoint> ServerUpgrader::next() const {
@@ -99,6 +131,7 @@ void ServerUpgrader::OnOffered(const UpgradePass& pass,
 
 void ServerUpgrader::OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection) {
   if (await_ == nullptr || generation != machine_.generation() || !machine_.OnAdmitted()) return;
+  news_ = false;
   DropTicket();
   parts_.user.OnUpgraded(generation, std::move(connection));
   parts_.user.OnUpgraderEvent();

@@ -26,7 +26,7 @@ class ServerUpgrader final : public Upgrader {
   void OnResumed(uint32_t generation) override {
     held_.OnResumed(generation, *parts_.settings->record, parts_.log_name);
   }
-  void TrustPeer() override { trusted_ = true; }
+  void TrustPeer() override;
   void OnTurn() override;
   std::optional<TimePoint> next() const override;
   void End() override;
@@ -38,6 +38,9 @@ class ServerUpgrader final : public Upgrader {
   bool may_upgrade() const { return trusted_ || !parts_.introduction.verify; }
   void Await(uint32_t generation);
   void Refuse(const absl::Status& why);
+  void Watch();
+  void OnNews();
+  void TellNews();
   void OnOffered(const UpgradePass& pass, const absl::StatusOr<std::vector<UpgradeAddress>>& offer);
   void OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection);
   void Decline(uint32_t generation, const absl::Status& why);
@@ -50,7 +53,10 @@ class ServerUpgrader final : public Upgrader {
   absl::Status why_;
   bool trusted_ = false;
   TimePoint answer_by_{};  // while asked()
+  // Something came since the last ask, which the client is told if that came to nothing.
+  bool news_ = false;
   std::unique_ptr<UpgradeTicket> await_;
+  std::unique_ptr<UpgradeTicket> watch_;  // from the first ask on, while there is no RDMA
   // Ended, perhaps from inside a callback: they go with the turn.
   std::vector<std::unique_ptr<UpgradeTicket>> over_;
 };

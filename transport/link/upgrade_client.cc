@@ -2,6 +2,8 @@
 
 #include "transport/link/upgrade_client.h"
 
+#include <algorithm>
+
 namespace farcall {
 
 ClientUpgrade Next(ClientUpgrade state, ClientUpgradeEvent event) {
@@ -73,6 +75,12 @@ void UpgradeClient::OnLost(TimePoint now, uint32_t generation, const absl::Statu
   if (state_ == ClientUpgrade::kReady && now - ready_since_ > backoff_.pause()) backoff_.Reset();
   state_ = next;
   Pause(now, why);
+}
+
+void UpgradeClient::OnNews(TimePoint now) {
+  backoff_.Reset();
+  if (state_ != ClientUpgrade::kWaiting || next_ <= now) return;
+  next_ = std::min(next_, now + backoff_.Next());
 }
 
 void UpgradeClient::OnEnd() { state_ = Next(state_, ClientUpgradeEvent::kEnd); }

@@ -59,6 +59,8 @@ class UpgradeClient {
   void OnDialled(TimePoint now, uint32_t generation);
   // What became of `generation`; `why` carries the reason.
   void OnLost(TimePoint now, uint32_t generation, const absl::Status& why);
+  // Something came, here or there, that may make the next attempt good: the pauses begin anew.
+  void OnNews(TimePoint now);
   // There are no attempts any more.
   void OnEnd();
 

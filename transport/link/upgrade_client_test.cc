@@ -2,6 +2,7 @@
 
 #include "transport/link/upgrade_client.h"
 
+#include <algorithm>
 #include <set>
 
 #include "gtest/gtest.h"
@@ -50,6 +51,41 @@ TEST(UpgradeClientTest, FirstAttemptIsAtOnce) {
   EXPECT_FALSE(client.next().has_value()) << "the dial has its own timeout";
   client.OnDialled(kStart, 1);
   EXPECT_EQ(client.state(), State::kReady);
+}
+
+// Declined so often that the pause is the longest.
+UpgradeClient AfterManyFailures(TimePoint& now) {
+  UpgradeClient client(UpgradeTimes(), 1);
+  for (int i = 0; i < 10; ++i) {
+    now = std::max(now, *client.next());
+    EXPECT_EQ(client.OnTime(now), Do::kAsk);
+    client.OnDecline(now, client.generation(), NotRdma(WhyNotRdma::kPeerHasNone, ""));
+  }
+  EXPECT_GE(*client.next() - now, UpgradeTimes().longest_pause / 2);
+  return client;
+}
+
+TEST(UpgradeClientTest, WhatComesLetsThePausesBeginAnew) {
+  TimePoint now = kStart;
+  UpgradeClient client = AfterManyFailures(now);
+  client.OnNews(now);
+  const TimePoint next = *client.next();
+  EXPECT_LE(next - now, UpgradeTimes().first_pause);
+  EXPECT_GE(next - now, UpgradeTimes().first_pause / 2) << "not all clients at once";
+  client.OnNews(next - UpgradeTimes().first_pause / 4);
+  EXPECT_EQ(*client.next(), next) << "what comes again and again puts nothing off";
+  EXPECT_EQ(client.OnTime(next), Do::kAsk);
+}
+
+TEST(UpgradeClientTest, WhatComesDuringAnAttemptCountsForThePauseBehindIt) {
+  TimePoint now = kStart;
+  UpgradeClient client = AfterManyFailures(now);
+  now = *client.next();
+  ASSERT_EQ(client.OnTime(now), Do::kAsk);
+  client.OnNews(now);
+  EXPECT_EQ(client.state(), State::kAsking);
+  client.OnDecline(now, client.generation(), NotRdma(WhyNotRdma::kPeerHasNone, ""));
+  EXPECT_LE(*client.next() - now, UpgradeTimes().first_pause);
 }
 
 TEST(UpgradeClientTest, NothingIsDueEarly) {

@@ -94,6 +94,14 @@ std::string EncodeDecline(uint32_t generation, const absl::Status& why) {
   return decline.SerializeAsString();
 }
 
+std::string EncodeAgain(uint32_t generation) {
+  link::UpgradeDecline decline;
+  decline.set_generation(generation);
+  decline.set_why(static_cast<uint32_t>(WhyNotRdma::kPending));
+  decline.set_again(true);
+  return decline.SerializeAsString();
+}
+
 absl::StatusOr<AskMessage> ParseAsk(absl::string_view payload) {
   link::UpgradeAsk ask;
   if (absl::Status parsed = Parse(payload, "UPGRADE_ASK", ask); !parsed.ok()) return parsed;
@@ -126,7 +134,8 @@ absl::StatusOr<DeclineMessage> ParseDecline(absl::string_view payload) {
   link::UpgradeDecline decline;
   if (absl::Status parsed = Parse(payload, "UPGRADE_DECLINE", decline); !parsed.ok()) return parsed;
   if (decline.generation() == 0) return NoGeneration("UPGRADE_DECLINE");
-  return DeclineMessage{decline.generation(), ReasonOfPeer(decline.why(), decline.text())};
+  return DeclineMessage{decline.generation(), ReasonOfPeer(decline.why(), decline.text()),
+                        decline.again()};
 }
 
 }  // namespace farcall

@@ -27,6 +27,8 @@ std::string EncodeAsk(uint32_t generation, const absl::Status& why,
                       absl::string_view credential = "");
 std::string EncodeOffer(const UpgradePass& pass, const std::vector<UpgradeAddress>& addresses);
 std::string EncodeDecline(uint32_t generation, const absl::Status& why);
+// A decline of the last generation, which is over: the next may be asked for soon.
+std::string EncodeAgain(uint32_t generation);
 
 // kInvalidArgument: malformed, a breach of the protocol.
 struct AskMessage {
@@ -46,6 +48,7 @@ absl::StatusOr<OfferMessage> ParseOffer(absl::string_view payload);
 struct DeclineMessage {
   uint32_t generation = 0;
   absl::Status why;
+  bool again = false;
 };
 absl::StatusOr<DeclineMessage> ParseDecline(absl::string_view payload);
 

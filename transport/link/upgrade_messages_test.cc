@@ -18,6 +18,14 @@ UpgradeAddress At(const char* address) {
   return {*Address::Parse(address), "mlx5_0", LinkLayer::kRoce};
 }
 
+TEST(UpgradeMessagesTest, ADeclineMayBeToldAgain) {
+  const auto again = ParseDecline(EncodeAgain(7));
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->generation, 7u);
+  EXPECT_TRUE(again->again);
+  EXPECT_FALSE(ParseDecline(EncodeDecline(7, NotRdma(WhyNotRdma::kCapacity, "")))->again);
+}
+
 TEST(UpgradeMessagesTest, OfferComesBack) {
   const auto offer = ParseOffer(EncodeOffer(kPass, {At("10.0.0.1:99"), At("[2001:db8::1]:98")}));
   ASSERT_TRUE(offer.ok()) << offer.status();

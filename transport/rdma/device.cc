@@ -112,6 +112,16 @@ bool DeviceInfo::has_windows() const {
 
 bool DeviceInfo::binds_again() const { return caps.vendor_id == kRxe; }
 
+// On RoCE a GID is an IP address of the port's interface, and rdma_cm can bind and resolve only
+// what is an address in this namespace. The GIDs of InfiniBand and iWARP say nothing about
+// addresses.
+bool DeviceInfo::MayCarry(const Address& local) const {
+  if (link_layer() != LinkLayer::kRoce) return true;
+  return std::any_of(gids.begin(), gids.end(), [&](const DeviceGid& gid) {
+    return gid.interface_index != 0 && gid.address == local;
+  });
+}
+
 LinkLayer DeviceInfo::link_layer() const {
   for (const DevicePort& port : ports) {
     if (port.active) return port.link_layer;

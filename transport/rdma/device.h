@@ -60,6 +60,8 @@ struct DeviceInfo {
   bool binds_again() const;
   bool active() const;           // some port is
   LinkLayer link_layer() const;  // of the first active port, else of the first
+  // Whether rdma_cm may find it by this address of the host.
+  bool MayCarry(const Address& local) const;
 };
 
 // What it says of itself, for people; the rest is not set.

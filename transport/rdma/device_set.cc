@@ -13,7 +13,6 @@
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
-
 // Why a device is not used; kInUse: it may be.
 struct DeviceSet::Verdict {
   WhyNotRdma why = WhyNotRdma::kInUse;
@@ -101,9 +100,6 @@ void DeviceSet::See(const std::shared_ptr<DeviceList>& list, ibv_context* contex
   entry->verdict = VerdictOf(info.status());
 }
 
-// On RoCE a GID is an IP address of the port's interface, and rdma_cm can bind and resolve
-// only what is an address in this namespace: one of them must be. The GIDs of InfiniBand and
-// iWARP say nothing about addresses; there the namespace must just have one.
 DeviceSet::Verdict DeviceSet::Judge(const DeviceInfo& info) const {
   if (Excluded(info.name)) {
     return {WhyNotRdma::kDeviceExcluded, absl::StrCat(info.name, " is not in RdmaOptions.devices: ",
@@ -115,13 +111,9 @@ DeviceSet::Verdict DeviceSet::Judge(const DeviceInfo& info) const {
     return {WhyNotRdma::kDeviceRefused, absl::StrCat(info.name, ": ", local.status().message()),
             /*unread=*/true};
   }
-  if (info.link_layer() != LinkLayer::kRoce && !local->empty()) return {};
-  for (const DeviceGid& gid : info.gids) {
-    if (gid.interface_index == 0) continue;
-    for (const LocalIp& ip : *local) {
-      if (gid.address == ip.address) return {};
-    }
-  }
+  const bool has_one = std::any_of(local->begin(), local->end(),
+                                   [&](const LocalIp& ip) { return info.MayCarry(ip.address); });
+  if (has_one) return {};
   return {WhyNotRdma::kNoAddress, info.name};
 }
 
@@ -245,6 +237,22 @@ std::vector<const DeviceInfo*> DeviceSet::Usable() const {
     if (entry->usable()) usable.push_back(&entry->info);
   }
   return usable;
+}
+
+absl::StatusOr<std::set<std::string>> DeviceSet::UsablePlaces() const {
+  const auto local = host_.addresses();
+  if (!local.ok()) return local.status();
+  std::set<std::string> places;
+  for (const DeviceInfo* const info : Usable()) {
+    for (const DevicePort& port : info->ports) {
+      if (port.active) places.insert(absl::StrCat(info->name, " port ", port.number));
+    }
+    for (const LocalIp& ip : *local) {
+      if (info->MayCarry(ip.address))
+        places.insert(absl::StrCat(info->name, " ", ip.address.ToString()));
+    }
+  }
+  return places;
 }
 
 DeviceSet::Entry* DeviceSet::EntryOf(ibv_context* context) const {

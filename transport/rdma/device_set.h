@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,9 @@ class DeviceSet {
   bool MayUse(ibv_context* context) const;
   // The devices that may be used, as of the last Refresh.
   std::vector<const DeviceInfo*> Usable() const;
+  // Each active port and each address of those, by a name: what comes is a name that is new. An
+  // error: the host's addresses cannot be read now.
+  absl::StatusOr<std::set<std::string>> UsablePlaces() const;
 
  private:
   struct Verdict;

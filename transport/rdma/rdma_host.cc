@@ -34,6 +34,7 @@ absl::Status RdmaHost::Look() {
   looked_ = options_.control.now();
   const absl::Status available = devices_->Refresh();
   usable_ = available.ok() && cm_ != nullptr;
+  if (auto places = devices_->UsablePlaces(); places.ok()) arrivals_.See(*std::move(places));
   // Devices that went away without a word. Only those without connections, since rdma_cm tells
   // of the others; and while one device goes away, librdmacm may see none at all.
   for (RdmaDevice* const device : devices_->Gone()) {
@@ -97,9 +98,13 @@ absl::StatusOr<DeviceUse*> RdmaHost::UseOf(ibv_context* context) {
   }
   auto device = devices_->Find(context);
   if (!device.ok()) return device.status();
-  auto changed = [this] { looks_due_ = std::max(looks_due_, 1); };
+  auto changed = [this, name = (*device)->name()] {
+    arrivals_.Forget(name);
+    looks_due_ = std::max(looks_due_, 1);
+  };
   auto use = std::make_unique<DeviceUse>(*parts_, **device, changed, [this, context] {
     Remember(*uses_[context]);
+    arrivals_.Forget(uses_[context]->device().name());
     uses_.erase(context);
     devices_->Remove(context);
     looked_.reset();
@@ -139,9 +144,10 @@ void RdmaHost::OnTime() {
     Look().IgnoreError();
   }
   if (!uses_.empty()) options_.pool.GrowAhead();
-  // Nothing tells of the removal of a device that no id is bound to.
-  const bool unheard =
-      uses_.empty() || std::any_of(uses_.begin(), uses_.end(),
+  // Nothing tells of the removal of a device that no id is bound to, nor of each address that
+  // comes.
+  const bool unheard = arrivals_.awaited() || uses_.empty() ||
+                       std::any_of(uses_.begin(), uses_.end(),
                                    [](const auto& entry) { return entry.second->idle(); });
   if (unheard && options_.control.now() - looked_.value_or(TimePoint()) >= kRefreshEvery) {
     Look().IgnoreError();

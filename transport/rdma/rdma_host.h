@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "transport/rdma/arrivals.h"
 #include "transport/rdma/cm_source.h"
 #include "transport/rdma/device_set.h"
 #include "transport/rdma/device_use.h"
@@ -64,6 +65,9 @@ class RdmaHost {
   // Whether Ready would say OK, as of the last look at the devices. Any thread: the control
   // loop may be busy with registrations and queue pairs for longer than a peer waits.
   bool usable() const { return usable_; }
+
+  // Of what connections may use here, as of each look at the devices.
+  Arrivals& arrivals() { return arrivals_; }
 
   // --- After Ready has been OK once.
 
@@ -130,6 +134,7 @@ class RdmaHost {
   std::unique_ptr<CmSource> cm_;
   DeviceWatch watch_;
   std::unique_ptr<DeviceSet> devices_;
+  Arrivals arrivals_;
   absl::flat_hash_map<ibv_context*, std::unique_ptr<DeviceUse>> uses_;
   absl::flat_hash_map<Attempt*, std::shared_ptr<Attempt>> attempts_;
   absl::flat_hash_set<Attempt*> incoming_;

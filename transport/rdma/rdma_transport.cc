@@ -43,6 +43,21 @@ class AwaitTicket final : public UpgradeTicket {
   const std::shared_ptr<Awaited> awaited_;
 };
 
+class WatchTicket final : public UpgradeTicket {
+ public:
+  WatchTicket(EventLoop& control, RdmaHost& host, std::shared_ptr<Arrivals::Waiter> waiter)
+      : control_(control), host_(host), waiter_(std::move(waiter)) {}
+  ~WatchTicket() override {
+    waiter_->come = nullptr;
+    control_.Post([&host = host_, waiter = waiter_] { host.arrivals().Remove(waiter); });
+  }
+
+ private:
+  EventLoop& control_;
+  RdmaHost& host_;
+  const std::shared_ptr<Arrivals::Waiter> waiter_;
+};
+
 }  // namespace
 
 RdmaTransport::RdmaTransport(RdmaHost::Options options)
@@ -117,6 +132,13 @@ std::unique_ptr<UpgradeTicket> RdmaTransport::Await(EventLoop& loop, const Upgra
     });
   });
   return std::make_unique<AwaitTicket>(control_, door_, awaited);
+}
+
+std::unique_ptr<UpgradeTicket> RdmaTransport::Watch(EventLoop& loop, OnCome come) {
+  Check(loop.held(), "who watches holds the loop");
+  auto waiter = std::make_shared<Arrivals::Waiter>(Arrivals::Waiter{loop, std::move(come)});
+  control_.Post([this, waiter] { host_.arrivals().Add(waiter); });
+  return std::make_unique<WatchTicket>(control_, host_, std::move(waiter));
 }
 
 RdmaStatus RdmaTransport::Status(Duration patience) {

@@ -48,6 +48,7 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                        const ConnectionOptions& options, PeerTrust trust,
                                        OnOffer offered, OnAdmit admitted) override;
+  std::unique_ptr<UpgradeTicket> Watch(EventLoop& loop, OnCome come) override;
 
   // Any thread, no loop held. Waits for the control loop for at most `patience`: it may be busy
   // with registrations, or with a device whose driver hangs.

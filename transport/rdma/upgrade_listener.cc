@@ -44,8 +44,11 @@ absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
   }
   if (addresses.ok()) {
     std::vector<Address> wanted = Wanted(*addresses);
-    if (wanted != wanted_ || !refreshed_ || now - *refreshed_ >= kRefreshEvery) {
+    const uint64_t arrivals = host_.arrivals().count();
+    if (wanted != wanted_ || arrivals != arrivals_ || !refreshed_ ||
+        now - *refreshed_ >= kRefreshEvery) {
       refreshed_ = now;
+      arrivals_ = arrivals;
       wanted_ = std::move(wanted);
       Refresh(*addresses);
     }

@@ -59,6 +59,7 @@ class UpgradeListener final : private Admission {
   std::map<std::string, std::unique_ptr<PortListener>> ports_;  // by address without port
   std::vector<Address> wanted_;                                 // as of the last Refresh
   std::optional<TimePoint> refreshed_;
+  uint64_t arrivals_ = 0;                            // of the host, then
   std::optional<NetworkStatusFile> network_status_;  // from the first Refresh on
   // Of ports_, those of networks beside the default one: nothing else is offered if one of them
   // can be.

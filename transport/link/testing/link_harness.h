@@ -51,6 +51,7 @@ class LinkHarness final : public ConformanceHarness {
   SimFabric& fabric() { return fabric_; }
   UpgradeRecord& record() { return record_; }
   SimUpgrade& client_rdma() { return *client_rdma_; }
+  SimUpgrade& server_rdma() { return *server_rdma_; }
   Transport& tcp() { return inner_->transport(); }
   std::vector<std::string> log() const;
 

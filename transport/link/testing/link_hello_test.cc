@@ -125,6 +125,9 @@ class SlowDevices final : public UpgradeTransport {
         [offered = std::move(offered)]() mutable { offered(NotRdma(WhyNotRdma::kNoDevice, "")); });
     return std::make_unique<UpgradeTicket>();
   }
+  std::unique_ptr<UpgradeTicket> Watch(EventLoop&, OnCome) override {
+    return std::make_unique<UpgradeTicket>();
+  }
 
  private:
   std::vector<OnAvailable> waiting_;

@@ -71,6 +71,19 @@ class SimDial final : public UpgradeTicket {
   Timer timer_;
 };
 
+// Who watches; goes with its ticket.
+struct SimWatch {
+  EventLoop& loop;
+  UpgradeTransport::OnCome come;
+};
+class SimWatchTicket final : public UpgradeTicket {
+ public:
+  explicit SimWatchTicket(std::shared_ptr<SimWatch> watch) : watch_(std::move(watch)) {}
+
+ private:
+  const std::shared_ptr<SimWatch> watch_;
+};
+
 }  // namespace farcall
 
 #endif  // FARCALL_TRANSPORT_LINK_TESTING_SIM_AWAIT_H_

@@ -61,6 +61,25 @@ std::unique_ptr<UpgradeTicket> SimUpgrade::Await(EventLoop& loop, const UpgradeP
                                     std::move(admitted));
 }
 
+std::unique_ptr<UpgradeTicket> SimUpgrade::Watch(EventLoop& loop, OnCome come) {
+  auto watch = std::make_shared<SimWatch>(SimWatch{loop, std::move(come)});
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::erase_if(watches_, [](const auto& weak) { return weak.expired(); });
+  watches_.push_back(watch);
+  return std::make_unique<SimWatchTicket>(std::move(watch));
+}
+
+void SimUpgrade::Come() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& weak : watches_) {
+    if (const auto watch = weak.lock()) {
+      watch->loop.Post([weak] {
+        if (const auto alive = weak.lock()) alive->come();
+      });
+    }
+  }
+}
+
 std::vector<UpgradePass> SimUpgrade::dialled() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return dialled_;

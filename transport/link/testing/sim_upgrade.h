@@ -35,6 +35,7 @@ struct SimUpgradeOptions {
 };
 
 class SimAwait;
+struct SimWatch;
 
 // What the hosts of one simulated fabric share. Any thread.
 class SimFabric {
@@ -86,6 +87,10 @@ class SimUpgrade final : public UpgradeTransport {
                                        const ConnectionOptions& options, PeerTrust, OnOffer offered,
                                        OnAdmit admitted) override;
 
+  std::unique_ptr<UpgradeTicket> Watch(EventLoop& loop, OnCome come) override;
+  // Something came: who watches is told.
+  void Come();
+
   // Passes that were dialled with, the last one last.
   std::vector<UpgradePass> dialled() const;
 
@@ -94,7 +99,8 @@ class SimUpgrade final : public UpgradeTransport {
   BlockPool& pool_;
   const absl::Status available_;
   mutable std::mutex mutex_;
-  std::vector<UpgradePass> dialled_;  // guarded by mutex_
+  std::vector<UpgradePass> dialled_;              // guarded by mutex_
+  std::vector<std::weak_ptr<SimWatch>> watches_;  // guarded by mutex_
 };
 
 }  // namespace farcall
