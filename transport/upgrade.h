@@ -35,10 +35,13 @@ struct UpgradeAddress {
   LinkLayer link_layer = LinkLayer::kUnknown;
 };
 
-// What the dialling end shows.
+// What the two ends show each other when they connect.
 struct UpgradePass {
-  UpgradeToken token{};
+  UpgradeToken token{};     // the dialling end
   uint32_t generation = 0;  // of the link, see transport/link/switching_stream.h
+  // The awaiting end, when it has seen the token. All zeros: nothing, as those of the first
+  // release.
+  UpgradeToken answer{};
 };
 
 // What was asked for, and is still awaited. Its end withdraws it: with the loop held on which it
@@ -74,9 +77,10 @@ class UpgradeTransport {
                                               const ConnectOptions& options,
                                               Transport::OnConnect done) = 0;
 
-  // Server: `offered` tells where to dial, or why not; then whoever shows `pass` becomes a
-  // Connection on this loop, once. The token is void afterwards. Strangers are given less; who is
-  // trusted later, the Connection is told (TrustPeer).
+  // Server: `offered` tells where to dial, or why not; then whoever shows the token of `pass` at
+  // one of these places becomes a Connection on this loop. The token is void as soon as it was
+  // shown, whatever comes of it. Strangers are given less; who is trusted later, the Connection is
+  // told (TrustPeer).
   virtual std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                                const ConnectionOptions& options, PeerTrust trust,
                                                OnOffer offered, OnAdmit admitted) = 0;

@@ -11,6 +11,9 @@ from peers import BIN, PORT, Client, Server
 EXPECTED = {
     "wrong_token": "rejected",
     "wrong_generation": "rejected",
+    "void_at_its_first_sight": "rejected",
+    "wrong_answer": "rejected",
+    "older_client": "in_use",
     "no_token": "rejected",
     "right_token": "in_use",
     "used_twice": "rejected",

@@ -2,6 +2,8 @@
 
 #include "transport/link/server_upgrader.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -107,6 +109,7 @@ void ServerUpgrader::Await(uint32_t generation) {
   UpgradePass pass;
   pass.generation = generation;
   parts_.settings->random(pass.token);
+  parts_.settings->random(pass.answer);
   await_ = parts_.settings->rdma->Await(
       parts_.loop, pass, parts_.options, trusted_ ? PeerTrust::kTrusted : PeerTrust::kStranger,
       [this, pass](const absl::StatusOr<std::vector<UpgradeAddress>>& offer) {
@@ -122,7 +125,12 @@ void ServerUpgrader::OnOffered(const UpgradePass& pass,
   if (await_ == nullptr || pass.generation != machine_.generation()) return;
   if (offer.ok()) {
     if (!machine_.OnOffered()) return;
-    parts_.stream.SendUpgrade(LinkFrameType::kUpgradeOffer, EncodeOffer(pass, *offer));
+    // Where a set-up failed the token is void, so that the other addresses were not tried then.
+    std::vector<UpgradeAddress> addresses = *offer;
+    const auto first = unused_ % std::max<size_t>(addresses.size(), 1);
+    std::rotate(addresses.begin(), addresses.begin() + static_cast<ptrdiff_t>(first),
+                addresses.end());
+    parts_.stream.SendUpgrade(LinkFrameType::kUpgradeOffer, EncodeOffer(pass, addresses));
   } else {
     Refuse(offer.status());
   }
@@ -132,6 +140,7 @@ void ServerUpgrader::OnOffered(const UpgradePass& pass,
 void ServerUpgrader::OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection) {
   if (await_ == nullptr || generation != machine_.generation() || !machine_.OnAdmitted()) return;
   news_ = false;
+  unused_ = 0;
   DropTicket();
   parts_.user.OnUpgraded(generation, std::move(connection));
   parts_.user.OnUpgraderEvent();
@@ -145,6 +154,7 @@ void ServerUpgrader::Decline(uint32_t generation, const absl::Status& why) {
 void ServerUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
   if (generation < machine_.generation()) return;
   const bool was_ready = machine_.state() == ServerUpgrade::kReady;
+  if (machine_.state() == ServerUpgrade::kOffered) ++unused_;
   machine_.OnLost(generation);
   DropTicket();
   // Of others the client knows better, and says with its next ask.

@@ -52,6 +52,7 @@ class ServerUpgrader final : public Upgrader {
   AskPace pace_;
   absl::Status why_;
   bool trusted_ = false;
+  uint32_t unused_ = 0;    // offers in a row that led nobody here
   TimePoint answer_by_{};  // while asked()
   // Something came since the last ask, which the client is told if that came to nothing.
   bool news_ = false;

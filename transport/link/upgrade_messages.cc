@@ -77,6 +77,7 @@ std::string EncodeOffer(const UpgradePass& pass, const std::vector<UpgradeAddres
   link::UpgradeOffer offer;
   offer.set_generation(pass.generation);
   offer.set_token(pass.token.data(), pass.token.size());
+  if (pass.answer != UpgradeToken{}) offer.set_answer(pass.answer.data(), pass.answer.size());
   for (size_t i = 0; i < std::min(addresses.size(), kMostOffered); ++i) {
     link::OfferedAddress& offered = *offer.add_addresses();
     Describe(addresses[i].address, offered);
@@ -120,6 +121,10 @@ absl::StatusOr<OfferMessage> ParseOffer(absl::string_view payload) {
   }
   message.pass.generation = offer.generation();
   message.pass.token = Bytes<16>(offer.token());
+  if (!offer.answer().empty() && offer.answer().size() != message.pass.answer.size()) {
+    return absl::InvalidArgumentError("UPGRADE_OFFER with an answer that has not 16 bytes");
+  }
+  message.pass.answer = Bytes<16>(offer.answer());
   for (const link::OfferedAddress& offered : offer.addresses()) {
     if (message.addresses.size() == kMostOffered) break;
     const auto address = ToAddress(offered);

@@ -26,6 +26,17 @@ TEST(UpgradeMessagesTest, ADeclineMayBeToldAgain) {
   EXPECT_FALSE(ParseDecline(EncodeDecline(7, NotRdma(WhyNotRdma::kCapacity, "")))->again);
 }
 
+TEST(UpgradeMessagesTest, AnAnswerHasTheSizeOfATokenOrIsNotThere) {
+  UpgradePass pass = kPass;
+  EXPECT_EQ(ParseOffer(EncodeOffer(pass, {})).value().pass.answer, UpgradeToken());
+  pass.answer.fill(9);
+  EXPECT_EQ(ParseOffer(EncodeOffer(pass, {})).value().pass.answer, pass.answer);
+  link::UpgradeOffer offer;
+  ASSERT_TRUE(offer.ParseFromString(EncodeOffer(pass, {})));
+  offer.set_answer("short");
+  EXPECT_TRUE(absl::IsInvalidArgument(ParseOffer(offer.SerializeAsString()).status()));
+}
+
 TEST(UpgradeMessagesTest, OfferComesBack) {
   const auto offer = ParseOffer(EncodeOffer(kPass, {At("10.0.0.1:99"), At("[2001:db8::1]:98")}));
   ASSERT_TRUE(offer.ok()) << offer.status();

@@ -21,15 +21,15 @@ struct Admitted {
   PeerTrust trust = PeerTrust::kTrusted;
   // With `loop` held. Who does not want it any more destroys it.
   absl::AnyInvocable<void(std::unique_ptr<Connection>)> deliver;
-  // With the control loop held, if it comes to nothing: it may be let in again.
-  absl::AnyInvocable<void()> failed;
+  UpgradeToken answer{};  // what the peer is shown
 };
 
 // Who is let in at a listener. With the control loop held.
 class Admission {
  public:
   // The error is told to the peer: a reason (why_not_rdma.h) and its text.
-  virtual absl::StatusOr<Admitted> Admit(const ConnectData& data) = 0;
+  // `here`: where it connects to.
+  virtual absl::StatusOr<Admitted> Admit(const ConnectData& data, const Address& here) = 0;
 
  protected:
   ~Admission() = default;

@@ -123,6 +123,10 @@ void Dial::OnSetUpNews(const CmNews& news) {
     if (data->generation != pass_.generation) {
       return Step(DialEvent::kBadAnswer, absl::InvalidArgumentError("of another generation"));
     }
+    if (asks_for_answer() && data->answer != pass_.answer) {
+      return Step(DialEvent::kBadAnswer,
+                  absl::PermissionDeniedError("who accepted is not who has handed out the token"));
+    }
     peer_terms_ = data->receives;
   }
   if (*event == DialEvent::kRejected) {
@@ -256,7 +260,10 @@ void Dial::Open() {
 void Dial::Fail(WhyNotRdma why, const absl::Status& detail) {
   // The reason may be known better where it failed.
   const absl::Status known = CarriesReason(detail) ? detail : NotRdma(why, detail.message());
-  error_ = AddDetail(known, peer().ToString());
+  // Behind one that has rejected the token others only say that it was shown.
+  if (error_.ok() || ReasonOf(error_) != WhyNotRdma::kRejected) {
+    error_ = AddDetail(known, peer().ToString());
+  }
   Release();
   ++next_;
   port_tries_ = 0;

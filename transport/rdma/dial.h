@@ -64,6 +64,8 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   void Finish(const absl::Status& status);
   void Tell(const absl::Status& status);
   const Address& peer() const { return addresses_[next_].address; }
+  // The first release has none.
+  bool asks_for_answer() const { return pass_.answer != UpgradeToken{}; }
 
   RdmaHost& host_;
   EventLoop& control_;

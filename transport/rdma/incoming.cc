@@ -40,7 +40,7 @@ absl::Status Incoming::Begin(Admission& admission, const CmNews& request) {
   }
   EventLoop& control = host_.parts().control;
   control.SetTimer(timer_, control.now() + host_.parts().options.connect_timeout);
-  auto admitted = admission.Admit(*data);
+  auto admitted = admission.Admit(*data, FromSocketAddress(LocalOf(*id_)));
   if (!admitted.ok()) return admitted.status();
   admitted_ = *std::move(admitted);
   generation_ = data->generation;
@@ -106,6 +106,7 @@ void Incoming::Step(AcceptEvent event, const absl::Status& detail) {
 absl::Status Incoming::AcceptNow() {
   AcceptData data;
   data.generation = generation_;
+  data.answer = admitted_.answer;
   data.receives = pair_->terms();
   const auto bytes = EncodeAcceptData(data);
   // The peer's queue pair is made ready with what this says, which its device may not do: an answer
@@ -121,7 +122,6 @@ void Incoming::Open() {
   ConnectionInfo info;
   info.local = FromSocketAddress(LocalOf(*pair->id()));
   info.peer = FromSocketAddress(PeerOf(*pair->id()));
-  admitted_.failed = nullptr;
   pair->Open(std::nullopt, admitted_.options, std::move(info), std::move(admitted_.deliver));
   Finish();
 }
@@ -141,7 +141,6 @@ void Incoming::Finish() {
         ->Retire(QueuePair::Ending::kDrain, absl::CancelledError("not accepted"));
   }
   id_.reset();
-  if (admitted_.failed) std::exchange(admitted_.failed, nullptr)();
   host_.Drop(*this);
 }
 

@@ -124,7 +124,12 @@ std::string EncodeAcceptData(const AcceptData& data) {
   PutCommon(kAcceptMagic, out.size(), out.data());
   PutBigEndian<uint32_t>(data.generation, out.data() + 8);
   PutTerms(data.receives, out.data() + 12);
-  return WithReferences(std::move(out), data.receives);
+  out = WithReferences(std::move(out), data.receives);
+  if (data.answer == decltype(data.answer){}) return out;
+  out.resize(AcceptData::kWithReferences);
+  out.append(reinterpret_cast<const char*>(data.answer.data()), data.answer.size());
+  out[5] = static_cast<char>(out.size());
+  return out;
 }
 
 std::string EncodeRejectData(const RejectData& data) {
@@ -154,6 +159,10 @@ absl::StatusOr<AcceptData> DecodeAcceptData(absl::string_view bytes) {
   AcceptData data{.generation = GetBigEndian<uint32_t>(known->data() + 8),
                   .receives = GetTerms(known->data() + 12)};
   GetReferences(known->substr(AcceptData::kBytes), data.receives);
+  if (known->size() >= AcceptData::kMostBytes) {
+    std::memcpy(data.answer.data(), known->data() + AcceptData::kWithReferences,
+                data.answer.size());
+  }
   const absl::Status status = CheckTerms(data.receives);
   if (!status.ok()) return status;
   return data;

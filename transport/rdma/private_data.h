@@ -3,7 +3,7 @@
 // What the two ends tell each other while rdma_cm sets a connection up, in the private data
 // of connect, accept and reject. Numbers are big-endian.
 //
-//   connect (36 or 40 bytes)    accept (20 or 24 bytes)     reject (8 to 104 bytes)
+//   connect (36 or 40 bytes)    accept (20, 24 or 40 bytes) reject (8 to 104 bytes)
 //    0  magic "FCrq"             0  magic "FCac"             0  magic "FCrj"
 //    4  u8  version              4  u8  version              4  u8  version
 //    5  u8  length of all        5  u8  length of all        5  u8  length of all
@@ -15,7 +15,7 @@
 //   34  u16 receive slots       20  u8  windows
 //   36  u8  windows             21  u8  reads
 //   37  u8  reads               22  u16 0
-//   38  u16 0
+//   38  u16 0                   24  16  answer
 //
 // rdma_connect(3) carries 56 bytes for a reliable connection, rdma_accept(3) 196 and
 // rdma_reject(3) 148. The other end may see zeros after them, so a length is inside. A
@@ -82,9 +82,12 @@ struct ConnectData {
 
 struct AcceptData {
   static constexpr size_t kBytes = 20;
-  static constexpr size_t kMostBytes = kBytes + 4;  // with windows or reads
-  uint32_t generation = 0;                          // as asked for
-  ReceiveTerms receives{};                          // of the accepting end
+  static constexpr size_t kWithReferences = kBytes + 4;       // with windows or reads
+  static constexpr size_t kMostBytes = kWithReferences + 16;  // with an answer
+  uint32_t generation = 0;                                    // as asked for
+  ReceiveTerms receives{};                                    // of the accepting end
+  // That this end is the one which has handed out the token. All zeros: there is none.
+  std::array<uint8_t, 16> answer{};
 
   bool operator==(const AcceptData&) const = default;
 };

@@ -31,6 +31,22 @@ ConnectData SomeConnectData() {
 const AcceptData kAccept{.generation = 7, .receives = kTerms};
 const RejectData kReject{.why = WhyNotRdma::kCapacity, .text = "no receives"};
 
+TEST(PrivateDataTest, AnAnswerStandsBehindEverythingElse) {
+  AcceptData data = kAccept;
+  data.answer.fill(0xab);
+  for (const uint8_t windows : {0, 16}) {
+    data.receives.windows = data.receives.reads = windows;
+    const std::string bytes = Text(EncodeAcceptData(data));
+    EXPECT_EQ(bytes.size(), AcceptData::kMostBytes);
+    EXPECT_EQ(bytes.substr(24), std::string(16, '\xab'));
+    EXPECT_EQ(DecodeAcceptData(bytes + std::string(100, '\0')).value(), data);
+  }
+  // One that has only a part of it has none.
+  std::string part = Text(EncodeAcceptData(data)).substr(0, 39);
+  part[5] = 39;
+  EXPECT_EQ(DecodeAcceptData(part).value().answer, AcceptData().answer);
+}
+
 TEST(PrivateDataTest, TheBytesAreFrozen) {
   EXPECT_EQ(absl::BytesToHexString(Text(EncodeConnectData(SomeConnectData()))),
             "46437271"

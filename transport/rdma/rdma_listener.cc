@@ -34,7 +34,7 @@ class RdmaListener::OpenDoor final : public Admission,
   OpenDoor(LoopGroup& loops, const ConnectionOptions& options, Transport::OnAccept on_accept)
       : loops_(loops), options_(options), gate_(std::move(on_accept)) {}
 
-  absl::StatusOr<Admitted> Admit(const ConnectData& data) override {
+  absl::StatusOr<Admitted> Admit(const ConnectData& data, const Address&) override {
     if (data.token != UpgradeToken{}) {
       return NotRdma(WhyNotRdma::kRejected, "nobody awaits this token here");
     }
@@ -43,7 +43,7 @@ class RdmaListener::OpenDoor final : public Admission,
       const AcceptGate::Pass pass = self->gate_.Enter();
       if (pass.owns_lock()) self->gate_.Accept(loop, std::move(connection));
     };
-    return Admitted{&loop, options_, PeerTrust::kTrusted, std::move(deliver), nullptr};
+    return Admitted{&loop, options_, PeerTrust::kTrusted, std::move(deliver), {}};
   }
   void Close() { gate_.Close(); }
 

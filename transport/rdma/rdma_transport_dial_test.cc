@@ -3,14 +3,17 @@
 // Dial: whom a token lets in, which address is tried, and giving up.
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/rdma_transport_testing.h"
@@ -37,7 +40,7 @@ TEST_F(RdmaTransportTest, NobodyElseIsLetIn) {
   Start();
   const Offer offer = Await(Pass(1));
   ASSERT_TRUE(offer.ok());
-  for (const UpgradePass& pass : {Pass(2), Pass(0), Pass(1, 2)}) {
+  for (const UpgradePass& pass : {Pass(2), Pass(0)}) {
     const absl::Status status = Dial(OnlyB(*offer), pass);
     EXPECT_EQ(ReasonOf(status), WhyNotRdma::kRejected) << status;
   }
@@ -52,8 +55,89 @@ TEST_F(RdmaTransportTest, ATokenLetsInOnce) {
   Echo();
   const absl::Status again = Dial(OnlyB(*offer), Pass(1));
   EXPECT_EQ(ReasonOf(again), WhyNotRdma::kRejected);
-  EXPECT_TRUE(absl::StrContains(again.message(), "this token was used")) << again;
+  EXPECT_TRUE(absl::StrContains(again.message(), "or it was shown before")) << again;
   Echo();
+}
+
+// On the fabric anybody may have read it.
+TEST_F(RdmaTransportTest, ATokenIsVoidOnceItWasShownWhateverCameOfIt) {
+  Start();
+  const Offer offer = Await(Pass(1));
+  EXPECT_EQ(ReasonOf(Dial(OnlyB(*offer), Pass(1, 2))), WhyNotRdma::kRejected);
+  EXPECT_EQ(ReasonOf(Dial(OnlyB(*offer), Pass(1))), WhyNotRdma::kRejected);
+
+  const Offer second = Await(Pass(2));
+  fabric().faults().FailCall("rdma_accept", 1, ENOMEM);
+  EXPECT_FALSE(Dial(OnlyB(*second), Pass(2)).ok());
+  const absl::Status again = Dial(OnlyB(*second), Pass(2));
+  EXPECT_TRUE(absl::StrContains(again.message(), "or it was shown before")) << again;
+  EXPECT_EQ(server_, nullptr);
+}
+
+// The first place of the device in an offer.
+UpgradeAddress PlaceOf(const std::vector<UpgradeAddress>& offer, absl::string_view device) {
+  const auto found = std::find_if(offer.begin(), offer.end(),
+                                  [&](const auto& place) { return place.device == device; });
+  return found == offer.end() ? UpgradeAddress() : *found;
+}
+
+TEST_F(RdmaTransportTest, ATokenLetsInWhereItWasOffered) {
+  Start();
+  const Offer all = Await(Pass(9));
+  ASSERT_TRUE(all.ok()) << all.status();
+  fabric().faults().SetPort("fakeA", false);
+  ASSERT_TRUE(harness_->Until([&] {
+    const std::vector<std::string> log = harness_->rig().log();
+    return !log.empty() && absl::StrContains(log.back(), "not used: fakeA (no_active_port)");
+  }));
+  const Offer without = Await(Pass(1));
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_EQ(PlaceOf(*without, "fakeA").device, "");
+  fabric().faults().SetPort("fakeA", true);
+  harness_->Settle();
+  const absl::Status elsewhere = Dial({PlaceOf(*all, "fakeA")}, Pass(1));
+  EXPECT_TRUE(absl::StrContains(elsewhere.message(), "of another address")) << elsewhere;
+}
+
+UpgradePass WithAnswer(UpgradePass pass, uint8_t answer) {
+  pass.answer.fill(answer);
+  return pass;
+}
+
+// Who has only read the token does not know it.
+TEST_F(RdmaTransportTest, TheServerShowsThatTheTokenIsItsOwn) {
+  Start();
+  const Offer offer = Await(WithAnswer(Pass(1), 5));
+  const absl::Status good = Dial(OnlyB(*offer), WithAnswer(Pass(1), 5));
+  EXPECT_TRUE(good.ok()) << good;
+  Echo();
+  client_.reset();
+  server_.reset();
+  for (const uint8_t answer : {0, 6}) {
+    const auto token = static_cast<uint8_t>(2 + answer);
+    const Offer another = Await(WithAnswer(Pass(token), answer));
+    const absl::Status bad = Dial(OnlyB(*another), WithAnswer(Pass(token), 5));
+    EXPECT_EQ(ReasonOf(bad), WhyNotRdma::kRejected) << bad;
+    EXPECT_TRUE(absl::StrContains(bad.message(), "is not who has handed out the token")) << bad;
+  }
+}
+
+TEST_F(RdmaTransportTest, AnOlderClientDoesNotAskForIt) {
+  Start();
+  const Offer offer = Await(WithAnswer(Pass(1), 5));
+  EXPECT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  Echo();
+}
+
+// That the token is void at its other addresses says less.
+TEST_F(RdmaTransportTest, TheFirstRejectionIsTheOneThatIsTold) {
+  Start();
+  const Offer offer = Await(Pass(1));
+  ASSERT_TRUE(offer.ok()) << offer.status();
+  fabric().faults().FailCall("rdma_accept", 1, ENOMEM);
+  const absl::Status status = Dial({PlaceOf(*offer, "fakeA"), PlaceOf(*offer, "fakeB")}, Pass(1));
+  EXPECT_FALSE(status.ok());
+  EXPECT_FALSE(absl::StrContains(status.message(), "shown before")) << status;
 }
 
 TEST_F(RdmaTransportTest, AWithdrawnTokenLetsNobodyIn) {

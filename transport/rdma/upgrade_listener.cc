@@ -68,6 +68,7 @@ absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
     if (!why_not_.ok()) return why_not_;
     return NotRdma(WhyNotRdma::kNoAddress, "");
   }
+  awaited->places = offer;
   awaited_[awaited->pass.token] = awaited;
   return offer;
 }
@@ -147,25 +148,30 @@ void UpgradeListener::ListenOn(const Address& address) {
   ports_[name] = *std::move(port);
 }
 
-absl::StatusOr<Admitted> UpgradeListener::Admit(const ConnectData& data) {
-  const auto found = awaited_.find(data.token);
-  if (found == awaited_.end()) {
-    return NotRdma(WhyNotRdma::kRejected, "nobody awaits this token here");
+// Seen once, a token is void: on the fabric anybody may have read it.
+absl::StatusOr<Admitted> UpgradeListener::Admit(const ConnectData& data, const Address& here) {
+  auto found = awaited_.extract(data.token);
+  if (found.empty()) {
+    return NotRdma(WhyNotRdma::kRejected, "nobody awaits this token here, or it was shown before");
   }
-  const std::shared_ptr<Awaited> awaited = found->second;
-  if (awaited->shown) return NotRdma(WhyNotRdma::kRejected, "this token was used");
+  const std::shared_ptr<Awaited> awaited = std::move(found.mapped());
   if (awaited->pass.generation != data.generation) {
     return NotRdma(WhyNotRdma::kRejected, "this token is of another generation");
   }
-  awaited->shown = true;
+  const auto is_here = [&](const UpgradeAddress& place) {
+    return WithPort(place.address, 0) == WithPort(here, 0);
+  };
+  if (std::none_of(awaited->places.begin(), awaited->places.end(), is_here)) {
+    return NotRdma(WhyNotRdma::kRejected, "this token is of another address");
+  }
   Admitted admitted;
   admitted.loop = &awaited->loop;
   admitted.options = awaited->options;
   admitted.trust = awaited->trust;
+  admitted.answer = awaited->pass.answer;
   admitted.deliver = [awaited](std::unique_ptr<Connection> connection) {
     if (awaited->admitted) std::exchange(awaited->admitted, nullptr)(std::move(connection));
   };
-  admitted.failed = [awaited] { awaited->shown = false; };
   return admitted;
 }
 

@@ -28,8 +28,8 @@ struct Awaited {
   // With the loop held; null: called, or withdrawn.
   UpgradeTransport::OnOffer offered;
   UpgradeTransport::OnAdmit admitted;
-  // With the control loop held: its token was shown, and is void unless that comes to nothing.
-  bool shown = false;
+  // With the control loop held: what was offered.
+  std::vector<UpgradeAddress> places = {};
 };
 
 // The listeners of a server that offers RDMA, one for each address of a device that may be
@@ -52,7 +52,7 @@ class UpgradeListener final : private Admission {
   void ListenOn(const Address& address);
   std::vector<Address> Wanted(const std::vector<LocalIp>& addresses) const;
   void ReadNetworkStatus(const std::vector<LocalIp>& addresses);
-  absl::StatusOr<Admitted> Admit(const ConnectData& data) override;
+  absl::StatusOr<Admitted> Admit(const ConnectData& data, const Address& here) override;
 
   RdmaHost& host_;
   std::map<UpgradeToken, std::shared_ptr<Awaited>> awaited_;

@@ -27,12 +27,17 @@ namespace farcall {
 class LinkTokenTest : public testing::Test {
  protected:
   explicit LinkTokenTest(const ListenOptions& options = {})
-      : harness_(std::make_unique<SimHarness>(1), LinkVariant::Of(1)) {
+      : harness_(std::make_unique<SimHarness>(1), Variant()) {
     server_ = std::make_unique<RawServer>(
         harness_, harness_.transport(), [](RawPeer&) {}, options);
     client_ = NewClient();
   }
 
+  static LinkVariant Variant() {
+    LinkVariant variant = LinkVariant::Of(1);
+    variant.fabric.dead_addresses = 1;
+    return variant;
+  }
   std::unique_ptr<RawPeer> NewClient() {
     auto client = RawPeer::Connect(harness_, harness_.tcp(), server_->address());
     client->Send(EncodeHello(MakeHello(1 << 16)));

@@ -27,14 +27,13 @@ void SimFabric::Withdraw(const UpgradePass& pass) {
 
 SimFabric::Entry SimFabric::Take(const UpgradePass& pass) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = entries_.find(pass.token);
-  if (found == entries_.end() || found->second.generation != pass.generation) {
+  // Void at its first sight.
+  auto found = entries_.extract(pass.token);
+  if (found.empty() || found.mapped().generation != pass.generation) {
     ++wrong_tokens;
     return Entry();
   }
-  Entry entry = std::move(found->second);
-  entries_.erase(found);
-  return entry;
+  return std::move(found.mapped());
 }
 
 void SimUpgrade::Probe(EventLoop& loop, OnAvailable done) {

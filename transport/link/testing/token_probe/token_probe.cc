@@ -155,14 +155,31 @@ void ProbeAll(const Address& server) {
   UpgradePass wrong = offer.pass;
   wrong.token[3] ^= 1;
   prober.Try("wrong_token", offer, wrong);
-  wrong = offer.pass;
-  wrong.generation = 2;
-  prober.Try("wrong_generation", offer, wrong);
   prober.Try("no_token", offer, UpgradePass());
   prober.Try("right_token", offer);
   prober.Try("used_twice", offer);
   prober.DropConnections();
   prober.Try("used_twice_later", offer);
+
+  lifeline = prober.NewLifeline();
+  offer = lifeline->Ask(1);
+  wrong = offer.pass;
+  wrong.generation = 2;
+  prober.Try("wrong_generation", offer, wrong);
+  prober.Try("void_at_its_first_sight", offer);
+
+  lifeline = prober.NewLifeline();
+  offer = lifeline->Ask(1);
+  wrong = offer.pass;
+  wrong.answer[3] ^= 1;
+  prober.Try("wrong_answer", offer, wrong);
+
+  lifeline = prober.NewLifeline();
+  offer = lifeline->Ask(1);
+  wrong = offer.pass;
+  wrong.answer = UpgradeToken();
+  prober.Try("older_client", offer, wrong);
+  prober.DropConnections();
 
   lifeline = prober.NewLifeline();
   const OfferMessage first = lifeline->Ask(1);
