@@ -106,7 +106,9 @@ class Connection {
   // OnClose(why) follows, later. A second Close counts only if it is the first kAbort.
   // After Close, OnRead and OnDrained are not called any more.
   virtual void Close(absl::Status why, CloseMode mode) = 0;
-  // Bytes accepted by Write and not yet taken by the kernel or the device.
+  // Bytes accepted by Write and not yet taken by the kernel or the device: of those bytes alone,
+  // whatever frames or records a connection wraps them in, and none that the peer has read. Rises
+  // by Write only.
   virtual size_t backlog() const = 0;
   // Its blocks leave without a copy. Outlives the Connection; any thread.
   virtual BlockPool& pool() = 0;

@@ -137,6 +137,7 @@ PURE = [
     "transport/base/past_event",
     "transport/connection_info",
     "transport/copied_bytes",
+    "transport/framed_backlog",
     "transport/link/ask_pace",
     "transport/link/backoff",
     "transport/link/frame",

@@ -2,6 +2,7 @@
 
 #include "transport/link/link_connection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "transport/base/check.h"
@@ -66,7 +67,7 @@ void LinkConnection::Write(Buffer data) {
       if (!early_.empty()) handshake_->OnWaiting();
       return;
     case Phase::kPlain:
-      return parts_.tcp->Write(std::move(data));
+      return WritePlain(std::move(data));
     case Phase::kLinked:
       return linked_->Write(std::move(data));
     case Phase::kClosed:
@@ -91,7 +92,7 @@ void LinkConnection::Close(absl::Status why, CloseMode mode) {
     // The peer has said nothing yet that would make it more.
     handshake_->OnClosed();
     phase_ = Phase::kPlain;
-    parts_.tcp->Write(std::exchange(early_, Buffer()));
+    WritePlain(std::exchange(early_, Buffer()));
   }
   if (phase_ == Phase::kPlain) parts_.tcp->Close(std::move(why), mode);
   if (phase_ == Phase::kLinked) linked_->Close(std::move(why), mode);
@@ -102,7 +103,7 @@ size_t LinkConnection::backlog() const {
     case Phase::kHello:
       return early_.size();
     case Phase::kPlain:
-      return parts_.tcp->backlog();
+      return std::min<uint64_t>(parts_.tcp->backlog(), plain_);
     case Phase::kLinked:
       return linked_->backlog();
     case Phase::kClosed:
@@ -167,6 +168,12 @@ void LinkConnection::OnHandshaken(const Handshaken& result) {
   hello_call_.Post(loop_, [this, kind = result.kind] { std::exchange(on_hello_, nullptr)(kind); });
 }
 
+void LinkConnection::WritePlain(Buffer data) {
+  if (data.empty()) return;
+  plain_ += data.size();
+  parts_.tcp->Write(std::move(data));
+}
+
 void LinkConnection::BecomePlain(const absl::Status& why, bool missed) {
   phase_ = Phase::kPlain;
   why_ = why;
@@ -174,7 +181,7 @@ void LinkConnection::BecomePlain(const absl::Status& why, bool missed) {
   if (missed) Record();
   TellUpgrade();
   if (requires_rdma() && role_ == LinkRole::kServer) return Finish(why);
-  if (!early_.empty()) parts_.tcp->Write(std::exchange(early_, Buffer()));
+  WritePlain(std::exchange(early_, Buffer()));
   Govern();
 }
 

@@ -98,6 +98,7 @@ class LinkConnection final : public Connection,
   void OnEnded(const absl::Status& why) override;
   void OnChanged() override;
 
+  void WritePlain(Buffer data);
   void BecomePlain(const absl::Status& why, bool missed);
   void BecomeLinked(size_t peer_window);
   bool requires_rdma() const { return parts_.settings->options.require_rdma; }
@@ -120,6 +121,7 @@ class LinkConnection final : public Connection,
   bool was_on_rdma_ = false;  // this end sent by RDMA
   uint64_t info_version_ = 0;
   Buffer early_;         // HELLO: written before it is known how
+  uint64_t plain_ = 0;   // PLAIN: bytes of the handler given to tcp, which may hold a hello too
   absl::Status why_;     // why it is not LINKED
   absl::Status closed_;  // CLOSED: why
   std::unique_ptr<Handshake> handshake_;

@@ -62,9 +62,8 @@ void LinkedStream::OnLifelineEnd(const absl::Status& why) {
 
 void LinkedStream::Write(Buffer data) {
   if (closing_ || ended_ || data.empty()) return;
-  written_ += data.size();
   stream_.Write(std::move(data));
-  NoteBacklog();
+  if (backlog() > parts_.options.high_water) above_high_ = true;
   loop_.FlushLater(*this);
 }
 
@@ -104,14 +103,11 @@ void LinkedStream::TrustPeer() {
   if (!told_) loop_.FlushLater(*this);
 }
 
-size_t LinkedStream::backlog() const {
-  if (ended_) return 0;
-  return stream_.backlog() + Unsent(stream_.sending_on());
-}
+size_t LinkedStream::backlog() const { return ended_ ? 0 : stream_.backlog(); }
 
 void LinkedStream::Describe(ConnectionInfo& info) const {
   info.bytes_read = read_;
-  info.bytes_written = sent_;
+  info.bytes_written = stream_.sent();
   generations_.AddCounters(info);
   info.rdma.upgrades = upgrades_;
   info.rdma.fallbacks = fallbacks_;
@@ -188,8 +184,6 @@ void LinkedStream::Flush() {
   if (ended_) return;
   upgrader_->OnTurn();
   stream_.Flush(loop_.now());
-  NoteBacklog();
-  sent_ = std::max(sent_, written_ - std::min<uint64_t>(written_, stream_.backlog()));
   TellChange();
   TellEnd();
   Arm();
@@ -210,7 +204,6 @@ void LinkedStream::Arm() {
 }
 
 void LinkedStream::AfterEvent() {
-  NoteBacklog();
   TellInput();
   TellDrained();
   TellChange();
@@ -222,11 +215,6 @@ void LinkedStream::TellInput() {
   if (!news_ || paused_ || closing_ || told_) return;
   news_ = false;
   parts_.user.OnInput(input_);
-}
-
-// It rises without a Write too: by the frames' headers, and by what is to be sent again.
-void LinkedStream::NoteBacklog() {
-  if (backlog() > parts_.options.high_water) above_high_ = true;
 }
 
 void LinkedStream::TellDrained() {

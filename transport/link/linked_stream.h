@@ -120,7 +120,6 @@ class LinkedStream final : private SwitchingStream::Output,
   using Cut = absl::FunctionRef<absl::StatusOr<size_t>(Buffer&, LinkFrame&)>;
   size_t ReadFrames(LinkId link, Buffer& input, Cut cut);
   void AfterEvent();
-  void NoteBacklog();
   void TellInput();
   void TellDrained();
   void TellChange();
@@ -153,8 +152,6 @@ class LinkedStream final : private SwitchingStream::Output,
   uint64_t fallbacks_ = 0;
   WhyNotRdma last_fallback_ = WhyNotRdma::kInUse;
   absl::Status told_why_;
-  uint64_t written_ = 0;  // bytes, by Write
-  uint64_t sent_ = 0;     // of them, at least once
   uint64_t read_ = 0;
   StallWatch stall_;
   Timer timer_;

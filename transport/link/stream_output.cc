@@ -42,10 +42,12 @@ void SwitchingStream::Flush(TimePoint now) {
 void SwitchingStream::FlushData() {
   for (;;) {
     const uint64_t offset = send_.position();
+    const uint64_t sent = send_.highest();
     Buffer data = send_.Next(limits_.max_data);
     if (data.empty()) return;
     if (sending_on_ == kLifeline) lifeline_end_ = send_.position();
-    Send(sending_on_, {.type = LinkFrameType::kData, .offset = offset, .payload = std::move(data)});
+    Send(sending_on_, {.type = LinkFrameType::kData, .offset = offset, .payload = std::move(data)},
+         send_.highest() - sent);
   }
 }
 
@@ -56,21 +58,28 @@ void SwitchingStream::FlushAck(TimePoint now) {
   last_ack_ = Behind(sending_on_);
 }
 
-void SwitchingStream::Send(LinkId link, LinkFrame frame) {
+// `fresh`: the last bytes of its payload, which were never sent before.
+void SwitchingStream::Send(LinkId link, LinkFrame frame, size_t fresh) {
   frame.acknowledged = receive_.acknowledged();
   receive_.Told();
   Buffer bytes = writer_.Encode(std::move(frame));
-  given_[link == kLifeline ? 0 : 1] += bytes.size();
+  Given(link).Add(fresh, bytes.size(), output_.Unsent(link));
   output_.Send(link, std::move(bytes));
 }
 
-SwitchingStream::Queued SwitchingStream::Behind(LinkId link) const {
-  return {.link = link, .end = given_[link == kLifeline ? 0 : 1]};
+size_t SwitchingStream::backlog() const {
+  size_t bytes = send_.end() - send_.highest() + on_lifeline_.Own(output_.Unsent(kLifeline));
+  if (sending_on_ != kLifeline) bytes += on_generation_.Own(output_.Unsent(sending_on_));
+  return bytes;
 }
 
-bool SwitchingStream::Left(const Queued& queued) const {
+SwitchingStream::Queued SwitchingStream::Behind(LinkId link) {
+  return {.link = link, .end = Given(link).given()};
+}
+
+bool SwitchingStream::Left(const Queued& queued) {
   if (queued.link != kLifeline && queued.link != sending_on_) return true;
-  return given_[queued.link == kLifeline ? 0 : 1] >= queued.end + output_.Unsent(queued.link);
+  return Given(queued.link).given() >= queued.end + output_.Unsent(queued.link);
 }
 
 LifelineWatch::Work SwitchingStream::work() const {

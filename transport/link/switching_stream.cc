@@ -75,7 +75,7 @@ void SwitchingStream::PickLink() {
   const Generations::Generation* const generation = generations_.Usable();
   if (generation == nullptr) return;
   sending_on_ = generation->number;
-  given_[1] = 0;
+  on_generation_ = FramedBacklog();
   ++stats_.upgrades;
 }
 

@@ -34,7 +34,6 @@
 #ifndef FARCALL_TRANSPORT_LINK_SWITCHING_STREAM_H_
 #define FARCALL_TRANSPORT_LINK_SWITCHING_STREAM_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -45,6 +44,7 @@
 #include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
+#include "transport/framed_backlog.h"
 #include "transport/link/frame.h"
 #include "transport/link/generations.h"
 #include "transport/link/lifeline_watch.h"
@@ -116,11 +116,12 @@ class SwitchingStream {
   void Write(Buffer data) {
     if (!bye_sent_ && !ended_) send_.Write(std::move(data));
   }
-  // Bytes written and not sent on any link, or to be sent again.
-  size_t backlog() const { return send_.queued(); }
-  // Bytes written and not acknowledged; and those that are, ever.
-  uint64_t unacknowledged() const { return send_.position() - send_.acknowledged() + backlog(); }
+  // As Connection::backlog(): what is to be sent again has left once.
+  size_t backlog() const;
+  // Bytes written and not acknowledged; and those that are, ever; and those that were sent.
+  uint64_t unacknowledged() const { return send_.end() - send_.acknowledged(); }
   uint64_t acknowledged() const { return send_.acknowledged(); }
+  uint64_t sent() const { return send_.highest(); }
   // What was delivered is not acknowledged while the handler has paused.
   void SetPaused(bool paused, TimePoint now);
   // Whether an idle lifeline is asked for a sign of life, by default yes.
@@ -183,7 +184,7 @@ class SwitchingStream {
   // A frame in a link's queue.
   struct Queued {
     LinkId link = kLifeline;
-    uint64_t end = 0;  // of given_[link] behind it
+    uint64_t end = 0;  // of what was given to the link, behind it
   };
 
   // switching_stream.cc: the links.
@@ -203,9 +204,10 @@ class SwitchingStream {
   void ApplyAcknowledged(uint64_t offset, TimePoint now);
 
   // stream_output.cc: what is sent, and when.
-  void Send(LinkId link, LinkFrame frame);
-  bool Left(const Queued& queued) const;
-  Queued Behind(LinkId link) const;
+  void Send(LinkId link, LinkFrame frame, size_t fresh = 0);
+  FramedBacklog& Given(LinkId link) { return link == kLifeline ? on_lifeline_ : on_generation_; }
+  bool Left(const Queued& queued);
+  Queued Behind(LinkId link);
   void FlushData();
   void FlushAck(TimePoint now);
   LifelineWatch::Work work() const;
@@ -228,8 +230,9 @@ class SwitchingStream {
   LinkId sending_on_ = kLifeline;
   uint64_t lifeline_end_ = 0;  // of the stream, behind the last DATA on the lifeline
   uint32_t resume_read_ = 0;   // the highest generation of which the peer sent RESUME
-  // Bytes given to the lifeline, and to the generation in use.
-  std::array<uint64_t, 2> given_{};
+  // What was given to the lifeline, and to the generation in use.
+  FramedBacklog on_lifeline_;
+  FramedBacklog on_generation_;
   std::optional<Queued> last_ack_;  // the last bare one
   std::optional<Queued> last_pong_;
   std::optional<TimePoint> unacknowledged_since_;

@@ -82,6 +82,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mutant{PlantedFault::kSwapsReads, "BytesArriveInOrderBothWays"},
                     Mutant{PlantedFault::kClosesTwice, "FlushDeliversAll"},
                     Mutant{PlantedFault::kNeverDrains, "BacklogOfAPausedReaderDrainsOnce"},
+                    Mutant{PlantedFault::kCountsItsFrames, "BytesArriveInOrderBothWays"},
+                    Mutant{PlantedFault::kCountsWhatLeft, "BacklogIsTheWritersBytes"},
                     Mutant{PlantedFault::kReadsAfterClose, "FlushDeliversAll"},
                     Mutant{PlantedFault::kReadsWhilePaused, "PauseStopsTheWriter"},
                     Mutant{PlantedFault::kCallsBackAtOnce, "FlushDeliversAll"},

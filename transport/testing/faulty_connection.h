@@ -22,11 +22,11 @@ class FaultyConnection final : public Connection, private Connection::Handler {
       : inner_(std::move(inner)), fault_(fault), kept_(kept) {}
 
   void Start(Handler& handler) override;
-  void Write(Buffer data) override { inner_->Write(std::move(data)); }
+  void Write(Buffer data) override;
   void PauseRead() override;
   void ResumeRead() override { inner_->ResumeRead(); }
   void Close(absl::Status why, CloseMode mode) override;
-  size_t backlog() const override { return inner_->backlog(); }
+  size_t backlog() const override;
   BlockPool& pool() override { return inner_->pool(); }
   ConnectionInfo info() const override { return inner_->info(); }
 
@@ -41,6 +41,7 @@ class FaultyConnection final : public Connection, private Connection::Handler {
   Buffer& kept_;
   Handler* handler_ = nullptr;
   bool told_ = false;       // of the end
+  size_t written_ = 0;      // bytes, since nothing waited
   Buffer given_;            // what the handler sees, where that is not the input itself
   char* landed_ = nullptr;  // where the last landing began, since the last OnRead
   char* late_ = nullptr;    // the one before

@@ -28,6 +28,18 @@ void FaultyConnection::Start(Handler& handler) {
   inner_->Start(*this);
 }
 
+void FaultyConnection::Write(Buffer data) {
+  if (inner_->backlog() == 0) written_ = 0;
+  written_ += data.size();
+  inner_->Write(std::move(data));
+}
+
+size_t FaultyConnection::backlog() const {
+  const size_t backlog = inner_->backlog();
+  if (fault_ == PlantedFault::kCountsItsFrames && backlog > 0) return backlog + 24;
+  return fault_ == PlantedFault::kCountsWhatLeft && backlog > 0 ? written_ : backlog;
+}
+
 void FaultyConnection::PauseRead() {
   if (fault_ != PlantedFault::kReadsWhilePaused) inner_->PauseRead();
 }

@@ -18,6 +18,8 @@ enum class PlantedFault : uint8_t {
   kSwapsReads,         // two reads change places
   kClosesTwice,        // OnClose comes twice
   kNeverDrains,        // OnDrained does not come
+  kCountsItsFrames,    // backlog() counts more than was written
+  kCountsWhatLeft,     // backlog() counts bytes that have left, until all have
   kReadsAfterClose,    // OnRead comes after Close
   kReadsWhilePaused,   // PauseRead does nothing
   kCallsBackAtOnce,    // OnClose comes from inside Close

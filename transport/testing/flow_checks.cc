@@ -92,6 +92,34 @@ void WhoPausesWhileBackloggedGoesOn(ConformanceRun& run) {
             [&] { return duo->client.seen().received == duo->server.sent(); });
 }
 
+// What the other end has received is no backlog, to the byte, however the bytes travel: pieces of
+// all sizes, in both directions, while the network is full and while it is not.
+void BacklogIsTheWritersBytes(ConformanceRun& run) {
+  const auto duo = run.Connect(LowMarks());
+  if (duo == nullptr) return;
+  const auto compare = [&run](TestPeer& writer, const TestPeer& reader) {
+    const uint64_t received = reader.seen().received;
+    run.Expect(writer.left() >= received, "what was received has left");
+  };
+  for (int i = 0; i < 60; ++i) {
+    for (TestPeer* const writer : {&duo->client, &duo->server}) {
+      const auto pieces = 1 + run.random.Below(20);
+      for (uint64_t piece = 0; piece < pieces; ++piece) {
+        writer->Send(run.random.Size(run.random.Chance(0.2) ? kHigh / 8 : 64));
+      }
+    }
+    const uint64_t goal = run.random.Below(duo->client.sent() + 1);
+    run.Until("bytes arrive", [&] {
+      compare(duo->client, duo->server);
+      compare(duo->server, duo->client);
+      return duo->server.seen().received >= goal;
+    });
+  }
+  run.Until("all bytes arrive", [&] { return UpstreamArrived(*duo); });
+  run.Until("the backlogs are empty",
+            [&] { return duo->client.backlog() == 0 && duo->server.backlog() == 0; });
+}
+
 // OnDrained is due, or has just come: neither it nor the end is in the other's way.
 void CloseWhenOnDrainedIsDue(ConformanceRun& run) {
   const auto duo = run.Connect(LowMarks());
@@ -211,6 +239,7 @@ std::vector<ConformanceCheck> FlowChecks() {
   return {
       {"BacklogOfAPausedReaderDrainsOnce", BacklogOfAPausedReaderDrainsOnce},
       {"BelowHighWaterNothingIsDrained", BelowHighWaterNothingIsDrained},
+      {"BacklogIsTheWritersBytes", BacklogIsTheWritersBytes},
       {"OnDrainedMayWrite", OnDrainedMayWrite},
       {"WhoPausesWhileBackloggedGoesOn", WhoPausesWhileBackloggedGoesOn},
       {"CloseWhenOnDrainedIsDue", CloseWhenOnDrainedIsDue},

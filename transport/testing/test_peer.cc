@@ -48,12 +48,16 @@ void TestPeer::Send(size_t bytes) {
       const std::lock_guard<std::mutex> lock(mutex_);
       sent_ = at;
     }
-    Call([&](Connection& connection) { connection.Write(std::move(data)); });
+    Write(std::move(data));
   });
 }
 
 void TestPeer::Write(Buffer data) {
-  OnLoop([&] { Call([&](Connection& connection) { connection.Write(std::move(data)); }); });
+  OnLoop([&] {
+    if (!closed_) written_ += data.size();
+    Call([&](Connection& connection) { connection.Write(std::move(data)); });
+    CheckBacklog();
+  });
 }
 
 void TestPeer::Pause() {
@@ -96,6 +100,15 @@ void TestPeer::TrustPeer() {
 size_t TestPeer::backlog() {
   size_t bytes = 0;
   OnLoop([&] { Call([&](Connection& connection) { bytes = connection.backlog(); }); });
+  return bytes;
+}
+
+uint64_t TestPeer::left() {
+  uint64_t bytes = 0;
+  OnLoop([&] {
+    CheckBacklog();
+    bytes = gone_;
+  });
   return bytes;
 }
 
@@ -225,6 +238,16 @@ void TestPeer::CheckCallback(absl::string_view name) {
   if (calls_ > 0) Violation(absl::StrCat(name, " from inside a call of a method"));
   if (callbacks_ > 0) Violation(absl::StrCat(name, " from inside another callback"));
   if (over()) Violation(absl::StrCat(name, " after OnClose or destruction"));
+  CheckBacklog();
+}
+
+// Of the bytes of this end alone, fewer and fewer but for what it writes.
+void TestPeer::CheckBacklog() {
+  if (connection_ == nullptr || closed_ || over()) return;
+  const uint64_t backlog = connection_->backlog();
+  if (backlog > written_) return Violation("backlog() has more than was written");
+  if (written_ - backlog < gone_) Violation("backlog() rises without a Write");
+  gone_ = written_ - backlog;
 }
 
 void TestPeer::OnLoop(const std::function<void()>& work) {

@@ -72,6 +72,8 @@ class TestPeer final : private Connection::Handler {
 
   Seen seen() const;
   uint64_t sent() const;
+  // Bytes written that have left: what the other end has received is among them. Any thread.
+  uint64_t left();
   EventLoop* loop() const;
   // Nothing more will come: OnClose has run, or the connection was destroyed.
   bool over() const;
@@ -85,6 +87,7 @@ class TestPeer final : private Connection::Handler {
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;
   void CheckCallback(absl::string_view name);
+  void CheckBacklog();
   void OnLoop(const std::function<void()>& work);
   void Call(const std::function<void(Connection&)>& method);
 
@@ -102,6 +105,8 @@ class TestPeer final : private Connection::Handler {
   bool resumed_ = false;  // since the last OnRead
   bool closed_ = false;   // by Close
   size_t left_ = 0;       // bytes that the last OnRead left in the input
+  uint64_t written_ = 0;  // by Write, before Close
+  uint64_t gone_ = 0;     // of them, those that were no backlog any more
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

@@ -72,7 +72,10 @@ void TlsConnection::Write(Buffer data) {
   Check(loop_.held() && handler_ != nullptr, "a connection is started before it is written to");
   if (closing_ || phase_ > Phase::kOpen || data.empty()) return;
   queue_.Append(std::move(data));
-  NoteBacklog();
+  if (backlog() > options_.high_water) {
+    above_high_ = true;
+    drained_ = false;
+  }
   if (phase_ == Phase::kOpen) loop_.FlushLater(*this);
 }
 
@@ -114,7 +117,7 @@ void TlsConnection::Close(absl::Status why, CloseMode mode) {
 size_t TlsConnection::backlog() const {
   if (phase_ == Phase::kHandshake) return queue_.size();
   if (phase_ == Phase::kClosed) return 0;
-  return queue_.size() + inner_->backlog();
+  return queue_.size() + encrypted_.Own(inner_->backlog());
 }
 
 size_t TlsConnection::OnRead(Buffer& input) {
@@ -179,7 +182,7 @@ void TlsConnection::Deliver() {
 
 void TlsConnection::Encrypt() {
   if (phase_ != Phase::kOpen && phase_ != Phase::kFlushing) return;
-  while (!queue_.empty() && inner_->backlog() + engine_->output_size() <= inner_high_) {
+  while (!queue_.empty() && inner_->backlog() <= inner_high_) {
     const size_t before = queue_.size();
     if (!engine_->Write(queue_)) {
       SendOutput();
@@ -187,6 +190,7 @@ void TlsConnection::Encrypt() {
     }
     if (queue_.size() == before) break;  // until ReadTurn
     bytes_written_ += before - queue_.size();
+    SendOutput(before - queue_.size());
   }
   SendOutput();
   if (phase_ == Phase::kFlushing && queue_.empty()) {
@@ -194,24 +198,18 @@ void TlsConnection::Encrypt() {
     SendOutput();
     return End(why_, CloseMode::kFlush);
   }
-  NoteBacklog();
   CheckDrained();
 }
 
-void TlsConnection::SendOutput() {
+// `plain`: bytes of the caller in it.
+void TlsConnection::SendOutput(size_t plain) {
   if (engine_->output_size() == 0) return;
+  encrypted_.Add(plain, engine_->output_size(), inner_->backlog());
   inner_->Write(engine_->TakeOutput());
   if (phase_ != Phase::kOpen || inner_->backlog() <= inner_high_ + kMostUnasked) return;
   End(absl::ResourceExhaustedError(absl::StrCat(
           PeerName(), " makes this end of TLS answer again and again, and reads nothing")),
       CloseMode::kAbort);
-}
-
-// It rises without a Write too: records are longer than what is in them.
-void TlsConnection::NoteBacklog() {
-  if (backlog() <= options_.high_water) return;
-  above_high_ = true;
-  drained_ = false;
 }
 
 void TlsConnection::CheckDrained() {

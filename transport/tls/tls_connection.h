@@ -11,6 +11,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "transport/framed_backlog.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/posted_call.h"
 #include "transport/tls/plain_input.h"
@@ -86,8 +87,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   void Deliver();
   void EndByPeer();
   void Encrypt();
-  void SendOutput();
-  void NoteBacklog();
+  void SendOutput(size_t plain = 0);
   void CheckDrained();
   bool MayRead() const;
   void Govern();
@@ -126,6 +126,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   Phase phase_ = Phase::kHandshake;
   absl::Status why_;  // from Close on, or from what else ended it
   Buffer queue_;      // plaintext that waits to be encrypted
+  FramedBacklog encrypted_;
   PlainInput plain_;
   uint64_t bytes_read_ = 0;
   uint64_t bytes_written_ = 0;

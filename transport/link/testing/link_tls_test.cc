@@ -2,11 +2,14 @@
 //
 // Links whose lifeline is TLS: hello, frames and upgrades run inside it.
 
+#include <chrono>
 #include <memory>
 
+#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_cases.h"
 #include "transport/link/testing/link_harness.h"
+#include "transport/testing/conformance_run.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/tls/testing/tls_harness.h"
 
@@ -38,6 +41,65 @@ TEST_P(LinkOverTls, NeverUpgraded) {
 TEST_P(LinkOverTls, Plain) {
   Hold([](LinkVariant& variant) { variant.server.use_rdma = false; });
 }
+
+// A slow wire that is full in one direction, where RDMA is not to be had: PINGs are answered all
+// the time, behind bytes that wait encrypted.
+struct SlowWire {
+  Duration delay;
+  size_t window;  // bytes on their way
+  size_t piece;   // bytes of a write
+  Duration pause;
+};
+
+class LinkOverSlowTls : public testing::TestWithParam<SlowWire> {};
+
+TEST_P(LinkOverSlowTls, AnswersBehindAFullLifelineAreNoBreach) {
+  const SlowWire wire = GetParam();
+  LinkVariant variant;
+  variant.fabric.no_capacity = 1;
+  LinkHarness harness(
+      std::make_unique<TlsHarness>(std::make_unique<SimHarness>(
+          1,
+          [&wire](SimOptions& network) {
+            network = {.min_delay = wire.delay, .max_delay = wire.delay, .window = wire.window};
+          })),
+      variant);
+  ConformanceRun run(harness);
+  const auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  // Writes `piece` bytes each `pause`, for a while.
+  const auto write = [&harness](TestPeer& peer, Timer& timer, size_t piece, Duration pause,
+                                TimePoint begin, TimePoint end) {
+    EventLoop& loop = *peer.loop();
+    timer.fire = [&peer, &timer, &loop, piece, pause, end] {
+      peer.Send(piece);
+      if (loop.now() < end) loop.SetTimer(timer, loop.now() + pause);
+    };
+    harness.Run(loop, [&] { loop.SetTimer(timer, begin); });
+  };
+  const TimePoint now = duo->client.loop()->clock().Now();
+  const TimePoint end = now + std::chrono::milliseconds(1500);
+  Timer upstream(nullptr);
+  Timer downstream(nullptr);
+  write(duo->client, upstream, 10, std::chrono::milliseconds(5), now, end);
+  // When PINGs go round.
+  write(duo->server, downstream, wire.piece, wire.pause, now + std::chrono::milliseconds(500), end);
+  run.Until("all bytes arrive", [&] {
+    return !upstream.pending() && !downstream.pending() &&
+           duo->server.seen().received == duo->client.sent() &&
+           duo->client.seen().received == duo->server.sent();
+  });
+  EXPECT_FALSE(duo->server.over()) << duo->server.seen().why;
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Wires, LinkOverSlowTls,
+    testing::Values(
+        SlowWire{std::chrono::milliseconds(100), 64 << 10, 16, std::chrono::microseconds(20)},
+        SlowWire{std::chrono::milliseconds(50), 32 << 10, 64, std::chrono::microseconds(20)},
+        SlowWire{std::chrono::milliseconds(10), 16 << 10, 64, std::chrono::microseconds(20)},
+        SlowWire{std::chrono::milliseconds(100), 64 << 10, 64, std::chrono::microseconds(50)}));
 
 INSTANTIATE_TEST_SUITE_P(Seeds, LinkOverTls, testing::ValuesIn(LinkCases(nullptr)),
                          ConformanceCaseName);

@@ -168,9 +168,9 @@ TEST(LinkUpgradeTest, APeerThatEndsHasNotFallenBack) {
   }
 }
 
-// What a broken generation has not delivered is a backlog again. A server that reads nothing
-// meanwhile, as sessions do, hears of its fall.
-TEST(LinkUpgradeTest, ABacklogOfBytesToBeSentAgainDrains) {
+// A server that reads nothing while its backlog is above the mark, as sessions do, hears of its
+// fall, whatever breaks meanwhile and is sent again.
+TEST(LinkUpgradeTest, ABacklogDrainsThroughGenerationsThatBreak) {
   uint64_t pauses = 0;
   for (uint64_t seed = 1; seed <= SeedsHere(1000); ++seed) {
     LinkVariant variant = LinkVariant::Of(seed);
@@ -193,10 +193,12 @@ TEST(LinkUpgradeTest, ABacklogOfBytesToBeSentAgainDrains) {
     ASSERT_NE(duo, nullptr);
     for (int i = 0; i < 60; ++i) {
       duo->client.Send(run.random.Size(5000));
-      // No Write goes over the mark: only what is to be sent again does. What a reader that
-      // has paused does not acknowledge is that.
+      // A byte more than the mark. What a reader that has paused does not acknowledge is sent
+      // again.
       const size_t backlog = duo->server.backlog();
-      if (backlog < setup.server.high_water) duo->server.Send(setup.server.high_water - backlog);
+      if (backlog <= setup.server.high_water) {
+        duo->server.Send(setup.server.high_water - backlog + 1);
+      }
       if (i % 8 == 0) duo->client.Pause();
       harness->Settle();
       if (i % 8 == 6) duo->client.Resume();
