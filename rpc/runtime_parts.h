@@ -34,7 +34,7 @@ struct RuntimeParts {
   // Runs something that may block, later, on a thread of its own. False: too much waits.
   std::function<bool(std::function<void()>)> run_blocking;
   // The names of servers, by run_blocking.
-  std::shared_ptr<NameCache> names;
+  std::shared_ptr<NameCache> names = nullptr;
   // Load keys and certificates. Null: the transport has no TLS.
   std::function<absl::StatusOr<std::shared_ptr<TlsClientContext>>(const ClientTlsOptions&)>
       client_tls;

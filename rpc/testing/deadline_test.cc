@@ -2,13 +2,17 @@
 //
 // A deadline is that of the whole call.
 
+#include <chrono>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "rpc/testing/kept_answers.h"
+#include "rpc/testing/leaping_runtime.h"
 #include "rpc/testing/raw_peer.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
@@ -17,41 +21,65 @@
 namespace farcall {
 namespace {
 
+// Longer than the machine takes for anything, and shorter than kLater.
+constexpr int64_t kTimeoutMs = 20'000;
+constexpr std::chrono::seconds kLater(30);
+
+// A client whose calls are timed out by nothing but a leap.
+struct LeapingClient {
+  LeapingRuntime runtime;
+  const std::unique_ptr<Channel> channel;
+
+  explicit LeapingClient(const std::string& target)
+      : channel(OpenChannel(target, *runtime, [&] {
+          ChannelOptions options = Patient();
+          options.timeout_ms = kTimeoutMs;
+          options.connect_timeout_ms = 60'000;
+          return options;
+        }())) {}
+};
+
 TEST(DeadlineTest, EndsACallThatNobodyAnswers) {
   KeptAnswers kept;
   TestServer server(kept.Handler());
-  TestClient client(server.address());
+  LeapingClient client(server.address());
   ASSERT_TRUE(TestCall().controller.deadline() == TimePoint::max());
   TestCall synchronous;
-  synchronous.controller.set_timeout_ms(30);
-  synchronous.Call(client.channel());
+  std::thread time([&] {
+    EXPECT_TRUE(kept.Wait(1));
+    client.runtime.Leap(kLater);
+  });
+  synchronous.Call(*client.channel);
+  time.join();
   EXPECT_EQ(synchronous.controller.ErrorCode(), kRpcTimedOut);
   EXPECT_EQ(synchronous.controller.ErrorText(),
             absl::StrCat("deadline exceeded: no answer came from ", server.address()));
   EXPECT_TRUE(absl::IsDeadlineExceeded(synchronous.controller.status()));
-  EXPECT_GE(synchronous.controller.latency_us(), 30'000);
+  EXPECT_GE(synchronous.controller.latency_us(), 1000 * kTimeoutMs);
   EXPECT_EQ(synchronous.controller.remote_side(), server.address());
 
   TestCall with_closure;
-  with_closure.controller.set_timeout_ms(30);
-  with_closure.Start(client.channel());
+  with_closure.Start(*client.channel);
+  ASSERT_TRUE(kept.Wait(2));
+  client.runtime.Leap(kLater);
   ASSERT_TRUE(with_closure.Wait());
   EXPECT_EQ(with_closure.controller.ErrorCode(), kRpcTimedOut);
-  ASSERT_TRUE(kept.Wait(2));
   kept.RunAll();
 }
 
 TEST(DeadlineTest, OfTheChannelHoldsWhereTheCallSaysNothing) {
   KeptAnswers kept;
   TestServer server(kept.Handler());
-  ChannelOptions options = Patient();
-  options.timeout_ms = 30;
-  TestClient client(server.address(), options);
-  EXPECT_EQ(TestCall().Call(client.channel()).controller.ErrorCode(), kRpcTimedOut);
+  LeapingClient client(server.address());
+  TestCall hasty;
   TestCall patient;
-  patient.controller.set_timeout_ms(Patient().timeout_ms);
-  patient.Start(client.channel());
+  patient.controller.set_timeout_ms(std::chrono::milliseconds(2 * kLater).count());
+  hasty.Start(*client.channel);
+  patient.Start(*client.channel);
   ASSERT_TRUE(kept.Wait(2));
+  client.runtime.Leap(kLater);
+  ASSERT_TRUE(hasty.Wait());
+  EXPECT_EQ(hasty.controller.ErrorCode(), kRpcTimedOut);
   kept.RunAll();
   ASSERT_TRUE(patient.Wait());
   EXPECT_TRUE(patient.Echoed()) << patient.Error();
@@ -61,22 +89,24 @@ TEST(DeadlineTest, CoversConnecting) {
   const TempDir dir;
   const std::string path = dir.path() + "/full";
   FullListener nobody(path);
-  ChannelOptions options = Patient();
-  options.connect_timeout_ms = 300;
-  TestClient client(absl::StrCat("unix:", path), options);
+  LeapingClient client(absl::StrCat("unix:", path));
   TestCall hasty;
-  hasty.controller.set_timeout_ms(30);
-  hasty.Call(client.channel());
+  hasty.Start(*client.channel);
+  client.runtime.Leap(Duration::zero());  // the call has come to its loop
+  client.runtime.Leap(kLater);
+  ASSERT_TRUE(hasty.Wait());
   EXPECT_EQ(hasty.controller.ErrorCode(), kRpcTimedOut);
   EXPECT_EQ(hasty.controller.ErrorText(),
             absl::StrCat("deadline exceeded: there was no connection yet to unix:", path));
   EXPECT_EQ(hasty.controller.connection(), nullptr);
 
   TestCall patient;
-  patient.Call(client.channel());
+  patient.controller.set_timeout_ms(-1);
+  patient.Start(*client.channel);
+  ASSERT_TRUE(client.runtime.LeapUntil([&] { return patient.ends() > 0; }));
   EXPECT_EQ(patient.controller.ErrorCode(), kFailedSocket) << patient.Error();
   EXPECT_TRUE(absl::StrContains(patient.controller.ErrorText(), path));
-  EXPECT_TRUE(absl::StrContains(patient.controller.ErrorText(), "no answer within 300ms"));
+  EXPECT_TRUE(absl::StrContains(patient.controller.ErrorText(), "no answer within 1m"));
 }
 
 TEST(DeadlineTest, ThatPassesBeforeThereIsAConnectionKeepsTheRequestFromBeingSent) {
@@ -107,7 +137,7 @@ TEST(DeadlineTest, LeavesNothingThatOutlivesTheRuntime) {
   const std::string path = dir.path() + "/full";
   FullListener nobody(path);
   ChannelOptions options = Patient();
-  options.connect_timeout_ms = 500;
+  options.connect_timeout_ms = 100;
   TestClient client(absl::StrCat("unix:", path), options);
   TestCall call;
   call.controller.set_timeout_ms(10);
@@ -128,20 +158,18 @@ TEST(DeadlineTest, ThatIsOverBeforeACallBeginsSendsNothing) {
 TEST(DeadlineTest, AnswersAfterItAreIgnoredAndTheConnectionStays) {
   KeptAnswers kept;
   TestServer server(kept.Handler());
-  TestClient client(server.address());
+  LeapingClient client(server.address());
   constexpr int kCalls = 5;
   std::vector<TestCall> late(kCalls);
-  for (TestCall& call : late) {
-    call.controller.set_timeout_ms(30);
-    call.Start(client.channel());
-  }
+  for (TestCall& call : late) call.Start(*client.channel);
+  ASSERT_TRUE(kept.Wait(kCalls));
+  client.runtime.Leap(kLater);
   for (TestCall& call : late) {
     ASSERT_TRUE(call.Wait());
     EXPECT_EQ(call.controller.ErrorCode(), kRpcTimedOut);
   }
-  ASSERT_TRUE(kept.Wait(kCalls));
   TestCall next;
-  next.Start(client.channel());
+  next.Start(*client.channel);
   ASSERT_TRUE(kept.Wait(kCalls + 1));
   // The late answers leave first.
   kept.RunAll();

@@ -16,7 +16,8 @@ namespace farcall {
 // A client that calls all the time, beside peers that misbehave: nothing of it may be its business.
 class HealthyClient {
  public:
-  explicit HealthyClient(const std::string& address) : client_(address) {
+  explicit HealthyClient(const std::string& address, const ChannelOptions& options = Patient())
+      : client_(address, options) {
     thread_ = std::thread([this] {
       while (!stop_) {
         TestCall call;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "gtest/gtest.h"
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/healthy_client.h"
+#include "rpc/testing/leaping_runtime.h"
 #include "rpc/testing/raw_peer.h"
 #include "rpc/testing/test_peers.h"
 #include "rpc/wire/pack.h"
@@ -36,18 +36,22 @@ constexpr size_t kBytesOfAPeer = 64 << 10;
 constexpr size_t kBytesOfAPeer = 16 << 10;
 #endif
 
-// A server that loses patience soon, and a healthy client of it.
+// A server that loses patience when the test says so, and a healthy client of it.
 class HostileTest : public ::testing::Test {
  protected:
   static ServerOptions Impatient() {
     ServerOptions options;
-    options.read_timeout_ms = 200;
+    options.read_timeout_ms = 60'000;
+    options.idle_timeout_ms = -1;
     options.max_body_size = kMiB;
     return options;
   }
-  void Serve(const ServerOptions& options) {
+  void Serve(ServerOptions options) {
+    options.runtime = &*runtime_;
     server_ = std::make_unique<TestServer>(EchoBack, options);
-    healthy_ = std::make_unique<HealthyClient>(server_->address());
+    ChannelOptions patient = Patient();
+    patient.timeout_ms = 3'600'000;  // the server counts it by its own clock
+    healthy_ = std::make_unique<HealthyClient>(server_->address(), patient);
     ASSERT_TRUE(healthy_->Serves());
   }
   ~HostileTest() override {
@@ -56,8 +60,11 @@ class HostileTest : public ::testing::Test {
     EXPECT_TRUE(Eventually([&] { return server_->server().connection_count() == 1; }))
         << "only the healthy one is left";
     healthy_->Stop();
-    EXPECT_TRUE(Eventually([&] { return server_->runtime().used_bytes() == 0; }))
-        << "memory comes home";
+    EXPECT_TRUE(Eventually([&] { return runtime_.used_bytes() == 0; })) << "memory comes home";
+  }
+  // In time: the healthy client's connection is the only one.
+  [[nodiscard]] bool OthersAreClosed() {
+    return runtime_.LeapUntil([&] { return server_->server().connection_count() == 1; });
   }
   // The answer to what `peer` sends.
   static std::optional<Frame> Ask(RawPeer& peer, const std::string& bytes) {
@@ -65,6 +72,7 @@ class HostileTest : public ::testing::Test {
     return peer.Receive();
   }
 
+  LeapingRuntime runtime_;
   std::unique_ptr<TestServer> server_;
   std::unique_ptr<HealthyClient> healthy_;
 };
@@ -78,7 +86,7 @@ TEST_F(HostileTest, DecompressionBombs) {
        {COMPRESS_TYPE_SNAPPY, COMPRESS_TYPE_GZIP, COMPRESS_TYPE_ZLIB, COMPRESS_TYPE_LZ4}) {
     SCOPED_TRACE(type);
     wire::RpcMeta meta = EchoMeta(1);
-    const auto bomb = Pack(zeros, {.compress = type}, none, server_->runtime().pool(), meta);
+    const auto bomb = Pack(zeros, {.compress = type}, none, runtime_.pool(), meta);
     ASSERT_TRUE(bomb.ok()) << bomb.status();
     ASSERT_LT(bomb->size(), kMiB - 1000) << "it passes as a frame";
     const auto encoder = FrameEncoder::Create(meta, *bomb, 0);
@@ -107,31 +115,26 @@ TEST_F(HostileTest, AnnouncedBodiesOf4GiB) {
     peers.emplace_back(server_->address());
     ASSERT_TRUE(peers.back().Send(HeaderBytes(UINT32_MAX, 100) + std::string(1000, 'x')));
   }
-  for (RawPeer& peer : peers) {
-    EXPECT_TRUE(peer.WaitForEnd());
-    EXPECT_LT(server_->runtime().used_bytes(), 64 * kMiB);
-  }
-  peers.clear();
-  EXPECT_TRUE(server_->log().Wait("closed: a request was not complete within read_timeout_ms"));
+  EXPECT_TRUE(Eventually([&] { return server_->server().connection_count() == 51; }));
+  EXPECT_LT(runtime_.used_bytes(), 64 * kMiB);
+  EXPECT_TRUE(OthersAreClosed());
+  for (RawPeer& peer : peers) EXPECT_TRUE(peer.WaitForEnd());
+  EXPECT_TRUE(runtime_.log().Wait("closed: a request was not complete within read_timeout_ms"));
 }
 
 TEST_F(HostileTest, OneByteAtATime) {
   Serve(Impatient());
   RawPeer peer(server_->address());
   const std::string frame = EchoFrame(1, std::string(10'000, 'x'));
-  // It would take two minutes, and is not given them.
-  std::atomic<bool> ended{false};
-  std::thread sender([&] {
-    for (size_t i = 0; i < frame.size() && !ended; ++i) {
-      peer.Send(absl::string_view(frame).substr(i, 1));
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  });
-  EXPECT_TRUE(peer.WaitForEnd());
-  ended = true;
-  sender.join();
-  peer.Close();
-  EXPECT_TRUE(server_->log().Wait("closed: a request was not complete"));
+  // It would take three hours, and is not given them.
+  size_t sent = 0;
+  while (sent < frame.size() && peer.Send(absl::string_view(frame).substr(sent, 1))) {
+    runtime_.Leap(std::chrono::seconds(1));
+    ++sent;
+  }
+  EXPECT_LT(sent, frame.size());
+  EXPECT_TRUE(runtime_.log().Wait("closed: a request was not complete"));
+  EXPECT_TRUE(OthersAreClosed());
 }
 
 TEST_F(HostileTest, APeerThatNeverReads) {
@@ -147,9 +150,10 @@ TEST_F(HostileTest, APeerThatNeverReads) {
     while (peer.Send(frame)) {
     }
   });
-  EXPECT_TRUE(server_->log().Wait("closed: it read nothing of its answers"))
-      << server_->log().All();
-  EXPECT_LT(server_->runtime().used_bytes(), 64 * kMiB);
+  EXPECT_TRUE(runtime_.LeapUntil([&] {
+    return runtime_.log().Count("closed: it read nothing of its answers") > 0;
+  })) << runtime_.log().All();
+  EXPECT_LT(runtime_.used_bytes(), 64 * kMiB);
   sender.join();
 }
 
@@ -167,7 +171,7 @@ TEST_F(HostileTest, ConnectionsBeyondTheLimit) {
     RawPeer late(server_->address());
     EXPECT_TRUE(late.WaitForEnd());
   }
-  EXPECT_EQ(server_->log().Count("max_connections 4 is reached"), 1);
+  EXPECT_EQ(runtime_.log().Count("max_connections 4 is reached"), 1);
   for (RawPeer& peer : peers) EXPECT_TRUE(Ask(peer, EchoFrame(2)).has_value());
   peers.pop_back();
   // There is room again.
@@ -184,17 +188,29 @@ size_t ResidentBytes() {
   return pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Both ends are in this process.
-size_t ManyPeers() {
-  rlimit files{};
-  EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
-  files.rlim_cur = files.rlim_max;
-  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
-  return std::min<size_t>(2000, files.rlim_cur / 2 - 200);
-}
+// As many descriptors as this process may have, while it lives.
+class AllFiles {
+ public:
+  AllFiles() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    rlimit all = before_;
+    all.rlim_cur = all.rlim_max;
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &all), 0);
+  }
+  AllFiles(const AllFiles&) = delete;
+  AllFiles& operator=(const AllFiles&) = delete;
+  ~AllFiles() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+  // Both ends are in this process.
+  size_t peers() const { return std::min<size_t>(2000, before_.rlim_max / 2 - 200); }
+
+ private:
+  rlimit before_{};
+};
 
 TEST_F(HostileTest, ThousandsOfSilentConnectionsCostLittle) {
-  const size_t many = ManyPeers();
+  const AllFiles files;
+  const size_t many = files.peers();
   ServerOptions options = Impatient();
   options.read_timeout_ms = -1;
   Serve(options);
@@ -205,19 +221,22 @@ TEST_F(HostileTest, ThousandsOfSilentConnectionsCostLittle) {
       [&] { return server_->server().connection_count() == static_cast<int>(many) + 1; }));
   // Sessions and sockets, and no blocks.
   EXPECT_LT(ResidentBytes(), before + many * kBytesOfAPeer);
-  EXPECT_LT(server_->runtime().used_bytes(), kMiB);
+  EXPECT_LT(runtime_.used_bytes(), kMiB);
   EXPECT_TRUE(healthy_->Serves());
 }
 
 TEST_F(HostileTest, ThousandsOfSilentConnectionsAreClosed) {
-  const size_t many = ManyPeers();
+  const AllFiles files;
+  const size_t many = files.peers();
   Serve(Impatient());
   std::vector<RawPeer> peers;
   for (size_t i = 0; i < many; ++i) peers.emplace_back(server_->address());
+  ASSERT_TRUE(Eventually(
+      [&] { return server_->server().connection_count() == static_cast<int>(many) + 1; }));
+  EXPECT_TRUE(OthersAreClosed());
   for (RawPeer& peer : peers) ASSERT_TRUE(peer.WaitForEnd());
-  peers.clear();
-  EXPECT_TRUE(server_->log().Wait("closed: it sent nothing within read_timeout_ms"));
-  EXPECT_LT(server_->log().Count("closed: it sent nothing"), 200) << "the log is no victim either";
+  EXPECT_TRUE(runtime_.log().Wait("closed: it sent nothing within read_timeout_ms"));
+  EXPECT_LT(runtime_.log().Count("closed: it sent nothing"), 200) << "the log is no victim either";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // healthy one beside them notices nothing.
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -11,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/http_peer.h"
+#include "rpc/testing/leaping_runtime.h"
 #include "rpc/testing/test_peers.h"
 #include "transport/testing/test_random.h"
 
@@ -21,7 +23,8 @@ constexpr char kEcho[] = "/TestService/Echo";
 
 class HttpPeersTest : public ::testing::Test {
  protected:
-  void Start(const ServerOptions& options = {}) {
+  void Start(ServerOptions options = {}) {
+    options.runtime = &*runtime_;
     server_ = std::make_unique<TestServer>(EchoBack, options);
     healthy_ = std::make_unique<HttpPeer>(server_->address());
     ExpectHealthy();
@@ -36,6 +39,7 @@ class HttpPeersTest : public ::testing::Test {
     EXPECT_TRUE(Eventually([&] { return server_->server().connection_count() == 1; }));
   }
 
+  LeapingRuntime runtime_;
   std::unique_ptr<TestServer> server_;
   std::unique_ptr<HttpPeer> healthy_;
 };
@@ -64,7 +68,7 @@ TEST_F(HttpPeersTest, SmugglersAreAnsweredOnceAndClosed) {
     EXPECT_TRUE(peer.WaitForEnd()) << shape;
   }
   EXPECT_EQ(server_->service().runs(), runs);
-  EXPECT_TRUE(server_->log().Wait("HTTP 400: "));
+  EXPECT_TRUE(runtime_.log().Wait("HTTP 400: "));
 }
 
 TEST_F(HttpPeersTest, HalfARequestAndThenNothing) {
@@ -89,7 +93,7 @@ TEST_F(HttpPeersTest, OneByteAtATimeIsNoMistake) {
 
 TEST_F(HttpPeersTest, ARequestThatDoesNotEndIsNotWaitedForLong) {
   ServerOptions options;
-  options.read_timeout_ms = 50;
+  options.idle_timeout_ms = -1;
   Start(options);
   std::vector<std::unique_ptr<HttpPeer>> peers;
   const std::string starts[] = {
@@ -100,25 +104,29 @@ TEST_F(HttpPeersTest, ARequestThatDoesNotEndIsNotWaitedForLong) {
     peers.push_back(std::make_unique<HttpPeer>(server_->address()));
     ASSERT_TRUE(peers.back()->Send(start));
   }
-  for (const auto& peer : peers) {
-    EXPECT_TRUE(peer->WaitForEnd());
-    peer->Close();  // or the server waits for that, a while
-  }
-  EXPECT_TRUE(server_->log().Wait("a request was not complete within read_timeout_ms"));
+  ASSERT_TRUE(Eventually([&] { return server_->server().connection_count() == 4; }));
+  EXPECT_TRUE(runtime_.LeapUntil([&] { return server_->server().connection_count() == 1; }));
+  for (const auto& peer : peers) EXPECT_TRUE(peer->WaitForEnd());
+  EXPECT_TRUE(runtime_.log().Wait("a request was not complete within read_timeout_ms"));
 }
 
 TEST_F(HttpPeersTest, WhoReadsNothingIsGivenUp) {
   ServerOptions options;
-  options.read_timeout_ms = 200;
+  options.idle_timeout_ms = -1;
   Start(options);
   HttpPeer greedy(server_->address());
   greedy.LimitReceiveBuffer(4096);
   const std::string request =
       HttpPost(kEcho, absl::StrCat("{\"message\":\"", std::string(1 << 20, 'm'), "\"}"));
-  // Until the server takes no more, or has closed.
-  for (int i = 0; i < 100 && greedy.Send(request); ++i) {
-  }
-  EXPECT_TRUE(server_->log().Wait("it read nothing of its answers within read_timeout_ms"));
+  // Until the server takes no more, and has closed.
+  std::thread sender([&] {
+    while (greedy.Send(request)) {
+    }
+  });
+  EXPECT_TRUE(runtime_.LeapUntil([&] {
+    return runtime_.log().Count("it read nothing of its answers within read_timeout_ms") > 0;
+  }));
+  sender.join();
 }
 
 TEST_F(HttpPeersTest, RandomDamageToGoodRequests) {

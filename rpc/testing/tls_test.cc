@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "rpc/testing/eventually.h"
+#include "rpc/testing/leaping_runtime.h"
 #include "rpc/testing/raw_peer.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
@@ -323,9 +324,11 @@ TEST(TlsTest, HandshakesUnderWayAreConnectionsThatCount) {
 
 TEST(TlsTest, SilentAndGarbledClientsHoldNobodyUp) {
   TestCa ca;
-  ServerTlsOptions tls = ca.Server();
-  tls.handshake_timeout = std::chrono::milliseconds(100);
-  TestServer server(EchoBack, With(tls));
+  LeapingRuntime runtime;
+  ServerOptions options = With(ca.Server());
+  options.runtime = &*runtime;
+  options.idle_timeout_ms = -1;
+  TestServer server(EchoBack, options);
   RawPeer silent(server.address());
   RawPeer garbled(server.address());
   EXPECT_TRUE(garbled.Send(std::string(1000, 'g')));
@@ -334,6 +337,7 @@ TEST(TlsTest, SilentAndGarbledClientsHoldNobodyUp) {
   TestClient client(server.address(), With(ca.Client()));
   TestCall call;
   EXPECT_TRUE(call.Call(client.channel()).Echoed()) << call.Error();
+  EXPECT_TRUE(runtime.LeapUntil([&] { return server.server().connection_count() == 1; }));
   EXPECT_TRUE(silent.WaitForEnd());
   EXPECT_TRUE(half.WaitForEnd());
   EXPECT_TRUE(garbled.WaitForEnd());
