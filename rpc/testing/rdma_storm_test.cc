@@ -2,12 +2,7 @@
 //
 // Many connections at once: no call fails, whatever becomes of RDMA, and nothing is left.
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
-#include <memory>
-#include <thread>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
@@ -16,9 +11,6 @@
 #include "rpc/testing/process_resources.h"
 #include "rpc/testing/rdma_pair.h"
 #include "rpc/testing/rdma_peers.h"
-#include "rpc/testing/test_call.h"
-#include "transport/loop/loop_group.h"
-#include "transport/loop/loop_testing.h"
 
 namespace farcall {
 namespace {
@@ -73,40 +65,6 @@ TEST(RdmaStormTest, ConnectionsThatComeAndGoLeaveNothing) {
           << used() << " bytes in blocks, there were " << blocks;
     }
   }
-}
-
-// A server that is busy for longer than a hello may take is taken for another program only by
-// those who never heard it answer one.
-TEST(RdmaStormTest, ABusyServerIsNotTakenForOneThatKnowsNoHello) {
-  UpgradeOptions options = SoonAgain();
-  options.hello_timeout = std::chrono::milliseconds(50);
-  options.busy_hello_timeout = kTestPatience;
-  RdmaPair pair(options);
-  const RdmaPeers peers(pair);
-  const Channels first = OpenMany(peers, 1);
-  if (!ComeToRdma(first, 1)) GTEST_FAIL() << "the machine is busier than the test";
-  LoopGroup& loops = *pair.server().runtime().parts().loops;
-  TestEvent go_on;
-  std::atomic<size_t> held = 0;
-  for (size_t i = 0; i < loops.size(); ++i) {
-    loops.at(i).Post([&] {
-      ++held;
-      EXPECT_TRUE(go_on.Wait());
-      --held;
-    });
-  }
-  ASSERT_TRUE(Eventually([&] { return held == loops.size(); }));
-  const Channels channels = OpenMany(peers, 20);
-  std::vector<std::unique_ptr<TestCall>> calls;
-  for (const auto& channel : channels) {
-    calls.push_back(std::make_unique<TestCall>());
-    calls.back()->Start(*channel);
-  }
-  std::this_thread::sleep_for(4 * options.hello_timeout);
-  go_on.Signal();
-  ASSERT_TRUE(Eventually([&] { return held == 0; }));
-  for (const auto& call : calls) EXPECT_TRUE(call->Wait() && call->Echoed()) << call->Error();
-  EXPECT_TRUE(ComeToRdma(channels, 20)) << pair.Logs();
 }
 
 // 16 receives are four connections of a loop; there are two.
