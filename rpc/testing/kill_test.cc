@@ -26,7 +26,7 @@ namespace farcall {
 namespace {
 
 constexpr int kRounds = 10;
-constexpr Duration kLatestKill = std::chrono::milliseconds(20);
+constexpr uint64_t kLatestKill = 100;  // calls after the first
 
 void Say(const std::string& line) {
   std::printf("%s\n", line.c_str());
@@ -64,9 +64,10 @@ class RemoteServer {
   std::string address_;
 };
 
-// A moment that is not chosen by what happens.
-void SleepUpTo(Duration longest, TestRandom& random) {
-  std::this_thread::sleep_for(Duration(random.Below(static_cast<uint64_t>(longest.count()))));
+// Some moment of a run: so many calls later as `random` says.
+bool GoOn(const CallLoad& load, TestRandom& random) {
+  const int until = load.succeeded() + 1 + static_cast<int>(random.Below(kLatestKill));
+  return Eventually([&] { return load.succeeded() >= until; });
 }
 
 size_t OpenFiles() {
@@ -84,9 +85,7 @@ TEST(KillTest, OfTheServerEndsEachCallOnceAndItsSuccessorIsFound) {
   TestClient client(address);
   CallLoad load(client.channel());
   for (int round = 0; round < kRounds; ++round) {
-    const int succeeded = load.succeeded();
-    ASSERT_TRUE(Eventually([&] { return load.succeeded() > succeeded; })) << round;
-    SleepUpTo(kLatestKill, random);
+    ASSERT_TRUE(GoOn(load, random)) << round;
     const int failed = load.failed();
     server->process().Kill();
     ASSERT_TRUE(Eventually([&] { return load.failed() > failed; })) << round;
@@ -111,7 +110,7 @@ TEST(KillTest, OfAClientLeavesTheServerHealthy) {
       TestProcess client({"--call", server.address()});
       ASSERT_EQ(client.ReadLine(), "calling");
       EXPECT_TRUE(Eventually([&] { return server.server().connection_count() == 2; })) << round;
-      SleepUpTo(kLatestKill, random);
+      EXPECT_TRUE(GoOn(load, random)) << round;
       client.Kill();
       EXPECT_TRUE(Eventually([&] { return server.server().connection_count() == 1; })) << round;
       const int succeeded = load.succeeded();

@@ -15,13 +15,13 @@ pid=$!
 exec 3>"$out/stdin" # the server ends when this is closed
 trap 'exec 3>&-; wait $pid || true; rm -rf "$out"' EXIT
 
-for _ in $(seq 800); do
+for _ in $(seq 1200); do
   [ -s "$out/address" ] && break
   kill -0 $pid
   sleep 0.05
 done
 address=$(cat "$out/address")
-[ -n "$address" ] || { echo "the server did not come up in 40 s"; exit 1; }
+[ -n "$address" ] || { echo "the server did not come up in a minute"; exit 1; }
 
 # The browser's own clock runs ahead while it has nothing to wait for, so that the page polls
 # several times.
