@@ -81,14 +81,13 @@ TEST(CallLoadTest, TheWaitForASlotIsLatency) {
   CallTally tally;
   Ender ender;
   ender.HoldBack(true);
-  const auto start = steady_clock::now();
+  const auto start = steady_clock::now() - milliseconds(20);
   CallLoad load(Slots(ender, tally, 1), start + hours(1));
   ender.on_end = [&](int ended) {
     if (ended == 2) load.Stop();
   };
   std::thread pacer([&] { load.Pace(OpenLoopSchedule(start, 1000)); });
-  // The second call was due after one millisecond, and has no slot before the first ended.
-  std::this_thread::sleep_for(milliseconds(20));
+  // The second call was due 19 ms ago, and has no slot before the first ended.
   ender.HoldBack(false);
   pacer.join();
   load.WaitForLast();

@@ -9,7 +9,7 @@ out=$(mktemp -d)
 "$server" --listen="unix:$out/socket" --blocks=2048 >"$out/server" 2>&1 &
 pid=$!
 trap 'kill $pid 2>/dev/null || true; rm -rf "$out"' EXIT
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
   grep -q '^listening on ' "$out/server" && break
   kill -0 $pid || { cat "$out/server"; exit 1; }
   sleep 0.05

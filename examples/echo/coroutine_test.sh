@@ -14,7 +14,7 @@ start() { # NAME PROGRAM ARGUMENT...: its address is then in $address
   : >"$out/$name" # there before the first look at it
   "$@" --listen=127.0.0.1:0 >"$out/$name" 2>&1 &
   pids+=($!)
-  for _ in $(seq 200); do
+  for _ in $(seq 1200); do
     address=$(sed -n 's/^listening on //p' "$out/$name")
     [ -z "$address" ] || return 0
     kill -0 "${pids[-1]}" || break

@@ -10,13 +10,13 @@ out=$(mktemp -d)
 pid=$!
 trap 'kill $pid 2>/dev/null || true; rm -rf "$out"' EXIT
 
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
   address=$(sed -n 's/^listening on //p' "$out/server")
   [ -n "$address" ] && break
   kill -0 $pid || { cat "$out/server"; exit 1; }
   sleep 0.05
 done
-[ -n "$address" ] || { echo "the server did not come up in 10 s"; cat "$out/server"; exit 1; }
+[ -n "$address" ] || { echo "the server did not come up in a minute"; cat "$out/server"; exit 1; }
 
 "$client" --server="$address" --message=hello --calls=2 | tee "$out/client"
 [ "$(grep -c "^hello + 24 bytes from $address over tcp" "$out/client")" -eq 2 ]

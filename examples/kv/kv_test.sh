@@ -11,13 +11,13 @@ out=$(mktemp -d)
 pid=$!
 trap 'kill $pid 2>/dev/null || true; rm -rf "$out"' EXIT
 address=
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
   address=$(sed -n 's/^listening on //p' "$out/server")
   [ -n "$address" ] && break
   kill -0 $pid || { cat "$out/server"; exit 1; }
   sleep 0.05
 done
-[ -n "$address" ] || { echo "the server did not come up in 10 s"; cat "$out/server"; exit 1; }
+[ -n "$address" ] || { echo "the server did not come up in a minute"; cat "$out/server"; exit 1; }
 
 short="--seconds=0.3 --warmup=0.05 --keys=1000"
 "$bench" --server="$address" $short --qps=1000 --multi_get_qps=100 | tee "$out/table"
