@@ -61,7 +61,7 @@ TEST_F(EventLoopSleepTest, APostEndsTheSleep) {
 }
 
 TEST_F(EventLoopSleepTest, APostInTheVeryMomentOfFallingAsleepIsNotLost) {
-  constexpr int kRounds = 20'000;
+  constexpr int kRounds = 4'000;
   std::atomic<int> round{0};
   std::atomic<int> posted{0};
   const auto await = [](const std::atomic<int>& counter, int value) {

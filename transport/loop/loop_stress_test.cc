@@ -49,7 +49,7 @@ class LoopStressTest : public testing::TestWithParam<PollingMode> {
 };
 
 TEST_P(LoopStressTest, PingPongBetweenTwoLoopsLosesNoWakeUp) {
-  constexpr int kRounds = 20'000;
+  constexpr int kRounds = 5'000;
   Driven a(clock_, GetParam());
   Driven b(clock_, GetParam());
   struct Ball {
@@ -69,7 +69,7 @@ TEST_P(LoopStressTest, PingPongBetweenTwoLoopsLosesNoWakeUp) {
 }
 
 TEST_P(LoopStressTest, PingPongOfUserCodeBetweenTwoLoopsLosesNoWakeUp) {
-  constexpr int kRounds = 10'000;
+  constexpr int kRounds = 5'000;
   Driven a(clock_, GetParam());
   Driven b(clock_, GetParam());
   struct Ball {
