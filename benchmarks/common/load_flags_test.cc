@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/flags/parse.h"
+#include "absl/flags/reflection.h"
 #include "gtest/gtest.h"
 
 namespace farcall::bench {
@@ -41,6 +42,7 @@ TEST(LoadFlagsTest, DefaultsAreThoseOfTheStruct) {
 }
 
 TEST(LoadFlagsTest, EveryFlagOfTheLoadArrives) {
+  const absl::FlagSaver saver;
   Parse({"--server",
          "[::1]:7",
          "--payload",
@@ -78,6 +80,7 @@ TEST(LoadFlagsTest, EveryFlagOfTheLoadArrives) {
 }
 
 TEST(LoadFlagsTest, EveryFlagOfTheServerArrives) {
+  const absl::FlagSaver saver;
   Parse({"--listen", "unix:/tmp/x", "--threads", "2", "--polling", "event", "--nouse_rdma",
          "--exit_with_stdin"});
   const ServerOptions options = ServerOptionsFromFlags();

@@ -31,7 +31,7 @@ constexpr char kHoldsOne[] = "a thread holds one loop at most";
 class EventLoopLawDeathTest : public testing::Test {
  protected:
   // In processes that are no children of this one: a loop works in its own only.
-  static void SetUpTestSuite() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+  EventLoopLawDeathTest() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 
   ManualClock clock_;
   std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);

@@ -131,6 +131,7 @@ TEST_F(RegistrarTest, RegionsGoWithoutWindowsWhereADeviceRefusesThemOnly) {
   constexpr unsigned int kWithWindows = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
   static std::vector<unsigned int> asked;
   static int refusal = 0;
+  asked.clear();
   VerbsApi api = verbs_.api();
   api.ibv.reg_mr = [](ibv_pd*, void*, size_t, unsigned int access) -> ibv_mr* {
     asked.push_back(access);
