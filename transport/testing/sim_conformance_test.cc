@@ -9,7 +9,7 @@
 namespace farcall {
 namespace {
 
-constexpr uint64_t kSeeds = SeedsHere(200);
+const uint64_t kSeeds = SeedsHere(20);
 
 class SimConformance : public testing::TestWithParam<ConformanceCase> {};
 

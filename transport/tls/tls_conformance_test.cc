@@ -13,7 +13,7 @@
 namespace farcall {
 namespace {
 
-constexpr uint64_t kSeeds = SeedsHere(10);
+const uint64_t kSeeds = SeedsHere(5);
 
 template <typename Base>
 std::unique_ptr<ConformanceHarness> OverTcp() {

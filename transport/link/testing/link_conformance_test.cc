@@ -14,7 +14,7 @@
 namespace farcall {
 namespace {
 
-constexpr uint64_t kSeeds = SeedsHere(30);
+const uint64_t kSeeds = SeedsHere(6);
 
 using Change = void (*)(LinkVariant&);
 
