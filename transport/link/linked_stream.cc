@@ -127,8 +127,10 @@ void LinkedStream::Describe(ConnectionInfo& info) const {
   info.why_detail = DetailOf(why_not());
 }
 
-// Whole frames: a lifeline that stands still must not count as one that moves.
+// Whole frames: a lifeline that stands still must not count as one that moves. But each byte is a
+// sign of life, and a frame may be longer than what is read in a turn.
 size_t LinkedStream::OnLifelineRead(Buffer& input) {
+  stream_.OnLifelineBytes(loop_.now());
   return ReadFrames(kLifeline, input, CutLinkFrame);
 }
 

@@ -37,6 +37,7 @@ void SwitchingStream::Flush(TimePoint now) {
   } else if (!unacknowledged_since_) {
     unacknowledged_since_ = now;
   }
+  FlushPing(now);
 }
 
 void SwitchingStream::FlushData() {
@@ -56,6 +57,13 @@ void SwitchingStream::FlushAck(TimePoint now) {
   if (last_ack_ && !Left(*last_ack_)) return receive_.PostponeAck(now);
   Send(sending_on_, {.type = LinkFrameType::kAck});
   last_ack_ = Behind(sending_on_);
+}
+
+void SwitchingStream::FlushPing(TimePoint now) {
+  if (!watch_.PingDue(work(), now)) return;
+  const uint64_t number = watch_.Ask(send_.position(), sending_on_, now);
+  Send(kLifeline, {.type = LinkFrameType::kPing, .number = number});
+  ++stats_.pings;
 }
 
 // `fresh`: the last bytes of its payload, which were never sent before.
@@ -101,14 +109,9 @@ void SwitchingStream::OnTimer(TimePoint now) {
   if (watch_.PeerDead(now)) {
     const auto bound =
         std::chrono::duration_cast<std::chrono::milliseconds>(limits_.peer_timeout).count();
-    return End(absl::UnavailableError(
+    End(absl::UnavailableError(
         absl::StrCat("the peer was silent for ", bound, " ms, although it was asked")));
   }
-  Flush(now);
-  if (!watch_.PingDue(work(), now)) return;
-  const uint64_t number = watch_.Ask(send_.position(), sending_on_, now);
-  Send(kLifeline, {.type = LinkFrameType::kPing, .number = number});
-  ++stats_.pings;
 }
 
 }  // namespace farcall

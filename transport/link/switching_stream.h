@@ -140,6 +140,8 @@ class SwitchingStream {
   // A frame of `link`. Takes the payload, but of upgrade frames (IsUpgrade), which the
   // caller handles after this. Frames of a dead generation are dropped.
   void OnFrame(LinkId link, LinkFrame& frame, TimePoint now);
+  // Bytes came on the lifeline, of which there may be no whole frame yet.
+  void OnLifelineBytes(TimePoint now) { watch_.Heard(now); }
   // Bytes of the lifeline or a generation that are no frame: Ended follows, with `why`.
   void OnGarbage(LinkId link, const absl::Status& why);
   // The lifeline ended: its OnClose. OK: in order, by end of file. After all that it
@@ -167,10 +169,11 @@ class SwitchingStream {
   // --- Time.
 
   // Sends what is to be sent: DATA in one frame (more if there are more than max_data bytes),
-  // else an ACK if one is due.
+  // else an ACK if one is due; and a PING if that is due. It leaves now: what the peer owes is
+  // counted from here.
   void Flush(TimePoint now);
   std::optional<TimePoint> NextTimer() const;
-  // Flushes too.
+  // What came before `now` has been read.
   void OnTimer(TimePoint now);
 
   // What this side sends on.
@@ -210,6 +213,7 @@ class SwitchingStream {
   Queued Behind(LinkId link);
   void FlushData();
   void FlushAck(TimePoint now);
+  void FlushPing(TimePoint now);
   LifelineWatch::Work work() const;
 
   // stream_closing.cc: the end.

@@ -56,13 +56,31 @@ void EpollSource::Remove(Watch watch, int fd) {
 
 bool EpollSource::Poll() {
   const int count = fetched_ > 0 ? std::exchange(fetched_, 0) : Fetch(0);
+  Tell(count);
+  return count > 0;
+}
+
+bool EpollSource::PollAll() {
+  bool worked = fetched_ > 0;
+  Tell(std::exchange(fetched_, 0));
+  // What is told of by level comes again and again, but behind what was not told of yet.
+  const size_t most = size() / kBatch + 1;
+  for (size_t i = 0; i < most; ++i) {
+    const int count = Fetch(0);
+    Tell(count);
+    worked |= count > 0;
+    if (count < kBatch) break;
+  }
+  return worked;
+}
+
+void EpollSource::Tell(int count) {
   for (int i = 0; i < count; ++i) {
     const uint64_t packed = ready_[static_cast<size_t>(i)].data.u64;
     const Entry entry = entries_[static_cast<uint32_t>(packed)];
     if (entry.handler == nullptr || entry.generation != packed >> 32) continue;
     entry.handler->OnReady(ready_[static_cast<size_t>(i)].events);
   }
-  return count > 0;
 }
 
 void EpollSource::Wait() {

@@ -53,6 +53,8 @@ class EpollSource {
   // Calls the handlers of what is ready, at most kBatch events: those that Wait
   // fetched, else those that are there now. True: there were some.
   bool Poll();
+  // Those of all that is ready now, however many, and of what Wait fetched, which may be old.
+  bool PollAll();
 
   // Sleeps until something is ready and fetches it for Poll. Without the loop held, by
   // the one thread that drives the loop, no Poll running. What the last Wait fetched has
@@ -68,6 +70,7 @@ class EpollSource {
 
   explicit EpollSource(UniqueFd epoll) : epoll_(std::move(epoll)) {}
   int Fetch(int timeout_ms);
+  void Tell(int count);
 
   UniqueFd epoll_;
   std::vector<Entry> entries_;

@@ -106,8 +106,7 @@ bool EventLoop::Turn() {
   bool worked = mailbox_.RunAll() > 0;
   const bool source_worked = sources_.PollAll();
   worked |= source_worked;
-  const bool descriptors = epoll_->size() > kOwnWatches + sources_.size();
-  if (epoll_->fetched() || (descriptors && LookDue(source_worked))) worked |= epoll_->Poll();
+  worked |= Look(source_worked);
   worked |= timers_.RunDue(now_) > 0;
   worked |= !user_.empty() || !flush_.empty();
   user_due_ = user_.size();
@@ -134,6 +133,23 @@ void EventLoop::FlushAll() {
     flush_.FlushAll();
   }
   Release();
+}
+
+// At the descriptors, if that is due; before a timer fires, at all there is.
+bool EventLoop::Look(bool source_worked) {
+  const bool descriptors = epoll_->size() > kOwnWatches + sources_.size();
+  const bool look_due = LookDue(source_worked);
+  const std::optional<TimePoint> timer = timers_.next();
+  if (!timer || *timer > now_) {
+    return (epoll_->fetched() || (descriptors && look_due)) && epoll_->Poll();
+  }
+  turns_since_look_ = 0;
+  bool worked = false;
+  if (*timer <= now_ - kStoodStill) {
+    for (int i = 0; i < kMostPolls && sources_.PollAll(); ++i) worked = true;
+  }
+  if (epoll_->fetched() || descriptors) worked |= epoll_->PollAll();
+  return worked;
 }
 
 bool EventLoop::LookDue(bool source_worked) {

@@ -18,6 +18,7 @@
 #define FARCALL_TRANSPORT_LOOP_EVENT_LOOP_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -89,6 +90,8 @@ class EventLoop {
     uint64_t sleeps = 0;  // of its driver
   };
   const Counts& counts() const { return counts_; }
+  // No timer fires before the turn has looked at all that came before its now(): one that accuses
+  // a peer of silence would else be wrong where the loop, or the whole process, stood still.
   void SetTimer(Timer& timer, TimePoint when);
   void CancelTimer(Timer& timer);
   EpollSource& fds();
@@ -131,9 +134,13 @@ class EventLoop {
   static constexpr size_t kOwnWatches = 2;
   // A look at the descriptors is a system call, which a completion queue does without: where
   // that has brought work within so many turns, descriptors are looked at in each
-  // kLookEvery-th turn. A sleep sees them at once.
+  // kLookEvery-th turn, and where a timer is due. A sleep sees them at once.
   static constexpr int kSourceIdle = 256;
   static constexpr int kLookEvery = 8;
+  // A timer that is so late tells that the loop stood still. Then the sources are polled until they
+  // have no more work, as more may wait than one Poll takes; or so often.
+  static constexpr Duration kStoodStill = std::chrono::milliseconds(100);
+  static constexpr int kMostPolls = 1024;
   struct Waker final : FdHandler {
     void OnReady(uint32_t) override {}
   };
@@ -151,6 +158,7 @@ class EventLoop {
   void Leave();  // what TryEnter began
   void CheckHeld() const;
   void CheckHere() const;
+  bool Look(bool source_worked);
   bool LookDue(bool source_worked);
   void WakeIfAsleep();
 
