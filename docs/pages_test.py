@@ -23,9 +23,11 @@ def all_text(directory, endings):
     return "\n".join(texts)
 
 
-def is_test(label):
-    """Whether a BUILD file has //package:name or, for a short loop over names, "name"."""
-    package, _, name = label[2:].partition(":")
+def is_test(name):
+    """A file of tests, or a target, //package:name, that a BUILD file has."""
+    if name.endswith("_test.cc"):
+        return os.path.exists(os.path.join(ROOT, name))
+    package, _, name = name[2:].partition(":")
     build = os.path.join(ROOT, package, "BUILD.bazel")
     return os.path.exists(build) and '"%s"' % name in read(build)
 
@@ -51,7 +53,7 @@ class PainsTest(unittest.TestCase):
             named = re.findall(r"`([^`]+)`", tests)
             self.assertTrue(named, number)
             for test in named:
-                if test.startswith("//"):
+                if test.startswith("//") or test.endswith("_test.cc"):
                     self.assertTrue(is_test(test), "%s: %s" % (number, test))
                     continue
                 kind, driver, suite = test.split("/")

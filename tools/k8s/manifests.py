@@ -128,7 +128,7 @@ def test_bench_with_sriov(kustomize, overlays):
 
 
 def generated_config_map():
-    """As gen_selectors prints it: //tools/gen_selectors:program_test holds the page to that."""
+    """As gen_selectors prints it: tools/gen_selectors/program_test.cc holds the page to that."""
     return page_with("gen_selectors.md", "$ gen_selectors ").partition("\n")[2]
 
 
