@@ -44,6 +44,8 @@ echo 6.1.0-1-amd64 >"$room/cache/release"
 for file in vmlinux built/siw.ko built/rdma_rxe.ko "initramfs-$stamp.cpio"; do
   echo x >"$room/cache/6.1.0-1-amd64/$file"
 done
+printf '#!/bin/sh\necho 2596096\n' >"$room/cache/clock"
+chmod +x "$room/cache/clock"
 for tool in busybox cpio modprobe depmod xz rdma make gcc-12; do fake "$tool" 'exit 1'; done
 # The guest: it finds the directory of the state among its arguments.
 fake qemu-system-x86_64 'printf "%s\n" "$@" >"$ROOM/arguments"
@@ -68,6 +70,8 @@ expect "the command's status and output" "$status:$(sort <<<"$output" | tr '\n' 
 expect "the command arrives" "$(cat "$room/seen/command")" 'echo a\\ b '
 expect "the settings arrive" "$(cat "$room/seen/settings")" \
   "vm_driver=siw vm_second=rxe vm_topology=hosts vm_mtu=1500 *"
+expect "the kernel is told how fast its clock runs" \
+  "$(grep -c 'tsc_early_khz=2596096$' "$room/arguments")" 1
 expect "the directory is shared" "$(grep -c "path=$room/seen," "$room/arguments")" 1
 run --nat --pairs 2 -- true
 expect "two of a kind" "$(cat "$room/seen/settings")" "vm_driver=rxe vm_second=rxe vm_topology=nat*"
@@ -86,6 +90,16 @@ RDMA_VM_START_LIMIT=1 SLOW_STARTS=9 run -- true
 expect "a machine that never starts" "$status:$(wc -l <"$room/starts"):$output" \
   "125:3:*has not started within 1 s"
 expect "nothing is left behind" "$(find "$room" -maxdepth 1 -name 'rdma_vm.*')" ""
+
+rm "$room/cache/clock"
+fake gcc-12 'echo "no such compiler" >&2; exit 1'
+run --prepare
+expect "the clock cannot be measured" "$status:$output" \
+  "125:*no such compiler*the machine could not be prepared"
+fake gcc-12 "exec '$(command -v gcc-12)' \"\$@\""
+run --prepare
+khz=$("$room/cache/clock")
+expect "the clock is measured" "$status:$((khz > 100000 && khz < 20000000))" "0:1"
 
 rm "$room/cache/release"
 fake apt-cache 'true'

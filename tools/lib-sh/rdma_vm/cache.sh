@@ -106,6 +106,6 @@ rdma_vm_prepare() {
   flock -n 9 || { _say "waiting for another run that prepares" && flock 9; }
   # What a killed run left.
   rm -rf "$vm_cache"/fetch.* "$vm_cache"/initramfs.*
-  _prepare_kernel && _prepare_modules && _prepare_initramfs || return
+  _prepare_kernel && _prepare_modules && _prepare_initramfs && _prepare_clock || return
   exec 9>&-
 }

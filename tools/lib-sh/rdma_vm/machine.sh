@@ -28,7 +28,7 @@ _start_qemu() {
   local number=0 directory
   local boot="console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off nokaslr tsc=reliable"
   boot+=" no_timer_check random.trust_cpu=on audit=0 apparmor=0 nowatchdog"
-  boot+=" rcupdate.rcu_expedited=1 unknown_nmi_panic"
+  boot+=" rcupdate.rcu_expedited=1 unknown_nmi_panic tsc_early_khz=$("$vm_cache/clock")"
   _shares=()
   _share root / ,readonly=on
   _share state "$vm_state"
