@@ -154,7 +154,6 @@ def _only_device_of_b():
             run("rdma", "link", "delete", OTHER)
         _add(A, B)
         _add(A, B, pair=1)
-        time.sleep(1)  # until they have their GIDs
 
     with mended_by(mend):
         _remove(A, B, pair=1)
@@ -232,7 +231,6 @@ def devices_are_plugged_in():
         client.wait_for("no_device", 30)
         client.calls(4, 100000, 2)
         _add(A, B)
-        time.sleep(1)  # until they have their GIDs
         client.ask("open 2")
         client.wait_for("rdma", 60)
         client.calls(4, 100000, 2)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hosts of the guest that tools/rdma_vm makes, their devices, and faults."""
 
+import contextlib
 import os
 import subprocess
 import time
@@ -43,6 +44,16 @@ def _openers():
     return "; ".join(found) or "by no process"
 
 
+def _has_gid(device):
+    """Of an IPv4 address."""
+    for number in range(16):
+        path = "/sys/class/infiniband/%s/ports/1/gids/%d" % (device, number)
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as gid:
+            if ":ffff:" in gid.read():
+                return True
+    return False
+
+
 class Host:
     """A network namespace. `letter`: A or B, as in its cable vethA and its device rdmaA."""
 
@@ -80,11 +91,15 @@ class Host:
         if remover.returncode:
             raise Trouble("%s cannot be removed" % device)
 
-    def add_device(self, pair=0, driver=DRIVER, name=None):
-        self.run(
-            "rdma", "link", "add", name or self.device(pair), "type", driver,
-            "netdev", self.cable(pair),
-        )  # fmt: skip
+    def add_device(self, pair=0, name=None):
+        """rxe fills in the GID of its IPv4 address a little later; siw has none."""
+        device = name or self.device(pair)
+        self.run("rdma", "link", "add", device, "type", DRIVER, "netdev", self.cable(pair))
+        end = time.monotonic() + 10
+        while DRIVER == "rxe" and not _has_gid(device):
+            if time.monotonic() > end:
+                raise Trouble("%s has no GID of an IPv4 address" % device)
+            time.sleep(0.02)
 
     def has_device(self, pair=0):
         return os.path.exists("/sys/class/infiniband/" + self.device(pair))

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Network namespaces as the pods of a Kubernetes node, and a Service before some of them."""
 
-import contextlib
 import functools
-import os
-import time
 
-from guest import DRIVER, Host, Trouble, run
+from guest import Host, run
 from peers import PORT
 
 # Nobody has this address: the node translates it, as kube-proxy does with nftables.
@@ -91,23 +88,6 @@ class Pod(Host):
 
     def cable(self, pair=0):
         return "eth0" if pair else "net1"
-
-    def add_device(self, pair=0, **more):
-        """rxe fills in the GID of its IPv4 address a little later; siw has none."""
-        super().add_device(pair, **more)
-        end = time.monotonic() + 10
-        while DRIVER == "rxe" and not self._has_gid(pair):
-            if time.monotonic() > end:
-                raise Trouble("%s has no GID of an IPv4 address" % self.device(pair))
-            time.sleep(0.05)
-
-    def _has_gid(self, pair):
-        gids = "/sys/class/infiniband/%s/ports/1/gids" % self.device(pair)
-        for name in sorted(os.listdir(gids))[:16]:
-            with contextlib.suppress(OSError), open(gids + "/" + name, encoding="ascii") as gid:
-                if ":ffff:" in gid.read():
-                    return True
-        return False
 
     def status(self):
         """What Multus writes of it."""

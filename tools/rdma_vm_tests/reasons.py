@@ -3,7 +3,6 @@
 
 import glob
 import os
-import time
 
 import suite
 from counters import Seen
@@ -120,7 +119,6 @@ def no_device():
     finally:
         for host in hosts:
             host.add_device()
-        time.sleep(1)  # until they have their GIDs
 
 
 def and_with_everything_in_place_by_rdma():
