@@ -31,7 +31,7 @@ run --help
 expect "help" "$status:$output" "0:usage: tools/rdma_vm *--two-hosts*--nat*--both*Exit status:*"
 for wrong in "--driver mlx5 -- x" "--pairs 3 -- x" "--timeout 0 -- x" "--mtu big -- x" \
   "--cpus" "--nonsense -- x" "x" "" "--pairs 2 -- x" "--both --routed -- x" \
-  "--out /no/where -- x"; do
+  "--no-network --both -- x" "--out /no/where -- x"; do
   run $wrong
   expect "\"$wrong\" is wrong" "$status:$output" "2:rdma_vm: *"
   expect "\"$wrong\": one line" "$(wc -l <<<"$output")" 1
@@ -75,6 +75,8 @@ expect "the kernel is told how fast its clock runs" \
 expect "the directory is shared" "$(grep -c "path=$room/seen," "$room/arguments")" 1
 run --nat --pairs 2 -- true
 expect "two of a kind" "$(cat "$room/seen/settings")" "vm_driver=rxe vm_second=rxe vm_topology=nat*"
+run --no-network -- true
+expect "none at all" "$(cat "$room/seen/settings")" "*vm_topology=none*"
 touch "$room/breaks"
 run -- true
 expect "a machine that breaks" "$status:$output" "125:*Kernel panic*stopped without a result*"
@@ -108,27 +110,71 @@ run --prepare
 expect "no such package" "$status:$output" "125:*no linux-image-amd64; cure: apt-get update*"
 rm "$room/bin/id"
 
-# The suites, with a machine that says what was asked of it.
+# The suites, with machines that say what was asked of them; each goes on as its line of `plan`
+# says: exit status, and how many suites come to their end; "-" where the guest does not start.
 mkdir -p "$room/root/tools"
-printf '#!/usr/bin/env bash\necho "asked: $*"\nexit "$(cat "$ROOM/result")"\n' \
-  >"$room/root/tools/rdma_vm"
+cat >"$room/root/tools/rdma_vm" <<'END'
+#!/usr/bin/env bash
+echo "asked: $*"
+read -r status ends <"$ROOM/plan"
+sed -i 1d "$ROOM/plan"
+[ "$ends" = - ] || echo "TOOK rdma/x/boot (5.0 s)"
+while [ $# -gt 0 ] && [[ $1 != */several.sh ]]; do shift; done
+shift 2
+for ((; ends > 0; ends--)); do
+  read -r driver suite _ <<<"$1"
+  echo "PASS rdma/$driver/$suite/case (0.1 s)"
+  echo "TOOK rdma/$driver/$suite/total (1.0 s)"
+  shift
+done
+exit "$status"
+END
 chmod +x "$room/root/tools/rdma_vm"
-suite() {
-  output=$(cd "$room/root" && . "$tools/lib-sh/rdma_vm/suites.sh" && rdma_run_suite "$@" 2>&1)
+suites() {
+  printf '%s\n' "$1" >"$room/plan"
+  shift
+  output=$(cd "$room/root" && . "$tools/lib-sh/rdma_vm/suites.sh" && "$@" 2>&1)
   status=$?
 }
-echo 0 >"$room/result"
-suite BIN siw nat a_case
-expect "a suite" "$status:$output" \
-  "0:asked: --driver siw --nat --pairs 2 --timeout *_tests/nat.py BIN rdma/siw/nat/ a_case"
-echo 1 >"$room/result"
-suite BIN rxe hosts
+three=("rxe a --routed" "rxe b --nat --pairs 2" "rxe c --nat")
+suites "0 1" rdma_run_suite BIN siw nat a_case
+expect "a suite" "$status:$output" "0:asked: --no-network --timeout 900 -- \
+tools/rdma_vm_tests/several.sh BIN siw nat --nat --pairs 2 -- a_case*TOOK rdma/siw/nat/total*"
+suites "1 1" rdma_run_suite BIN rxe hosts
 expect "a suite that fails says so itself" "$status:$(grep -c FAIL <<<"$output")" "1:0"
-echo 125 >"$room/result"
-suite BIN rxe hosts
-expect "a machine that fails" "$status:$output" "125:*FAIL rdma/rxe/hosts/machine: exit status 125"
-suite BIN rxe nothing
+suites "125 -" rdma_run_suite BIN rxe hosts
+expect "a machine that fails" "$status:$output" "1:*FAIL rdma/rxe/hosts/machine: exit status 125"
+suites "0 1" rdma_run_suite BIN rxe nothing
 expect "an unknown suite" "$status:$output" \
   "1:FAIL rdma/rxe/nothing: there is no such suite*rxe conformance*siw priorities"
+suites "0 3" rdma_run_suites BIN "${three[@]}"
+expect "suites in one machine" "$status:$(grep -c asked: <<<"$output")" "0:1"
+expect "all can have their time" "$output" "*--timeout 2700 *"
+suites $'3 2\n0 1' rdma_run_suites BIN "${three[@]}"
+expect "the rest in another machine, where one is not as it was" "$status:$output" \
+  "1:*rxe/b/total*asked: *several.sh BIN rxe c --nat*TOOK rdma/rxe/c/total*"
+expect "which the suite says itself" "$(grep -c FAIL <<<"$output")" 0
+suites $'125 1\n0 1' rdma_run_suites BIN "${three[@]}"
+expect "a machine that is lost in a suite" "$status:$output" \
+  "1:*rxe/a/total*FAIL rdma/rxe/b/machine: exit status 125*asked: *BIN rxe c --nat*TOOK rdma/rxe/c*"
+suites "125 -" rdma_run_suites BIN "${three[@]}"
+expect "no machine" "$status:$output" "1:*FAIL rdma/rxe/a/machine: exit status 125*\
+FAIL rdma/machine: not run: rxe b --nat --pairs 2; rxe c --nat; "
+suites "0 2" rdma_run_suites BIN "${three[@]}"
+expect "a suite that says nothing" "$status:$output" "1:*FAIL rdma/machine: not run: rxe c --nat; "
+all() {
+  rdma_run_suites() {
+    printf '%s\n' "${@:2}"
+    [[ $2 != $fails* ]]
+  }
+  rdma_run_all BIN
+}
+fails=none suites "" all
+expect "all suites are run" "$status:$(sort <<<"$output")" \
+  "0:$(. "$tools/lib-sh/rdma_vm/suites.sh" && rdma_suites | sort)"
+for fails in rxe siw; do
+  suites "" all
+  expect "a suite of $fails fails" "$status" 1
+done
 
 [ "$failures" -eq 0 ] && echo PASSED

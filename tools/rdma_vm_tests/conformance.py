@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from guest import DRIVER
+from guest import DRIVER, HW_COUNTERS
 
 PROGRAM = "transport/rdma/device_conformance_test"
 # Where its listeners are, and an address of the same network that nobody has.
@@ -87,7 +87,7 @@ def order_kept(prefix, counters, driver):
 
 def _out_of_order():
     counts = []
-    for name in glob.glob("/sys/class/infiniband/*/ports/1/hw_counters/out_of_seq_request"):
+    for name in glob.glob(os.path.join(HW_COUNTERS % "*", "out_of_seq_request")):
         with open(name, encoding="ascii") as counter:
             counts.append(int(counter.read()))
     return counts

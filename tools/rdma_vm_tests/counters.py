@@ -5,7 +5,7 @@ saw on a host, and the device's counters. farcall is not asked."""
 import json
 import os
 
-from guest import DRIVER, Trouble, run
+from guest import DRIVER, HW_COUNTERS, Trouble, run
 from peers import PORT
 
 # RoCE v2 is UDP to this port.
@@ -38,7 +38,7 @@ SLACK = 256 * 1024
 
 
 def _device_counter(device, name):
-    path = "/sys/class/infiniband/%s/ports/1/hw_counters/%s" % (device, name)
+    path = os.path.join(HW_COUNTERS % device, name)
     try:
         with open(path, encoding="ascii") as counter:
             return int(counter.read())
@@ -49,15 +49,18 @@ def _device_counter(device, name):
 class Seen:
     """Bytes since it was made, both ways, on one host."""
 
+    _counted = set()
+
     def __init__(self, host, pair=0):
         self._host = host
         self._device = host.device(pair)
-        marker = "/run/farcall_seen_" + host.name
-        if not os.path.exists(marker):
+        if host.name not in self._counted:
             run("modprobe", "-a", "nf_tables")
-            with open(marker, "w", encoding="ascii") as rules:
+            path = "/run/seen_" + host.name
+            with open(path, "w", encoding="ascii") as rules:
                 rules.write(_RULES)
-            host.run("nft", "-f", marker)
+            host.run("nft", "-f", path)
+            self._counted.add(host.name)
         self._start = self._read()
 
     def _read(self):

@@ -5,7 +5,7 @@ import os
 import sys
 
 import suite
-from guest import A, B
+from guest import A, B, HW_COUNTERS
 from peers import Client, Server
 
 SIZE = 30000
@@ -13,7 +13,7 @@ SIZE = 30000
 
 def _sends(device):
     """rxe counts its messages, siw nothing."""
-    path = "/sys/class/infiniband/%s/ports/1/hw_counters/rdma_sends" % device
+    path = HW_COUNTERS % device + "/rdma_sends"
     if not os.path.exists(path):
         return 0
     with open(path, encoding="ascii") as counter:
@@ -34,7 +34,7 @@ def _over(pair):
 
 
 def _is_rxe(device):
-    return os.path.exists("/sys/class/infiniband/%s/ports/1/hw_counters" % device)
+    return os.path.exists(HW_COUNTERS % device)
 
 
 def first_driver():

@@ -8,6 +8,10 @@ import time
 
 DRIVER = os.environ.get("RDMA_VM", "rxe")
 
+# What a device's port has counted. The kernel shows it in the machine's own /sys only, and not in
+# that of another network namespace, where a suite runs.
+HW_COUNTERS = "/proc/1/root/sys/class/infiniband/%s/ports/1/hw_counters"
+
 
 class Trouble(Exception):
     """A case does not hold, or the guest does not do what it was asked for."""

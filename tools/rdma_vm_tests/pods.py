@@ -22,6 +22,17 @@ def make_node():
     _nft("table ip service {\nchain in { type nat hook prerouting priority -100; }\n}")
 
 
+def remove(pods):
+    """And the node."""
+    for pod in pods:
+        for pair in (0, 1):
+            if pod.has_device(pair):
+                pod.remove_device(pair)
+        run("ip", "netns", "delete", pod.name)
+    run("ip", "netns", "delete", NODE)
+    run("ip", "link", "delete", "nic")
+
+
 def _nft(rules):
     path = "/run/service_rules"
     with open(path, "w", encoding="ascii") as file:

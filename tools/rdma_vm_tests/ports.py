@@ -33,7 +33,7 @@ def _some_of_its_ports_taken(host):
     was = host.run("sysctl", "-n", RANGE).split()
     host.run("sysctl", "-qw", "%s=%d %d" % (RANGE, FIRST, LAST))
     pipe = subprocess.PIPE
-    command = host.inside("timeout", "120", "python3", "-c", HOLD, host.address())
+    command = host.inside("timeout", "120", "/usr/bin/python3", "-c", HOLD, host.address())
     holder = subprocess.Popen(command, stdin=pipe, stdout=pipe)
     try:
         held = int(holder.stdout.readline() or b"0")

@@ -12,7 +12,7 @@ import suite
 from counters import Seen
 from guest import run
 from peers import Client, Server
-from pods import SERVICE, Pod, serve_by
+from pods import SERVICE, Pod, remove, serve_by
 
 SIZE = 30000
 # Pods that there are from the first case on, by what they do.
@@ -157,4 +157,7 @@ CASES = (
 )
 
 if __name__ == "__main__":
-    sys.exit(suite.main(CASES))
+    failed = suite.main(CASES)
+    if _pods:
+        remove(_pods.values())
+    sys.exit(failed)

@@ -3,7 +3,7 @@
 # What was asked for, in variables vm_*. Sourced by tools/rdma_vm.
 
 vm_driver=rxe
-vm_topology=one # one, hosts, nat or routed
+vm_topology=one # one, hosts, nat, routed or none
 vm_second=      # driver of the second pair of devices; empty: there is none
 vm_limit=600
 vm_cpus=2
@@ -50,6 +50,7 @@ rdma_vm_parse() {
       --two-hosts) vm_topology=hosts ;;
       --nat) vm_topology=nat ;;
       --routed) vm_topology=routed ;;
+      --no-network) vm_topology=none ;;
       --both) both=1 _pairs=2 ;;
       --prepare) vm_prepare=1 ;;
       --driver | --pairs | --out | --timeout | --cpus | --mem | --mtu)
@@ -64,7 +65,7 @@ rdma_vm_parse() {
   done
   if [ "$_pairs" = 2 ]; then
     case $vm_topology in
-      one | routed) _wrong "--pairs 2 and --both need --two-hosts or --nat"; return ;;
+      one | routed | none) _wrong "--pairs 2 and --both need --two-hosts or --nat"; return ;;
     esac
     vm_second=$vm_driver
     [ -z "$both" ] || { [ "$vm_driver" = rxe ] && vm_second=siw || vm_second=rxe; }

@@ -130,6 +130,7 @@ make_network() {
     hosts) hosts && { [ -z "$vm_second" ] || pair 2 1 $vm_second; } ;;
     nat) hosts && nat ;;
     routed) routed ;;
+    none) return ;;
   esac
   wait_for_gids
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The suites that run on real RDMA devices, each in a machine of its own. Source it from
-# the repository's root.
+# The suites that run on real RDMA devices, those of a driver in one machine. Source it from the
+# repository's root.
 
 # What the suites run in the guest.
 rdma_suite_targets=(
@@ -38,20 +38,71 @@ siw priorities --two-hosts
 END
 }
 
-# rdma_run_suite BIN DRIVER SUITE [CASE...]: BIN is bazel-bin. Prints a line for each case,
-# "PASS rdma/DRIVER/SUITE/CASE" or "FAIL rdma/...: why".
+# _rdma_lines FILE: passes lines on, each whole. Into FILE go the number of machines that started
+# and of suites that ended.
+_rdma_lines() {
+  local line booted=0 ended=0
+  while IFS= read -r line; do
+    printf '%s\n' "$line"
+    case $line in
+      "TOOK rdma/"*/boot*) booted=1 ;;
+      "TOOK rdma/"*/total*) ended=$((ended + 1)) ;;
+    esac
+  done
+  echo "$booted $ended" >"$1"
+}
+
+# rdma_run_suites BIN LINE... [-- CASE...]: BIN is bazel-bin, a line is one of rdma_suites. In one
+# machine, or in another one for what is left when that was lost. Prints a line for each case, "PASS
+# rdma/DRIVER/SUITE/CASE (SECONDS)" or "FAIL rdma/...: why", and "TOOK rdma/..." for the rest.
+rdma_run_suites() {
+  local bin=$1 lines=() booted ended status failed=0 seen next
+  shift
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do lines+=("$1") && shift; done
+  seen=$(mktemp) || return
+  while [ "${#lines[@]}" -gt 0 ]; do
+    tools/rdma_vm --no-network --timeout "$((${RDMA_SUITE_LIMIT:-900} * ${#lines[@]}))" -- \
+      tools/rdma_vm_tests/several.sh "$bin" "${lines[@]}" "$@" </dev/null | _rdma_lines "$seen"
+    status=${PIPESTATUS[0]}
+    read -r booted ended <"$seen"
+    [ "$status" -eq 0 ] || failed=1
+    lines=("${lines[@]:ended}")
+    # 1: a case failed. 3: the suites that are left want another machine.
+    [ "$status" -gt 1 ] || break
+    if [ "$status" -ne 3 ] || [ "$ended" -eq 0 ]; then
+      read -r -a next <<<"${lines[0]:-}"
+      echo "FAIL rdma/${next[0]:-}/${next[1]:-}/machine: exit status $status"
+      lines=("${lines[@]:1}")
+    fi
+    # Where none starts there is no use in trying for each suite.
+    [ "$booted" -ne 0 ] || break
+  done
+  rm -f "$seen"
+  [ "${#lines[@]}" -eq 0 ] || echo "FAIL rdma/machine: not run: $(printf '%s; ' "${lines[@]}")"
+  [ "${#lines[@]}" -eq 0 ] && return "$failed"
+}
+
+# rdma_run_suite BIN DRIVER SUITE [CASE...]
 rdma_run_suite() {
-  local bin=$1 driver=$2 suite=$3 options=() status=0 name="rdma/$2/$3"
-  shift 3
-  read -r -a options < <(rdma_suites | sed -n "s/^$driver $suite //p")
-  if [ "${#options[@]}" -eq 0 ]; then
-    echo "FAIL $name: there is no such suite; there are:"
+  local bin=$1 name=$2/$3 line
+  line=$(rdma_suites | grep "^$2 $3 ") || {
+    echo "FAIL rdma/$name: there is no such suite; there are:"
     rdma_suites | cut -d' ' -f1,2
     return 1
-  fi
-  tools/rdma_vm --driver "$driver" "${options[@]}" --timeout "${RDMA_SUITE_LIMIT:-900}" -- \
-    python3 -B "tools/rdma_vm_tests/$suite.py" "$bin" "$name/" "$@" || status=$?
-  # The suite itself fails with 1, after a line for each case.
-  [ "$status" -le 1 ] || echo "FAIL $name/machine: exit status $status"
-  return "$status"
+  }
+  shift 3
+  rdma_run_suites "$bin" "$line" -- "$@"
+}
+
+# rdma_run_all BIN: the suites of each driver in a machine, both at the same time. Most of a suite
+# is waiting, so that two processors serve both.
+rdma_run_all() {
+  local driver lines pids=() pid failed=0
+  for driver in rxe siw; do
+    mapfile -t lines < <(rdma_suites | grep "^$driver ")
+    rdma_run_suites "$1" "${lines[@]}" &
+    pids+=("$!")
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+  return "$failed"
 }
