@@ -42,6 +42,9 @@ struct RdmaTraffic {
   uint64_t receive_slots = 0;
   uint64_t receives_posted = 0;
   uint64_t receives_promised = 0;  // of them, given to peers as credits
+  uint64_t receives_lost = 0;      // that are, or may be, gone with queue pairs that had taken them
+  // Queue pairs of which the device did not say, in time, that they gave up what they took. Ever.
+  uint64_t silent_ends = 0;
 };
 
 struct RdmaPortStatus {

@@ -63,7 +63,8 @@ void AddTraffic(const RdmaTraffic& traffic, std::string& out) {
             traffic.completions, "\n  waits for credits ", traffic.credit_waits, ", for slots ",
             traffic.slot_waits, ", for memory ", traffic.memory_waits, "\n");
   StrAppend(&out, "  receives ", traffic.receives_posted, " posted of ", traffic.receive_slots,
-            ", ", traffic.receives_promised, " promised\n");
+            ", ", traffic.receives_promised, " promised, ", traffic.receives_lost, " lost with ",
+            traffic.silent_ends, " queue pairs\n");
 }
 
 void AddDevice(const RdmaDeviceStatus& device, std::string& out) {

@@ -30,7 +30,7 @@ TEST(DumpTextTest, TellsWhatAReportNeeds) {
         "\n  async events: port_err 1, port_active 2\n",
         "breaks: retry_exc_err 4, wr_flush_err 6\n",
         "\n  waits for credits 7, for slots 8, for memory 9\n",
-        "\n  receives 500 posted of 512, 64 promised\n",
+        "\n  receives 500 posted of 512, 64 promised, 3 lost with 2 queue pairs\n",
         "failures 1\n",
         "\ncopied_bytes sent_small 77\n",
         "\npolling adaptive\n",

@@ -43,6 +43,8 @@ void WriteTraffic(const RdmaTraffic& traffic, JsonWriter& json) {
   json.Field("receive_slots", traffic.receive_slots);
   json.Field("receives_posted", traffic.receives_posted);
   json.Field("receives_promised", traffic.receives_promised);
+  json.Field("receives_lost", traffic.receives_lost);
+  json.Field("silent_ends", traffic.silent_ends);
 }
 
 void WriteDevice(const RdmaDeviceStatus& device, JsonWriter& json) {

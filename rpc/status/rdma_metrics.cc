@@ -150,6 +150,12 @@ void AddTraffic(const Devices& devices, MetricFamilies& families) {
   OfEach(devices, families, [](const auto& device) { return device.traffic.receives_posted; });
   families.Gauge("farcall_rdma_receives_promised", "Those of them that peers may use.");
   OfEach(devices, families, [](const auto& device) { return device.traffic.receives_promised; });
+  families.Gauge("farcall_rdma_receives_lost",
+                 "Receives that are, or may be, gone with queue pairs that had taken them.");
+  OfEach(devices, families, [](const auto& device) { return device.traffic.receives_lost; });
+  counter("farcall_rdma_silent_ends_total",
+          "Queue pairs of which the device did not say in time that they gave up their receives.",
+          &RdmaTraffic::silent_ends);
 }
 
 }  // namespace

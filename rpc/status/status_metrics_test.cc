@@ -170,6 +170,8 @@ TEST(StatusMetricsTest, TellsOfEachDevice) {
   EXPECT_EQ(of("receive_slots"), 512);
   EXPECT_EQ(of("receives_posted"), 500);
   EXPECT_EQ(of("receives_promised"), 64);
+  EXPECT_EQ(of("receives_lost"), 3);
+  EXPECT_EQ(of("silent_ends_total"), 2);
   const std::string device = "{device=\"mlx5_0\",";
   EXPECT_EQ(metrics.At("farcall_rdma_breaks_total" + device + "status=\"retry_exc_err\"}"), 4);
   EXPECT_EQ(metrics.At("farcall_rdma_async_events_total" + device + "type=\"port_err\"}"), 1);

@@ -56,6 +56,8 @@ inline RdmaStatus SampleRdma() {
   traffic.receive_slots = 512;
   traffic.receives_posted = 500;
   traffic.receives_promised = 64;
+  traffic.receives_lost = 3;
+  traffic.silent_ends = 2;
   RdmaDeviceStatus down;
   down.name = "mlx5_1";
   down.link_layer = "InfiniBand";

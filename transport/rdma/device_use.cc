@@ -126,6 +126,7 @@ void DeviceUse::EndLanes() {
     ended_traffic_.receive_slots = 0;
     ended_traffic_.receives_posted = 0;
     ended_traffic_.receives_promised = 0;
+    ended_traffic_.receives_lost = 0;
     lanes_.clear();
     parts_.control.Post([this] { std::exchange(over_, nullptr)(); });
   };

@@ -85,10 +85,14 @@ void Lane::WhenDrained(MessageChannel& channel, absl::AnyInvocable<void()> done)
   drains_.push_back({&channel, std::move(done)});
 }
 
-void Lane::Forget(MessageChannel& channel) {
+void Lane::Forget(MessageChannel& channel, bool silent) {
   if (!Enrolled(channel)) return;
   for (int count = Look(); count > 0; count = Look()) HandleBatch(count);
   FinishDrains([&](const Drain& drain) { return drain.channel == &channel; });
+  if (silent && channel.own_queue() == nullptr) {
+    counters_.silent_ends.Add(1);
+    receives_->Doubt(channel.member());
+  }
   channel.Leave();
   room_.Give(NeedOf(channel));
   last_ = nullptr;
@@ -160,6 +164,7 @@ void Lane::CountBatch(int completions) {
   counters_.receive_slots.Set(receives_->used());
   counters_.receives_posted.Set(ledger.posted());
   counters_.receives_promised.Set(ledger.outstanding());
+  counters_.receives_lost.Set(receives_->lost());
 }
 
 void Lane::Handle(const ibv_wc& completion) {

@@ -72,8 +72,9 @@ class Lane final : private PollSource {
   // Calls `done` when all that the channel sent has completed and the completion queue was
   // empty afterwards, or when the channel is forgotten.
   void WhenDrained(MessageChannel& channel, absl::AnyInvocable<void()> done);
-  // The queue pair is destroyed. Handles the completions that are still there.
-  void Forget(MessageChannel& channel);
+  // The queue pair is destroyed. Handles the completions that are still there. `silent`: without
+  // the device's word that it has given up what it took of the shared receives.
+  void Forget(MessageChannel& channel, bool silent);
   // The pool has blocks for so many more shared receives; 0: there will be no more for now.
   void OnReceives(uint32_t more);
   // Ends polling. Nothing is enrolled.

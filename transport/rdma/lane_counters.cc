@@ -29,6 +29,8 @@ void LaneCounters::AddTo(RdmaTraffic& traffic) const {
   own.receive_slots = receive_slots.value();
   own.receives_posted = receives_posted.value();
   own.receives_promised = receives_promised.value();
+  own.receives_lost = receives_lost.value();
+  own.silent_ends = silent_ends.value();
   AddTraffic(own, traffic);
 }
 
@@ -48,6 +50,8 @@ void AddTraffic(const RdmaTraffic& more, RdmaTraffic& to) {
   to.receive_slots += more.receive_slots;
   to.receives_posted += more.receives_posted;
   to.receives_promised += more.receives_promised;
+  to.receives_lost += more.receives_lost;
+  to.silent_ends += more.silent_ends;
 }
 
 void AddPast(const RdmaDeviceStatus& past, RdmaDeviceStatus& to) {

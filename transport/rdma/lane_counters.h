@@ -33,6 +33,8 @@ struct LaneCounters {
   OwnCount receive_slots;
   OwnCount receives_posted;
   OwnCount receives_promised;
+  OwnCount receives_lost;
+  OwnCount silent_ends;
 
   // Adds all of it to `traffic`.
   void AddTo(RdmaTraffic& traffic) const;

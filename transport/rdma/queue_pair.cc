@@ -33,6 +33,7 @@ QueuePair::QueuePair(DeviceUse& use, std::shared_ptr<Lane> lane, CmId id, SetUp&
                                                 use.parts().copied)),
       set_up_(&set_up),
       drain_timer_([this] {
+        silent_ = takes_shared_;
         drained_ = true;
         DestroyIfOver();
       }) {
@@ -192,8 +193,8 @@ void QueuePair::DestroyIfOver() {
   // for a minute.
   windows_.clear();
   id_.reset();
-  lane_->loop().Post([self = shared_from_this()] {
-    self->lane_->Forget(*self->channel_);
+  lane_->loop().Post([self = shared_from_this(), silent = silent_] {
+    self->lane_->Forget(*self->channel_, silent);
     self->use_.parts().control.Post([self] { self->use_.Remove(*self); });
   });
 }

@@ -112,6 +112,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   SetUp* set_up_;
   State state_ = State::kSettingUp;
   bool takes_shared_ = false;  // holds receives of a shared queue until it says it does not
+  bool silent_ = false;        // which it has not, in time
   bool stopped_ = false;       // the data loop posts nothing any more
   bool drained_ = false;       // nor waits for a completion
   Timer drain_timer_;

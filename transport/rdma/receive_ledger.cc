@@ -58,10 +58,27 @@ void ReceiveLedger::Leave(Member member) {
   vacant_.push_back(member);
 }
 
+uint32_t ReceiveLedger::Doubt(Member member) {
+  const uint32_t receives = std::min(At(member).outstanding, posted_);
+  posted_ -= receives;
+  doubted_ += receives;
+  return receives;
+}
+
+void ReceiveLedger::Recount(uint32_t lost) {
+  posted_ += std::exchange(doubted_, 0);
+  posted_ -= std::min(posted_, lost);
+}
+
 void ReceiveLedger::OnPosted(uint32_t receives) { posted_ += receives; }
 
 void ReceiveLedger::OnConsumed(Member member) {
   State& state = At(member);
+  // A peer that sends without a credit finds those that are doubted.
+  if (posted_ == 0 && doubted_ > 0) {
+    --doubted_;
+    ++posted_;
+  }
   Check(posted_ > 0, "a receive that was used was posted");
   --posted_;
   // A peer that sends without a credit takes one of others; CreditFlow ends its connection.

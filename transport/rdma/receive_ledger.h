@@ -58,6 +58,16 @@ class ReceiveLedger {
   // is left in the completion queue. What it was given is free again.
   void Leave(Member member);
 
+  // Before Leave, where the device has not said that the queue pair gave up what it took: as many
+  // receives as its peer could still use may be gone with it. They count as none until Recount.
+  // Returns how many.
+  uint32_t Doubt(Member member);
+  // Of those that were doubted `lost` are gone, and the others there.
+  void Recount(uint32_t lost);
+  // One that was counted as gone has come.
+  void OnFound() { ++posted_; }
+  uint32_t doubted() const { return doubted_; }
+
   // `receives` were posted, new or again.
   void OnPosted(uint32_t receives);
   // A message with bytes came and took a receive; also one in error.
@@ -108,6 +118,7 @@ class ReceiveLedger {
   const Use use_;
   const uint32_t for_strangers_;
   uint32_t posted_ = 0;
+  uint32_t doubted_ = 0;  // and not in posted_
   uint32_t outstanding_ = 0;
   uint32_t claimed_ = 0;  // the sum of what each was given, or kMinimum if that is more
   uint32_t strange_ = 0;  // of claimed_, those of strangers

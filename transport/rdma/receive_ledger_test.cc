@@ -259,6 +259,42 @@ TEST(ReceiveLedgerTest, WhatAStrangerHasCountsUntilItIsUsed) {
   EXPECT_FALSE(ledger.Join(PeerTrust::kStranger).ok());
 }
 
+TEST(ReceiveLedgerTest, WhatMayBeGoneIsGivenToNobodyUntilItIsCounted) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(16);
+  const Member a = ledger.Join().value();
+  const Member b = ledger.Join().value();
+  EXPECT_EQ(ledger.Doubt(a), 4u);
+  ledger.Leave(a);
+  EXPECT_EQ(ledger.posted(), 12u);
+  EXPECT_EQ(ledger.doubted(), 4u);
+  EXPECT_TRUE(ledger.Join().ok());
+  EXPECT_TRUE(ledger.Join().ok());
+  EXPECT_FALSE(ledger.Join().ok()) << "it might wait for ever";
+  Use(ledger, b);
+  EXPECT_EQ(ledger.posted(), 12u);
+  ledger.Recount(/*lost=*/1);
+  EXPECT_EQ(ledger.posted(), 15u);
+  EXPECT_EQ(ledger.doubted(), 0u);
+  ledger.OnFound();
+  EXPECT_EQ(ledger.posted(), 16u);
+  EXPECT_TRUE(ledger.Join().ok());
+}
+
+TEST(ReceiveLedgerTest, AMessageWithoutACreditMayFindOneThatIsDoubted) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(8);
+  const Member a = ledger.Join().value();
+  const Member b = ledger.Join().value();
+  ledger.Doubt(a);
+  ledger.Leave(a);
+  for (int i = 0; i < 8; ++i) ledger.OnConsumed(b);
+  EXPECT_EQ(ledger.posted(), 0u);
+  EXPECT_EQ(ledger.doubted(), 0u);
+  ledger.Recount(/*lost=*/0);
+  EXPECT_EQ(ledger.posted(), 0u);
+}
+
 TEST(ReceiveLedgerDeathTest, OnlyMembersAreGivenReceives) {
   ReceiveLedger ledger(64);
   ledger.OnPosted(64);

@@ -24,7 +24,8 @@ ReceiveQueue::ReceiveQueue(BlockPool& pool, size_t device, Target target, uint32
                                   std::max(slots / kStrangersShare, ReceiveLedger::kMinimum))
                   : ReceiveLedger(member_slots, ReceiveLedger::Use::kSole)),
       blocks_(slots),
-      used_(slots) {
+      used_(slots),
+      stamps_(slots, kNotPosted) {
   Check((target.shared == nullptr) != (target.own == nullptr), "receives go to one queue");
   idle_.reserve(slots);
   empty_.reserve(slots);
@@ -35,11 +36,12 @@ ReceiveQueue::ReceiveQueue(BlockPool& pool, size_t device, Target target, uint32
 void ReceiveQueue::SetUsed(uint32_t used) {
   Check(used <= slots(), "a queue has so many slots");
   used_ = used;
-  while (!idle_.empty() && slots() - idle_.size() < used_) {
+  const uint32_t wanted = std::min(used_ + lost_, slots());
+  while (!idle_.empty() && slots() - idle_.size() < wanted) {
     empty_.push_back(idle_.back());
     idle_.pop_back();
   }
-  while (!empty_.empty() && slots() - idle_.size() > used_) {
+  while (!empty_.empty() && slots() - idle_.size() > wanted) {
     idle_.push_back(empty_.back());
     empty_.pop_back();
   }
@@ -47,19 +49,50 @@ void ReceiveQueue::SetUsed(uint32_t used) {
 
 // Whether the slot, which is not posted, is one too many.
 bool ReceiveQueue::Idle(uint32_t slot) {
-  if (slots() - idle_.size() <= used_) [[likely]] {
+  if (slots() - idle_.size() <= used_ + lost_) [[likely]] {
     return false;
   }
   idle_.push_back(slot);
   return true;
 }
 
+void ReceiveQueue::Doubt(ReceiveLedger::Member member) {
+  if (ledger_.Doubt(member) == 0) return;
+  doubt_ = next_stamp_;
+  recount_at_ = next_stamp_ + used_;
+}
+
+void ReceiveQueue::OnCame(uint32_t slot) {
+  const uint64_t stamp = std::exchange(stamps_[slot], kNotPosted);
+  if (stamp == kLost) [[unlikely]] {
+    --lost_;
+    ledger_.OnFound();
+  } else if (recount_at_ != 0 && stamp >= recount_at_) [[unlikely]] {
+    Recount();
+  }
+}
+
+void ReceiveQueue::Recount() {
+  recount_at_ = 0;
+  uint32_t lost = 0;
+  for (uint64_t& stamp : stamps_) {
+    if (stamp == kNotPosted || stamp >= doubt_) continue;
+    stamp = kLost;
+    ++lost;
+  }
+  ledger_.Recount(lost);
+  lost_ += lost;
+  SetUsed(used_);
+}
+
 BlockRef ReceiveQueue::Take(uint32_t slot) {
+  OnCame(slot);
   if (!Idle(slot)) empty_.push_back(slot);
   return std::move(blocks_[slot]);
 }
 
 void ReceiveQueue::Reuse(uint32_t slot, bool bare) {
+  OnCame(slot);
   // One that was bare is given to its member again, so it must be there.
   if (!bare && Idle(slot)) {
     blocks_[slot] = BlockRef();
@@ -98,6 +131,7 @@ bool ReceiveQueue::Post() {
   while (posted < ready_.size()) {
     const uint32_t some = PostSome(posted);
     if (some == 0) break;
+    for (uint32_t i = 0; i < some; ++i) stamps_[ready_[posted + i]] = next_stamp_++;
     posted += some;
   }
   ready_.erase(ready_.begin(), ready_.begin() + posted);

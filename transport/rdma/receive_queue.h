@@ -19,7 +19,13 @@ namespace farcall {
 // The receives of a shared queue, or of one queue pair: a block in each slot, posted; and the
 // ledger of what was promised out of them. A slot whose block was taken stays empty until the
 // pool has another one: that is how a full pool slows down the senders. It holds more slots
-// than it keeps posted at first, since few devices resize a queue. One thread at a time.
+// than it keeps posted at first, since few devices resize a queue.
+//
+// Some receives may be gone with a queue pair that took them (Doubt). A queue is first in, first
+// out: when all that was posted since has come, once around, what was posted before and has not
+// come is lost. Its slot stays as it is, since nobody knows that the device never writes to its
+// block; another takes its place. One that comes all the same is used as before. One thread at a
+// time.
 class ReceiveQueue {
  public:
   // One of the two.
@@ -61,6 +67,11 @@ class ReceiveQueue {
   bool Post();
 
   ReceiveLedger& ledger() { return ledger_; }
+  // The queue pair of the member ended, and its device did not say that it has given up what it
+  // took of the queue. Before the member leaves.
+  void Doubt(ReceiveLedger::Member member);
+  // Receives that are gone, or may be.
+  uint32_t lost() const { return lost_ + ledger_.doubted(); }
 
   // The lane's: since when Post has not been true.
   std::optional<TimePoint> starving_since;
@@ -76,6 +87,8 @@ class ReceiveQueue {
   static constexpr size_t kFirstUnknown = 64;
   static constexpr size_t kMostUnknown = 16'384;
 
+  void OnCame(uint32_t slot);
+  void Recount();
   bool Idle(uint32_t slot);
   uint32_t PostSome(uint32_t from);
   int PostChain(ibv_recv_wr* first, ibv_recv_wr** bad);
@@ -91,6 +104,14 @@ class ReceiveQueue {
   std::vector<uint32_t> empty_;  // slots without a block
   std::vector<uint32_t> ready_;  // slots with a block that is to be posted
   uint32_t bare_ = 0;            // of those, how many the ledger counts as posted
+  // Of each slot: its number among all that were posted; kNotPosted, kLost.
+  static constexpr uint64_t kNotPosted = 0;
+  static constexpr uint64_t kLost = ~uint64_t{0};
+  std::vector<uint64_t> stamps_;
+  uint64_t next_stamp_ = 1;
+  uint64_t doubt_ = 0;       // what was posted before this is doubted, until
+  uint64_t recount_at_ = 0;  // this comes; 0: nothing is
+  uint32_t lost_ = 0;
 };
 
 }  // namespace farcall

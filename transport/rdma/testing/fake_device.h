@@ -54,6 +54,7 @@ struct FakeDevice {
   FakeIbvDevice handle{};
   std::vector<Address> addresses;
   bool port_active;
+  bool keeps_receives = false;
   bool removed = false;
   bool flush_when_removed = false;
   FakeCounters counters;

@@ -118,6 +118,11 @@ void FakeFaults::SetPort(absl::string_view device, bool active) {
   world_.OnPathsChanged();
 }
 
+void FakeFaults::KeepReceives(absl::string_view device) {
+  std::lock_guard lock(world_.mutex);
+  world_.Device(device).keeps_receives = true;
+}
+
 void FakeFaults::RaiseEvent(absl::string_view device, ibv_event_type type) {
   std::lock_guard lock(world_.mutex);
   const FakeDevice& fake = world_.Device(device);

@@ -72,6 +72,10 @@ class FakeFaults {
   // a port that is down are lost, as by CutPath(kReported).
   void SetPort(absl::string_view device, bool active);
 
+  // From now on queue pairs of the device that err keep what they took of a shared receive queue,
+  // say nothing of it (no IBV_EVENT_QP_LAST_WQE_REACHED), and take it with them.
+  void KeepReceives(absl::string_view device);
+
   // To all who have the device open, and what is about queue pairs, completion queues or
   // shared receive queues for each that there is; nothing else happens to the device.
   void RaiseEvent(absl::string_view device, ibv_event_type type);

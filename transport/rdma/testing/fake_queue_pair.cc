@@ -152,7 +152,10 @@ void FakeQp::TakeAhead() {
 }
 
 void FakeQp::TellLastReceive() {
-  if (shared_ == nullptr || !device().options.last_wqe_events || device().removed) return;
+  if (shared_ == nullptr || !device().options.last_wqe_events || device().removed ||
+      device().keeps_receives) {
+    return;
+  }
   ibv_async_event event{};
   event.element.qp = this;
   event.event_type = IBV_EVENT_QP_LAST_WQE_REACHED;
@@ -163,7 +166,8 @@ void FakeQp::Destroy() {
   if (world_.memory.HasWindowFor(*this)) {
     world_.Violation("a queue pair was destroyed with a window bound for it: rxe waits a minute");
   }
-  if (!ahead_.empty() && device().options.last_wqe_events && !device().removed) {
+  if (!ahead_.empty() && device().options.last_wqe_events && !device().removed &&
+      !device().keeps_receives) {
     world_.Violation(
         "a queue pair was destroyed before IBV_EVENT_QP_LAST_WQE_REACHED: the shared queue has "
         "lost receives");

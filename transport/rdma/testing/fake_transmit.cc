@@ -249,7 +249,8 @@ void FakeQp::CompleteReceive(const FakeReceive& receive, ibv_wc_status status, c
 }
 
 bool FakeQp::CanFlush() const {
-  return Flushes() && (!sends_.answered() || !own_receives_.empty() || !ahead_.empty());
+  const bool gives_back = !ahead_.empty() && !device().keeps_receives;
+  return Flushes() && (!sends_.answered() || !own_receives_.empty() || gives_back);
 }
 
 void FakeQp::FlushOne() {
@@ -258,7 +259,7 @@ void FakeQp::FlushOne() {
     WriteLate(sends_.At(sends_.completed));
     return CompleteSend(IBV_WC_WR_FLUSH_ERR, 0);
   }
-  if (!ahead_.empty()) {
+  if (!ahead_.empty() && !device().keeps_receives) {
     CompleteReceive(ahead_.back(), IBV_WC_WR_FLUSH_ERR, nullptr, 0);
     ahead_.pop_back();
     if (ahead_.empty()) TellLastReceive();

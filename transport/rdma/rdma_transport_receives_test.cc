@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Receives of the shared queue that a device does not give back.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "gtest/gtest.h"
+#include "transport/rdma/rdma_transport.h"
+#include "transport/rdma/rdma_transport_testing.h"
+
+namespace farcall {
+namespace {
+
+class RdmaReceivesTest : public RdmaTransportTest {
+ protected:
+  RdmaTraffic TrafficOfB() {
+    harness_->DrainControl();
+    const RdmaStatus status = harness_->rdma().Status(std::chrono::seconds(10));
+    const auto found = std::find_if(status.devices.begin(), status.devices.end(),
+                                    [](const auto& device) { return device.name == "fakeB"; });
+    return found == status.devices.end() ? RdmaTraffic() : found->traffic;
+  }
+  void Connect(uint8_t token) {
+    const Offer offer = Await(Pass(token));
+    ASSERT_TRUE(offer.ok()) << offer.status();
+    ASSERT_TRUE(Dial(OnlyB(*offer), Pass(token)).ok());
+    Echo();
+  }
+  void Disconnect() {
+    client_.reset();
+    server_.reset();
+  }
+};
+
+// A step of those by which they grow.
+constexpr uint32_t kReceives = 128;
+
+TEST_F(RdmaReceivesTest, WhatGoesWithAQueuePairIsCountedAndReplaced) {
+  Start([](FakeFabricOptions&, RdmaRigOptions& rig) {
+    rig.rdma.shared_receives = kReceives;
+    rig.rdma.max_shared_receives = 2 * kReceives;
+  });
+  fabric().faults().KeepReceives("fakeB");
+  Connect(1);
+  Disconnect();
+  ASSERT_TRUE(harness_->Until([&] { return TrafficOfB().silent_ends == 1; }));
+  Connect(2);
+  EXPECT_GE(TrafficOfB().receives_lost, 2u) << "what it had taken";
+  for (int i = 0; i < 500 && TrafficOfB().receives_lost != 2; ++i) Echo();
+  const RdmaTraffic traffic = TrafficOfB();
+  EXPECT_EQ(traffic.receives_lost, 2u);
+  EXPECT_EQ(traffic.receive_slots, kReceives);
+  EXPECT_EQ(traffic.receives_posted, kReceives);
+}
+
+TEST_F(RdmaReceivesTest, AnEndInOrderLosesNone) {
+  Start();
+  for (const uint8_t round : {1, 2}) {
+    Connect(round);
+    Disconnect();
+    ASSERT_TRUE(harness_->Until([&] { return TrafficOfB().connections == 0; }));
+  }
+  EXPECT_EQ(TrafficOfB().silent_ends, 0u);
+  EXPECT_EQ(TrafficOfB().receives_lost, 0u);
+}
+
+}  // namespace
+}  // namespace farcall
