@@ -47,6 +47,9 @@ struct ConnectionInfo {
   Address local;
   Address peer;  // kNone for the client of a unix socket
   TransportKind transport = TransportKind::kTcp;
+  // Frames of the link travel on it: it goes over to RDMA whenever that is to be had. Else it is
+  // plain for as long as it lives.
+  bool linked = false;
   WhyNotRdma why_not_rdma = WhyNotRdma::kNotAsked;
   // What Explain(why_not_rdma) does not know: names and numbers of this case. May be empty.
   std::string why_detail;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
@@ -155,6 +156,10 @@ struct ConnectOptions {
   // What is shown to ListenOptions::verify when RDMA is asked for. Null, or an empty one: nothing.
   // With the loop held.
   std::function<std::string()> credential;
+  // With kPrefer: the reason why there is a plain connection, which this one would replace. It is
+  // linked (ConnectionInfo::linked), or the error has the reason why not. A peer that did not
+  // answer the hello (kPeerSilent) is asked again only if it has ever answered one.
+  std::optional<WhyNotRdma> instead_of;
 };
 
 struct ListenOptions {

@@ -125,17 +125,17 @@ class ClusterWorld {
     return peers;
   }
   // All who wait for a connection get one, or none.
-  void Connect() {
+  void Connect(const ConnectionInfo& info = {}) {
     while (!world.transport.attempts.empty()) {
       const std::string peer = world.transport.attempts.front().peer.ToString();
-      wires.push_back({peer, world.transport.Succeed()});
+      wires.push_back({peer, world.transport.Succeed(info)});
     }
     world.Run();
   }
-  void FailConnects() {
+  void FailConnects(const absl::Status& why = absl::UnavailableError("refused")) {
     const size_t waiting = world.transport.attempts.size();
     for (size_t i = 0; i < waiting; ++i) {
-      world.transport.Fail(absl::UnavailableError("refused"));
+      world.transport.Fail(why);
     }
     world.Run();
   }

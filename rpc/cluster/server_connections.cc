@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "transport/base/check.h"
+#include "transport/why_not_rdma.h"
 
 namespace farcall {
 namespace {
@@ -42,10 +43,14 @@ ServerConnections::ServerConnections(std::shared_ptr<const ClientSession::Enviro
       target_(TargetOf(server.node)),
       watcher_(watcher),
       dial_(std::make_shared<SharedDial>()),
-      idle_timer_([this] { OnIdleTimer(); }) {}
+      idle_timer_([this] { OnIdleTimer(); }),
+      relink_pace_(static_cast<uint64_t>(loop.now().time_since_epoch().count())),
+      relink_timer_([this] { Relink(); }) {}
 
 ServerConnections::~ServerConnections() {
   loop_.CancelTimer(idle_timer_);
+  loop_.CancelTimer(relink_timer_);
+  if (relinking_ != nullptr) relinking_->Retire();
   if (shared_ != nullptr) shared_->Retire();
   for (const Idle& idle : idle_) idle.session->Retire();
   for (const Session& session : taken_) session->Retire();
@@ -148,6 +153,7 @@ bool ServerConnections::Leave(const Session& session) {
     return false;
   }
   // The others go to the same server, or to the same one behind a name.
+  if (relinking_ != nullptr) Retire(std::exchange(relinking_, nullptr));
   if (shared_ != nullptr) std::exchange(shared_, nullptr)->Retire();
   for (const Idle& idle : std::exchange(idle_, {})) Retire(idle.session);
   // How they end says nothing of the server that comes next.
@@ -155,6 +161,78 @@ bool ServerConnections::Leave(const Session& session) {
   leaving_.insert(leaving_.end(), taken_.begin(), taken_.end());
   taken_.clear();
   return true;
+}
+
+void ServerConnections::OnReachable() {
+  RelinkLater();
+  watcher_.OnReachable(id_);
+}
+
+// Why one of those that calls may come to is plain, where that may pass.
+std::optional<WhyNotRdma> ServerConnections::Plain() const {
+  const auto passes = [](const Session& session) {
+    return session->plain() && RelinkPace::MayPass(*session->plain());
+  };
+  if (shared_ != nullptr && passes(shared_)) return shared_->plain();
+  for (const Session& session : taken_) {
+    if (passes(session)) return session->plain();
+  }
+  for (const Idle& idle : idle_) {
+    if (passes(idle.session)) return idle.session->plain();
+  }
+  return std::nullopt;
+}
+
+void ServerConnections::RelinkLater() {
+  if (relink_timer_.pending() || relinking_ != nullptr) return;
+  const std::optional<WhyNotRdma> why = Plain();
+  if (!why) return;
+  loop_.SetTimer(relink_timer_, loop_.now() + relink_pace_.Next(not_linked_why_.value_or(*why)));
+}
+
+void ServerConnections::Relink() {
+  const std::optional<WhyNotRdma> why = Plain();
+  if (!why) return;
+  if (!HasRoom() && !GiveUpAnIdleOne()) return RelinkLater();
+  relinking_ =
+      std::make_shared<ClientSession>(environment_, loop_, target_, &relink_observer_, dial_);
+  relinking_->ConnectInsteadOf(not_linked_why_.value_or(*why));
+}
+
+void ServerConnections::OnNotLinked(const absl::Status& why) {
+  if (CarriesReason(why)) not_linked_why_ = ReasonOf(why);
+  std::exchange(relinking_, nullptr)->Retire();
+  RelinkLater();
+}
+
+void ServerConnections::OnLinked() {
+  const Session session = std::exchange(relinking_, nullptr);
+  session->SetObserver(*this);
+  not_linked_why_.reset();
+  relink_pace_.OnLinked();
+  LeavePlain();
+  if (shared_ != nullptr && shared_->plain()) {
+    std::exchange(shared_, session)->Retire();
+  } else {
+    Keep(session);
+  }
+  OnReachable();
+}
+
+// Of those that carry one call each: none is used for another.
+void ServerConnections::LeavePlain() {
+  const auto is_plain = [](const Session& session) { return session->plain().has_value(); };
+  std::erase_if(idle_, [&](const Idle& idle) {
+    if (!is_plain(idle.session)) return false;
+    Retire(idle.session);
+    return true;
+  });
+  std::erase_if(taken_, [&](const Session& session) {
+    if (!is_plain(session)) return false;
+    session->Retire();
+    leaving_.push_back(session);
+    return true;
+  });
 }
 
 ServerConnections::Session ServerConnections::Probe() {

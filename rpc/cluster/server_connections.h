@@ -4,11 +4,13 @@
 #define FARCALL_RPC_CLUSTER_SERVER_CONNECTIONS_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "rpc/cluster/server_set.h"
 #include "rpc/session/client_session.h"
+#include "rpc/session/relink_pace.h"
 #include "rpc/session/shared_dial.h"
 #include "rpc/types.h"
 #include "transport/base/time.h"
@@ -28,6 +30,9 @@ class ServerWatcher {
 
 // The connections of a channel to one server, shared as each call's ConnectionType says. With
 // the loop held.
+//
+// Where RDMA is preferred, plain connections are replaced by one that is linked, as soon as there
+// is one: it is asked for at a slow pace. Calls on a plain one go on to their ends.
 class ServerConnections final : public SessionObserver {
  public:
   using Session = std::shared_ptr<ClientSession>;
@@ -56,7 +61,7 @@ class ServerConnections final : public SessionObserver {
   // shared one that was left for it, if any: calls on it go on to their ends.
   Session Probe();
 
-  void OnReachable() override { watcher_.OnReachable(id_); }
+  void OnReachable() override;
   void OnUnreachable(const absl::Status& why) override { watcher_.OnUnreachable(id_, why); }
 
  private:
@@ -64,7 +69,21 @@ class ServerConnections final : public SessionObserver {
     Session session;
     TimePoint since;
   };
+  // Of the session that is to replace plain ones. How it fails says nothing of the server.
+  struct RelinkObserver final : SessionObserver {
+    explicit RelinkObserver(ServerConnections& connections) : owner(connections) {}
+    void OnReachable() override { owner.OnLinked(); }
+    void OnUnreachable(const absl::Status& why) override { owner.OnNotLinked(why); }
+    ServerConnections& owner;
+  };
+
   Session Make();
+  std::optional<WhyNotRdma> Plain() const;
+  void RelinkLater();
+  void Relink();
+  void OnLinked();
+  void OnNotLinked(const absl::Status& why);
+  void LeavePlain();
   bool HasRoom();
   void ForgetEnded();
   bool GiveUpAnIdleOne();
@@ -84,6 +103,11 @@ class ServerConnections final : public SessionObserver {
   std::vector<Session> leaving_;  // the same, from before the server said that it stops
   std::vector<std::weak_ptr<ClientSession>> ending_;  // retired while they were dialling
   Timer idle_timer_;  // pending while there are idle ones; may fire early
+  RelinkObserver relink_observer_{*this};
+  Session relinking_;                         // null: none is being made
+  std::optional<WhyNotRdma> not_linked_why_;  // the last attempt
+  RelinkPace relink_pace_;
+  Timer relink_timer_;
 };
 
 }  // namespace farcall

@@ -147,6 +147,16 @@ void ClientSession::DialNow() {
        });
 }
 
+// How it goes says nothing of whether the server can be reached.
+void ClientSession::ConnectInsteadOf(WhyNotRdma plain) {
+  connecting_ = true;
+  self_ = shared_from_this();
+  ConnectOptions options = ToConnectOptions(*environment_, target_);
+  options.instead_of = plain;
+  Dial(environment_->parts, loop_, target_, options,
+       [self = self_](auto connection) { self->OnConnected(std::move(connection)); });
+}
+
 void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection) {
   connecting_ = false;
   WaitingFrames::Frames waiting = waiting_.TakeAll();
@@ -164,7 +174,11 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   oversized_ = OversizedFrame();
   landing_.Clear();
   connection_->Start(*this);
-  static_cast<void>(info_.Of(*connection_));
+  const ConnectionInfo& info = *info_.Of(*connection_);
+  plain_.reset();
+  if (!info.linked && RdmaWanted(environment_->options) == UseRdma::kPrefer) {
+    plain_ = info.why_not_rdma;
+  }
   for (auto& [call_id, frame] : waiting) {
     // One that finds no credential ends them all.
     if (calls_.Has(call_id)) Write(std::move(frame));
@@ -217,6 +231,7 @@ void ClientSession::FailSent(const absl::Status& why) {
 void ClientSession::OnClose(const absl::Status& why) {
   const std::shared_ptr<ClientSession> alive = shared_from_this();
   connection_ = nullptr;
+  plain_.reset();
   if (!std::exchange(closing_, false)) FailSent(why);
   if (connection_ == nullptr) info_.Forget();
   const bool probe = std::exchange(probe_when_closed_, false) && !retired_;

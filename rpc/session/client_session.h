@@ -69,6 +69,10 @@ class ClientSession final : public Connection::Handler,
   void Forget(uint64_t call_id);
   // Connects if there is no connection; the observer is told how that went.
   void Probe();
+  // Connects before any call, to take the place of a session whose connection is plain for that
+  // reason. Where this one would be plain too it fails, and only the observer is told.
+  void ConnectInsteadOf(WhyNotRdma plain);
+  void SetObserver(SessionObserver& observer) { observer_ = &observer; }
   // No call will be started any more; those that wait go on to their ends.
   void Retire();
 
@@ -77,6 +81,8 @@ class ClientSession final : public Connection::Handler,
   bool connecting() const { return connecting_; }
   // What is started now is sent at once.
   bool connected() const { return connection_ != nullptr && !closing_; }
+  // RDMA was asked for, and the connection cannot go over to it: why.
+  const std::optional<WhyNotRdma>& plain() const { return plain_; }
   const Target& target() const { return target_; }
   EventLoop& loop() const { return loop_; }
   // Of the connection; while there is none, of the last one, as far as that is known.
@@ -119,6 +125,7 @@ class ClientSession final : public Connection::Handler,
   std::shared_ptr<ClientSession> self_;  // while it has work
   std::unique_ptr<Connection> connection_;
   KeptInfo info_;
+  std::optional<WhyNotRdma> plain_;
   bool connecting_ = false;
   bool introduced_ = false;  // the credential went out on this connection
   // What the server of this connection takes at once, as far as it has said.

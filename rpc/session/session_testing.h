@@ -34,6 +34,7 @@ struct FakeWire final : std::enable_shared_from_this<FakeWire> {
   Buffer input;
   Buffer written;
   size_t landed = 0;  // bytes that came to lie where the handler wanted them
+  ConnectionInfo info;
   bool paused = false;
   bool closing = false;
   bool destroyed = false;
@@ -101,7 +102,7 @@ class FakeConnection final : public Connection {
   size_t backlog() const override { return wire_->written.size(); }
   BlockPool& pool() override { return pool_; }
   ConnectionInfo info() const override {
-    ConnectionInfo info;
+    ConnectionInfo info = wire_->info;
     info.peer = Address::Ipv4({192, 0, 2, 1}, 80);
     info.transport = TransportKind::kSimulated;
     return info;
@@ -139,8 +140,10 @@ class FakeTransport final : public Transport {
   void Fail(const absl::Status& why) {
     End([why](EventLoop&, OnConnect& done) { done(why); });
   }
-  std::shared_ptr<FakeWire> Succeed() {
+  // `info`: what the connection tells of itself, but for its ends.
+  std::shared_ptr<FakeWire> Succeed(const ConnectionInfo& info = {}) {
     auto wire = std::make_shared<FakeWire>();
+    wire->info = info;
     wire->loop = attempts.front().loop;
     End([this, wire](EventLoop& loop, OnConnect& done) {
       done(std::make_unique<FakeConnection>(loop, pool_, wire));

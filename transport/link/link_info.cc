@@ -17,6 +17,7 @@ ConnectionInfo LinkConnection::info() const {
     info.bytes_written -= std::min<uint64_t>(info.bytes_written, handshake_->bytes_written());
   }
   if (linked_ != nullptr) {
+    info.linked = true;
     linked_->Describe(info);
   } else {
     const absl::Status why = why_not_rdma();

@@ -18,8 +18,8 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "transport/base/backoff.h"
 #include "transport/base/time.h"
-#include "transport/link/backoff.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {

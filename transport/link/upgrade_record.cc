@@ -63,19 +63,26 @@ bool UpgradeRecord::KnownSilent(absl::string_view peer, TimePoint now) {
 
 void UpgradeRecord::RememberAnswering(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (answering_.size() >= kMostPeers) answering_.clear();
-  answering_.emplace(peer);
+  if (answered_.size() >= kMostPeers) answered_.clear();
+  answered_[std::string(peer)] = true;
   silent_.erase(std::string(peer));
 }
 
 void UpgradeRecord::ForgetAnswering(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  answering_.erase(std::string(peer));
+  const auto found = answered_.find(std::string(peer));
+  if (found != answered_.end()) found->second = false;
 }
 
 bool UpgradeRecord::KnownAnswering(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return answering_.contains(std::string(peer));
+  const auto found = answered_.find(std::string(peer));
+  return found != answered_.end() && found->second;
+}
+
+bool UpgradeRecord::HasAnswered(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return answered_.contains(std::string(peer));
 }
 
 bool UpgradeRecord::FirstStall(absl::string_view peer) {

@@ -51,6 +51,8 @@ class UpgradeRecord {
   void RememberAnswering(absl::string_view peer);
   void ForgetAnswering(absl::string_view peer);
   bool KnownAnswering(absl::string_view peer);
+  // Ever, as far as that is remembered.
+  bool HasAnswered(absl::string_view peer);
 
  private:
   bool FirstTime(absl::string_view peer, WhyNotRdma why);
@@ -67,7 +69,7 @@ class UpgradeRecord {
   // Guarded by mutex_.
   std::set<std::pair<std::string, WhyNotRdma>> logged_;
   std::map<std::string, TimePoint> silent_;
-  std::set<std::string> answering_;
+  std::map<std::string, bool> answered_;  // once; true: the last hello too
   std::set<std::string> stalled_peers_;
 };
 

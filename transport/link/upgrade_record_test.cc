@@ -111,6 +111,21 @@ TEST(UpgradeRecordTest, EventsTellEachTime) {
   EXPECT_EQ(all[1].times, 3u);
 }
 
+TEST(UpgradeRecordTest, WhoHasEverAnsweredIsKnownWhenItDoesNotAnswerAnyMore) {
+  UpgradeRecord record(nullptr);
+  record.ForgetAnswering("a");
+  EXPECT_FALSE(record.HasAnswered("a"));
+  record.RememberAnswering("a");
+  EXPECT_TRUE(record.KnownAnswering("a") && record.HasAnswered("a"));
+  record.ForgetAnswering("a");
+  EXPECT_FALSE(record.KnownAnswering("a"));
+  EXPECT_TRUE(record.HasAnswered("a"));
+  for (size_t i = 0; i < 2 * UpgradeRecord::kMostPeers; ++i) {
+    record.RememberAnswering(std::to_string(i));
+  }
+  EXPECT_FALSE(record.HasAnswered("a")) << "memory is bounded";
+}
+
 TEST(UpgradeRecordTest, NeedsNoLog) {
   UpgradeRecord record(nullptr);
   record.OnFallback("a", NotRdma(WhyNotRdma::kPeerOff, ""));

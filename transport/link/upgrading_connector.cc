@@ -39,6 +39,8 @@ void UpgradingConnector::Begin(const std::shared_ptr<UpgradingConnector>& self) 
   if (peer_.family() == AddressFamily::kUnix) {
     return OnProbed(NotRdma(WhyNotRdma::kNotForThisAddress, "a unix socket"));
   }
+  // Nobody waits for what replaces another connection.
+  patient_ = options_.instead_of && settings_->record->HasAnswered(peer_.ToString());
   loop_.SetTimer(timer_, loop_.now() + settings_->options.probe_timeout);
   settings_->rdma->Probe(loop_, [weak = std::weak_ptr(self)](const absl::Status& available) {
     if (const auto alive = weak.lock()) alive->OnProbed(available);
@@ -50,10 +52,12 @@ void UpgradingConnector::OnProbed(const absl::Status& available) {
   loop_.CancelTimer(timer_);
   plain_ = available;
   // What this host lacks is told first: it can be cured here.
-  if (plain_.ok() && settings_->record->KnownSilent(peer_.ToString(), loop_.now())) {
+  const bool silent = options_.instead_of == WhyNotRdma::kPeerSilent ||
+                      settings_->record->KnownSilent(peer_.ToString(), loop_.now());
+  if (plain_.ok() && silent && !patient_) {
     plain_ = NotRdma(WhyNotRdma::kPeerSilent, "it did not answer the hello of one before");
   }
-  if (!plain_.ok() && requires_rdma()) return Finish(plain_);
+  if (!plain_.ok() && !may_be_plain()) return Finish(plain_);
   Dial();
 }
 
@@ -73,7 +77,7 @@ void UpgradingConnector::OnConnected(absl::StatusOr<std::unique_ptr<Connection>>
                               {options_.credential, nullptr}};
   if (!plain_.ok()) return Finish(LinkConnection::Plain(std::move(parts), plain_));
   const UpgradeOptions& options = settings_->options;
-  patient_ = settings_->record->KnownAnswering(peer_.ToString());
+  if (!options_.instead_of) patient_ = settings_->record->KnownAnswering(peer_.ToString());
   const Duration timeout = patient_ ? std::max(options.hello_timeout, options.busy_hello_timeout)
                                     : options.hello_timeout;
   connection_ = LinkConnection::SayHello(std::move(parts), timeout,
@@ -90,7 +94,7 @@ void UpgradingConnector::OnHello(Handshaken::Kind kind) {
       loop_.SetTimer(timer_, loop_.now() + options_.timeout);
       return connection_->WhenUpgraded([this](const absl::Status& why) { OnUpgrade(why); });
     case Handshaken::Kind::kPlain:
-      if (requires_rdma()) return Finish(connection_->why_not_rdma());
+      if (!may_be_plain()) return Finish(connection_->why_not_rdma());
       return Finish(std::move(connection_));
     case Handshaken::Kind::kSilent:
     case Handshaken::Kind::kClosed:
@@ -107,7 +111,7 @@ void UpgradingConnector::OnHello(Handshaken::Kind kind) {
     record.RememberSilent(peer, now, now + settings_->options.silent_peer_memory);
   }
   plain_ = NotRdma(WhyNotRdma::kPeerSilent, "it did not answer the hello");
-  if (requires_rdma()) return Finish(plain_);
+  if (!may_be_plain()) return Finish(plain_);
   Dial();
 }
 

@@ -21,6 +21,7 @@ namespace farcall {
 //     |                                |  \--declined-> done, plain
 //     +--none: connect plainly <-------+ silent peer
 //
+// What would be plain is an error with require_rdma and ConnectOptions::instead_of.
 // Each step has a time of its own: probe_timeout, ConnectOptions::timeout, hello_timeout, and
 // ConnectOptions::timeout again for RDMA. What is slow at looking for devices or at
 // answering must not cost a connection that TCP would have given.
@@ -44,6 +45,7 @@ class UpgradingConnector {
   void OnTime();
   void Finish(absl::StatusOr<std::unique_ptr<Connection>> result);
   bool requires_rdma() const { return settings_->options.require_rdma; }
+  bool may_be_plain() const { return !requires_rdma() && !options_.instead_of; }
 
   EventLoop& loop_;
   Transport& tcp_;

@@ -3,6 +3,7 @@
 // Peers that know no hello, or half of one: whole connections in virtual time.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,9 +45,11 @@ class LinkHelloTest : public testing::Test {
   }
 
   // A client of the link, which sends "PRPC..." as soon as it may.
-  absl::Status Connect(const Address& peer, Duration timeout = seconds(1)) {
+  absl::Status Connect(const Address& peer, Duration timeout = seconds(1),
+                       std::optional<WhyNotRdma> instead_of = std::nullopt) {
     ConnectOptions options;
     options.timeout = timeout;
+    options.instead_of = instead_of;
     client_ = nullptr;
     EventLoop& loop = harness_.loops().at(0);
     return run_.TryConnect(peer, options, loop, [&](std::unique_ptr<Connection> connection) {
@@ -61,6 +64,11 @@ class LinkHelloTest : public testing::Test {
     return std::make_unique<RawServer>(harness_, harness_.transport(), [](RawPeer& server) {
       server.on_read = [](RawPeer& self) { self.Send(std::exchange(self.received, "")); };
     });
+  }
+
+  // Of an attempt to replace a plain connection, which is one for that reason.
+  absl::Status Replace(const Address& peer, WhyNotRdma reason) {
+    return Connect(peer, seconds(1), reason);
   }
 
   LinkHarness harness_;
@@ -163,6 +171,83 @@ TEST_F(LinkHelloTest, ASilentPeerIsRememberedForAMinute) {
   WaitFor(seconds(60));
   ASSERT_TRUE(Connect(server.address()).ok());
   EXPECT_TRUE(harness_.Until([&] { return server.peers.size() == 5; })) << "it was asked again";
+}
+
+// Answers hellos while it is awake.
+class Sleeper {
+ public:
+  explicit Sleeper(LinkHarness& harness)
+      : server_(harness, harness.tcp(), [this](RawPeer& peer) {
+          peer.on_read = [this](RawPeer& self) {
+            // Frames of the link follow.
+            if (!awake || self.received.size() < kHelloLeast || self.received[0] != '\xFA') return;
+            link::HelloAnswer answer;
+            answer.set_version(kLinkVersion);
+            answer.set_why(static_cast<uint32_t>(why_not));
+            answer.set_window(1 << 16);
+            self.received.clear();
+            self.Send(EncodeAnswer(answer));
+          };
+        }) {}
+  const Address& address() const { return server_.address(); }
+  size_t connections() const { return server_.peers.size(); }
+
+  bool awake = true;
+  WhyNotRdma why_not = WhyNotRdma::kInUse;  // it accepts
+
+ private:
+  RawServer server_;
+};
+
+TEST_F(LinkHelloTest, APeerThatHasEverAnsweredIsAskedAgainForALinkInsteadOfAPlainConnection) {
+  Sleeper server(harness_);
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_TRUE(info_.linked);
+  server.awake = false;
+  // The first is waited for patiently, the second is not, and makes it known as silent.
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(Connect(server.address()).ok());
+    EXPECT_FALSE(info_.linked);
+    EXPECT_EQ(info_.why_not_rdma, WhyNotRdma::kPeerSilent);
+  }
+  const size_t before = server.connections();
+  const absl::Status still = Replace(server.address(), WhyNotRdma::kPeerSilent);
+  EXPECT_EQ(ReasonOf(still), WhyNotRdma::kPeerSilent) << still;
+  EXPECT_EQ(server.connections(), before + 1) << "no other one, which would be plain";
+  server.awake = true;
+  EXPECT_TRUE(Replace(server.address(), WhyNotRdma::kPeerSilent).ok());
+  EXPECT_TRUE(info_.linked);
+}
+
+TEST_F(LinkHelloTest, APeerThatHasNeverAnsweredIsNotAskedAgainForALink) {
+  Sleeper server(harness_);
+  server.awake = false;
+  ASSERT_TRUE(Connect(server.address()).ok());
+  WaitFor(seconds(61));
+  const size_t before = server.connections();
+  const absl::Status refused = Replace(server.address(), WhyNotRdma::kPeerSilent);
+  EXPECT_EQ(ReasonOf(refused), WhyNotRdma::kPeerSilent) << refused;
+  EXPECT_EQ(server.connections(), before);
+}
+
+TEST_F(LinkHelloTest, APeerThatWasNeverAskedIsAskedOnceForALink) {
+  Sleeper server(harness_);
+  server.awake = false;
+  EXPECT_EQ(ReasonOf(Replace(server.address(), WhyNotRdma::kNoDevice)), WhyNotRdma::kPeerSilent);
+  EXPECT_EQ(server.connections(), 1u);
+  server.awake = true;
+  EXPECT_EQ(ReasonOf(Replace(server.address(), WhyNotRdma::kNoDevice)), WhyNotRdma::kPeerSilent);
+  EXPECT_EQ(server.connections(), 1u) << "it is known as silent for a minute";
+}
+
+TEST_F(LinkHelloTest, WhatIsDeclinedReplacesNothing) {
+  Sleeper server(harness_);
+  server.why_not = WhyNotRdma::kPeerHasNone;
+  const absl::Status declined = Replace(server.address(), WhyNotRdma::kPeerHasNone);
+  EXPECT_EQ(ReasonOf(declined), WhyNotRdma::kPeerHasNone) << declined;
+  server.why_not = WhyNotRdma::kInUse;
+  EXPECT_TRUE(Replace(server.address(), WhyNotRdma::kPeerHasNone).ok());
+  EXPECT_TRUE(info_.linked);
 }
 
 TEST_F(LinkHelloTest, APlainClientIsServedAtOnce) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_LINK_BACKOFF_H_
-#define FARCALL_TRANSPORT_LINK_BACKOFF_H_
+#ifndef FARCALL_TRANSPORT_BASE_BACKOFF_H_
+#define FARCALL_TRANSPORT_BASE_BACKOFF_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -41,4 +41,4 @@ class Backoff {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_LINK_BACKOFF_H_
+#endif  // FARCALL_TRANSPORT_BASE_BACKOFF_H_
