@@ -46,7 +46,7 @@ namespace farcall {
 namespace {
 
 // How often a destructor that has to wait says so.
-constexpr Duration kTellEvery = std::chrono::seconds(5);
+constexpr Duration kTellSessionsEvery = std::chrono::seconds(5);
 // How long the RDMA control loop and the other loops are waited for.
 constexpr Duration kStatusPatience = std::chrono::milliseconds(500);
 
@@ -163,7 +163,7 @@ Runtime::~Runtime() {
     return;
   }
   // Calls of destroyed channels go on to their ends, and need the loops until then.
-  while (const int left = machine_->sessions.WaitForNone(kTellEvery)) {
+  while (const int left = machine_->sessions.WaitForNone(kTellSessionsEvery)) {
     parts_.log(LogSeverity::kWarning,
                absl::StrCat("a runtime waits with its end for ", left,
                             " channels that were not destroyed or have calls under way"));

@@ -33,6 +33,8 @@ namespace farcall {
 namespace {
 
 const Duration kCloseTimeout = ConnectionOptions().close_timeout;
+// How often a destructor that has to wait says so.
+constexpr Duration kTellEvery = std::chrono::seconds(5);
 
 // A time that several waits share.
 class TimeLeft {
@@ -96,11 +98,17 @@ Server::~Server() {
   (void)Stop(Duration::zero());
   BeforeBlocking();
   core_->running.WaitForNone();
+  // Those of a loop that was held up for longer than Stop waits. They need the loop until they
+  // have closed, and its runtime may be destroyed next.
+  while (const int left = core_->connections.WaitForNone(kTellEvery)) {
+    core_->parts.log(LogSeverity::kWarning,
+                     absl::StrCat("a server waits with its end for ", left,
+                                  " connections, whose loops are held up by inline handlers"));
+  }
   core_->handlers = nullptr;
   core_->services.DropMessages();
-  // Here rather than with the core, whose last holder may hold a loop. A connection that
-  // did not close in time may still look at them.
-  if (core_->connections.count() == 0) core_->services.DestroyOwned();
+  // Here rather than with the core, whose last holder may hold a loop.
+  core_->services.DestroyOwned();
 }
 
 absl::Status Server::AddService(google::protobuf::Service* service, ServiceOwnership ownership) {

@@ -59,7 +59,9 @@ class Server {
   Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
-  // Stop(0), then waits for the handlers that are running. Not from a handler.
+  // Stop(0), then waits for the handlers that are running and until all connections have closed,
+  // which takes no longer than Stop says once inline handlers let their loops go on. Not from a
+  // handler.
   ~Server();
 
   // Before Start. A service that is not owned outlives the server. One that is owned is the

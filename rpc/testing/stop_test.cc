@@ -184,6 +184,27 @@ TEST(StopTest, DestroyingAServerWaitsForTheHandlersThatRun) {
   }
 }
 
+// For longer than Stop waits. What is left on its loop would end the process with the runtime.
+TEST(StopTest, ALoopThatAHandlerHoldsUpKeepsNoConnectionOfAServerThatHasGone) {
+  TestEvent entered;
+  TestEvent leave;
+  TestServer server(
+      [&](Controller& controller, const auto& request, auto& response, auto* done) {
+        entered.Signal();
+        EXPECT_TRUE(leave.Wait());
+        EchoBack(controller, request, response, done);
+      },
+      Inline());
+  RawPeer idle(server.address());
+  RawPeer asking(server.address());
+  ASSERT_TRUE(asking.Send(EchoFrame(1)));
+  ASSERT_TRUE(entered.Wait());
+  EXPECT_FALSE(server.server().Stop(milliseconds(0)).ok());
+  EXPECT_EQ(server.server().connection_count(), 2);
+  leave.Signal();
+  server.Destroy();
+}
+
 TEST(StopTest, AnAnswerAfterTheServerHasGoneIsDropped) {
   KeptAnswers kept;
   TestServer server(kept.Handler());
