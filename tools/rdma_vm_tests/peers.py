@@ -81,7 +81,7 @@ class Peer:
         self._stderr.seek(0)
         return self._stderr.read().decode(errors="replace").strip()
 
-    def ask(self, line, limit=60):
+    def ask(self, line, limit=300):
         try:
             self._process.stdin.write(line.encode() + b"\n")
             self._process.stdin.flush()
@@ -94,7 +94,7 @@ class Peer:
         self._process.stdin.write(line.encode() + b"\n")
         self._process.stdin.flush()
 
-    def end(self, line, limit=60):
+    def end(self, line, limit=300):
         return self._answer(line, limit)
 
     def _answer(self, line, limit):
@@ -144,9 +144,9 @@ class Client(Peer):
 
     def wait_for(self, what, seconds=30):
         """Until all connections are so: rdma, tcp, failed or the name of a reason."""
-        state = self.ask("await %s %d" % (what, min(seconds, 5)), 60)
+        state = self.ask("await %s %d" % (what, min(seconds, 5)), 300)
         if not _is(state, what) and not (what == "rdma" and state["why"] in HOPELESS):
-            state = self.ask("await %s %d" % (what, seconds), seconds + 60)
+            state = self.ask("await %s %d" % (what, seconds), seconds + 300)
         if not _is(state, what):
             raise Trouble("waited %d s for %s: %s; log: %s"
                           % (seconds, what, state, self.log()[-1500:]))  # fmt: skip

@@ -74,12 +74,12 @@ def five_hundred_at_once():
     """All calls succeed, over TCP as long as RDMA is not there; then all have RDMA."""
     with Server(B, "--threads=2") as server, Client(A, B.address(), "--threads=2") as client:
         client.ask("open 4")
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         near, far = Kept(client, A.device()), Kept(server, B.device())
         before = near.now(), far.now()
         client.ask("open 504")
         client.calls(1)
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         counts = client.calls(1)
         suite.check(counts["tcp"] == "0", "some calls went by TCP: %s" % counts)
         _check_cost(near, before[0], 500)
@@ -105,12 +105,12 @@ def a_thousand_idle():
         A, B.address(), *options, before=many
     ) as client:
         client.ask("open 4")
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         near, far = Kept(client, A.device()), Kept(server, B.device())
         before = near.now(), far.now()
         for connections in (504, 1004):
             client.ask("open %d" % connections)
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma", 240)
         each = _check_cost(near, before[0], 1000), _check_cost(far, before[1], 1000)
         used = _cpu(client, server)
         time.sleep(3)
@@ -125,12 +125,12 @@ def a_thousand_idle():
 
 def a_thousand_come_and_go():
     with Server(B) as server, Client(A, B.address()) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         client.ask("open 100")
         client.calls(1)
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         client.ask("open 1")
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         near, far = Kept(client, A.device()), Kept(server, B.device())
         time.sleep(1.5)
         before = near.now(), far.now()
@@ -138,9 +138,9 @@ def a_thousand_come_and_go():
             client.ask("open 100")
             client.calls(1)
             if i == 4:
-                client.wait_for("rdma", 60)
+                client.wait_for("rdma", 240)
         client.ask("open 1")
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         _settle(near, before[0])
         _settle(far, before[1])
         server.check()
@@ -157,19 +157,20 @@ def receives_are_used_up():
             state = client.ask("state")
         suite.check(state["rdma"] == "4" and state["tcp"] == "12", "not four: %s" % state)
         told = client.log() + server.log()
-        suite.check("posted receives" in told, "another reason: %s" % told[-1000:])
+        # All receives, or the share of those that have not made a call yet.
+        suite.check("capacity" in told and "receives" in told, "another reason: %s" % told[-1000:])
         client.calls(20, 5000, 4)
         client.ask("open 4")
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         server.check()
 
 
 def receives_grow():
     with Server(B) as server, Client(A, B.address()) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         client.ask("open 200")
         client.calls(2)
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         client.calls(5, 20000, 2)
         server.check()
 
@@ -179,7 +180,7 @@ def descriptors_are_used_up():
     with Server(B, before=("prlimit", "--nofile=64")) as server, Client(
         A, B.address()
     ) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma", 240)
         client.ask("open 100")
         client.begin("calls 3 0 1")
         end = time.monotonic() + 20
