@@ -294,6 +294,7 @@ TEST(RoutedCallTest, ARequestThatTheServerFindsTooLargeIsNotSentAgain) {
   EXPECT_EQ(first.ends, 1);
   EXPECT_EQ(first.controller.retried_count(), 0);
   const auto& second = world.Start();
+  world.world.Run();
   EXPECT_EQ(second.ends, 1) << "it is refused here";
   EXPECT_EQ(second.controller.ErrorCode(), kBadRequest);
   EXPECT_EQ(second.controller.retried_count(), 0);
