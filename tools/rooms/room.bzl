@@ -13,7 +13,7 @@ Reading the headers of Abseil, protobuf and GoogleTest takes longer than compili
 files say. With --config=joined, which all configurations have but the default and clang's, several
 sources of a target are compiled as one file. So a library's sources do not use each other's names
 in unnamed namespaces; each test has a namespace of its own. Who forgets to include a header is
-found by clang, which compiles each file alone.
+found by clang, which compiles each file of the libraries alone, or in tests by the default.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
