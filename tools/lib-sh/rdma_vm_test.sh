@@ -162,19 +162,50 @@ expect "no machine" "$status:$output" "1:*FAIL rdma/rxe/a/machine: exit status 1
 FAIL rdma/machine: not run: rxe b --nat --pairs 2; rxe c --nat; "
 suites "0 2" rdma_run_suites BIN "${three[@]}"
 expect "a suite that says nothing" "$status:$output" "1:*FAIL rdma/machine: not run: rxe c --nat; "
+# All suites, those of "$fails" without success; "asked rxe hosts" for each that runs.
+for program in rpc/testing/rdma_peer/rdma_peer transport/rdma/device_conformance_test; do
+  mkdir -p "$room/root/bin/${program%/*}"
+  echo one >"$room/root/bin/$program"
+done
 all() {
   rdma_run_suites() {
-    printf '%s\n' "${@:2}"
-    [[ $2 != $fails* ]]
+    local line driver suite
+    for line in "${@:2}"; do
+      read -r driver suite _ <<<"$line"
+      echo "asked $driver $suite"
+      case $driver/$suite in
+        $fails) echo "FAIL rdma/$driver/$suite/case: no" ;;
+        *) echo "PASS rdma/$driver/$suite/case (0.1 s)" ;;
+      esac
+      echo "TOOK rdma/$driver/$suite/total (1.0 s)"
+    done
+    [[ $2 != ${fails%/*}* ]]
   }
-  rdma_run_all BIN
+  rdma_run_all bin
 }
-fails=none suites "" all
-expect "all suites are run" "$status:$(sort <<<"$output")" \
-  "0:$(. "$tools/lib-sh/rdma_vm/suites.sh" && rdma_suites | sort)"
-for fails in rxe siw; do
-  suites "" all
-  expect "a suite of $fails fails" "$status" 1
-done
+known=$(. "$tools/lib-sh/rdma_vm/suites.sh" && rdma_suites | cut -d' ' -f1,2 | sort)
+asked() { sed -n 's/^asked //p' <<<"$output" | sort; }
+fails=rxe/hosts
+suites "" all
+expect "all suites are run" "$(asked)" "$known"
+expect "one of them fails" "$status" 1
+fails=none
+suites "" all
+expect "what has passed is not run again" "$status:$(asked)" "0:rxe hosts"
+expect "and is told" "$(grep -c '^PASS .*/case (passed before)$' <<<"$output")" \
+  $(($(wc -l <<<"$known") - 1))
+echo two >"$room/root/bin/rpc/testing/rdma_peer/rdma_peer"
+suites "" all
+expect "a program changes" "$(asked)" "$(grep -v conformance <<<"$known")"
+echo >>"$room/root/tools/rdma_vm"
+suites "" all
+expect "a script changes" "$(asked)" "$known"
+BAZEL_FLAGS="--a --nocache_test_results" suites "" all
+expect "all again, as asked" "$(asked)" "$known"
+suites "" all
+expect "nothing changed" "$status:$(asked)" "0:"
+fails=siw/nat
+BAZEL_FLAGS=--nocache_test_results suites "" all
+expect "one of the other driver fails" "$status" 1
 
 [ "$failures" -eq 0 ] && echo PASSED

@@ -3,6 +3,8 @@
 # The suites that run on real RDMA devices, those of a driver in one machine. Source it from the
 # repository's root.
 
+. "$(dirname "${BASH_SOURCE[0]}")/verdicts.sh"
+
 # What the suites run in the guest.
 rdma_suite_targets=(
   //rpc/testing/rdma_peer
@@ -95,12 +97,18 @@ rdma_run_suite() {
 }
 
 # rdma_run_all BIN: the suites of each driver in a machine, both at the same time. Most of a suite
-# is waiting, so that two processors serve both.
+# is waiting, so that two processors serve both. What has passed with the same programs is not run.
 rdma_run_all() {
-  local driver lines pids=() pid failed=0
+  local bin=$1 driver line suites lines pids=() pid failed=0
   for driver in rxe siw; do
-    mapfile -t lines < <(rdma_suites | grep "^$driver ")
-    rdma_run_suites "$1" "${lines[@]}" &
+    mapfile -t suites < <(rdma_suites | grep "^$driver ")
+    lines=()
+    for line in "${suites[@]}"; do
+      passed_before "$bin" "$line" || lines+=("$line")
+    done
+    [ "${#lines[@]}" -gt 0 ] || continue
+    { rdma_run_suites "$bin" "${lines[@]}" | keep_verdicts "$bin" "${lines[@]}"
+      exit "${PIPESTATUS[0]}"; } &
     pids+=("$!")
   done
   for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
