@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
+#include "transport/rdma/queue_pair_creation.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -32,6 +33,22 @@ DeviceUse::DeviceUse(const RdmaParts& parts, RdmaDevice& device, absl::AnyInvoca
 
 DeviceUse::~DeviceUse() {
   Check(pairs_.empty() && lanes_.empty(), "a device is used no more when its use ends");
+}
+
+absl::StatusOr<std::shared_ptr<QueuePair>> DeviceUse::CreatePair(EventLoop& loop, CmId& id,
+                                                                 QueuePair::SetUp& set_up) {
+  auto lane = LaneOf(loop);
+  if (!lane.ok()) return lane.status();
+  const auto created = CreateQueuePair(parts_, device_, has_windows(), **lane, *id);
+  if (!created.ok()) return created.status();
+  QueuePair::Events events{.device_removed = [this] { OnRemoval(); },
+                           .windows_failed = [this] { GiveUpWindows(); },
+                           .forgotten = [this](QueuePair& pair) { Remove(pair); }};
+  auto pair = std::make_shared<QueuePair>(parts_, device_, *std::move(lane), std::move(id),
+                                          *created, set_up, std::move(events));
+  ++pairs_ever_;
+  pairs_[pair.get()] = pair;
+  return pair;
 }
 
 absl::StatusOr<std::shared_ptr<Lane>> DeviceUse::LaneOf(EventLoop& loop) {
@@ -74,11 +91,6 @@ std::vector<EventLoop*> DeviceUse::Loops() const {
   std::vector<EventLoop*> loops;
   for (const auto& [loop, lane] : lanes_) loops.push_back(loop);
   return loops;
-}
-
-void DeviceUse::Add(const std::shared_ptr<QueuePair>& pair) {
-  ++pairs_ever_;
-  pairs_[pair.get()] = pair;
 }
 
 void DeviceUse::AddTo(RdmaDeviceStatus& status) const {

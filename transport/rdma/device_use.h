@@ -35,27 +35,21 @@ class DeviceUse {
   DeviceUse& operator=(const DeviceUse&) = delete;
   ~DeviceUse();
 
-  const RdmaParts& parts() const { return parts_; }
   RdmaDevice& device() const { return device_; }
-  // Whether its queue pairs may have memory windows; not any more once it has failed to bind one.
-  bool has_windows() const;
-  void GiveUpWindows();
   // No longer to be used.
   bool ending() const { return ending_; }
   // It has no queue pair, by which rdma_cm would tell of the device's removal.
   bool idle() const { return pairs_.empty() && !ending_; }
 
-  // Made at first need: milliseconds.
-  absl::StatusOr<std::shared_ptr<Lane>> LaneOf(EventLoop& loop);
+  // For a connection of `loop`. `id` has the device, and is moved from if this succeeds; else the
+  // error is a reason (why_not_rdma.h). Milliseconds, where it is the loop's first.
+  absl::StatusOr<std::shared_ptr<QueuePair>> CreatePair(EventLoop& loop, CmId& id,
+                                                        QueuePair::SetUp& set_up);
 
   std::vector<EventLoop*> Loops() const;
 
   // Adds what it counted, and what there is now.
   void AddTo(RdmaDeviceStatus& status) const;
-
-  // Its queue pairs, from creation until they are forgotten.
-  void Add(const std::shared_ptr<QueuePair>& pair);
-  void Remove(QueuePair& pair);
 
   // The device went away: connections break, nothing is waited for.
   void OnRemoval();
@@ -63,6 +57,12 @@ class DeviceUse {
   void End(QueuePair::Ending how, const absl::Status& why);
 
  private:
+  // Made at first need: milliseconds.
+  absl::StatusOr<std::shared_ptr<Lane>> LaneOf(EventLoop& loop);
+  // Whether its queue pairs may have memory windows; not any more once it has failed to bind one.
+  bool has_windows() const;
+  void GiveUpWindows();
+  void Remove(QueuePair& pair);
   void OnNews(const AsyncSource::News& news);
   bool HasQueue(const void* queue) const;
   std::shared_ptr<QueuePair> Find(uint32_t number) const;
@@ -76,7 +76,7 @@ class DeviceUse {
   absl::AnyInvocable<void()> over_;
   std::unique_ptr<AsyncSource> events_;
   absl::flat_hash_map<EventLoop*, std::shared_ptr<Lane>> lanes_;
-  absl::flat_hash_map<QueuePair*, std::shared_ptr<QueuePair>> pairs_;
+  absl::flat_hash_map<QueuePair*, std::shared_ptr<QueuePair>> pairs_;  // until they are forgotten
   uint64_t pairs_ever_ = 0;
   bool lost_ = false;  // it went away, or failed
   bool windows_given_up_ = false;

@@ -194,9 +194,7 @@ absl::Status Dial::ResolveRoute() {
 absl::Status Dial::MakePair() {
   const auto use = host_.UseOf(id_->verbs);
   if (!use.ok()) return use.status();
-  auto lane = (*use)->LaneOf(loop_);
-  if (!lane.ok()) return lane.status();
-  auto pair = QueuePair::Create(**use, *std::move(lane), id_, *this);
+  auto pair = (*use)->CreatePair(loop_, id_, *this);
   if (!pair.ok()) return pair.status();
   pair_ = *std::move(pair);
   pair_->Enroll(std::nullopt);

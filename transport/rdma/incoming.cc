@@ -53,9 +53,7 @@ absl::Status Incoming::MakePair(const ConnectData& data) {
   if (!set.ok()) return set;
   const auto use = host_.UseOf(id_->verbs);
   if (!use.ok()) return use.status();
-  auto lane = (*use)->LaneOf(*admitted_.loop);
-  if (!lane.ok()) return lane.status();
-  auto pair = QueuePair::Create(**use, *std::move(lane), id_, *this);
+  auto pair = (*use)->CreatePair(*admitted_.loop, id_, *this);
   if (!pair.ok()) return pair.status();
   pair_ = *std::move(pair);
   pair_->Enroll(data.receives, admitted_.trust);

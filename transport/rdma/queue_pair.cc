@@ -6,32 +6,21 @@
 
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
-#include "transport/rdma/device_use.h"
-#include "transport/rdma/queue_pair_creation.h"
 #include "transport/rdma/rdma_connection.h"
 
 namespace farcall {
 
-absl::StatusOr<std::shared_ptr<QueuePair>> QueuePair::Create(DeviceUse& use,
-                                                             std::shared_ptr<Lane> lane, CmId& id,
-                                                             SetUp& set_up) {
-  const auto created = CreateQueuePair(use, *lane, *id);
-  if (!created.ok()) return created.status();
-  std::shared_ptr<QueuePair> pair(new QueuePair(use, std::move(lane), std::move(id), set_up,
-                                                created->limits, created->own_receives));
-  use.Add(pair);
-  return pair;
-}
-
-QueuePair::QueuePair(DeviceUse& use, std::shared_ptr<Lane> lane, CmId id, SetUp& set_up,
-                     const MessageChannel::Limits& limits, uint32_t own_slots)
-    : use_(use),
+QueuePair::QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<Lane> lane,
+                     CmId id, const CreatedQueuePair& created, SetUp& set_up, Events events)
+    : parts_(parts),
+      device_(device),
       lane_(std::move(lane)),
       id_(std::move(id)),
-      channel_(std::make_shared<MessageChannel>(use.parts().api, use.parts().pool,
-                                                use.device().index(), *id_->qp, limits, own_slots,
-                                                use.parts().copied)),
+      channel_(std::make_shared<MessageChannel>(parts.api, parts.pool, device.index(), *id_->qp,
+                                                created.limits, created.own_receives,
+                                                parts.copied)),
       set_up_(&set_up),
+      events_(std::move(events)),
       drain_timer_([this] {
         silent_ = takes_shared_;
         drained_ = true;
@@ -55,7 +44,7 @@ std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
   std::vector<ibv_mw*> made;
   if (!terms().RefersTo(peer)) return made;
   while (windows_.size() < terms().windows) {
-    auto window = CreateMemoryWindow(use_.parts().api, use_.device().pd());
+    auto window = CreateMemoryWindow(parts_.api, device_.pd());
     if (!window.ok()) break;
     made.push_back(window->get());
     windows_.push_back(*std::move(window));
@@ -67,8 +56,8 @@ std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
 void QueuePair::Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust) {
   if (const ReceiveQueue* const own = channel_->own_queue()) {
     // So that its receives find blocks that the device knows. Where not, it is not enrolled.
-    use_.parts().pool.Reserve(kReceiveBlock, own->slots()).IgnoreError();
-    use_.parts().registrar.RegisterPending().IgnoreError();
+    parts_.pool.Reserve(kReceiveBlock, own->slots()).IgnoreError();
+    parts_.registrar.RegisterPending().IgnoreError();
   }
   // Its peer may send as soon as it is accepted.
   if (peer) takes_shared_ = MayHoldShared();
@@ -78,7 +67,7 @@ void QueuePair::Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust) {
     if (status.ok() && peer) {
       self->channel_->Open(self->terms(), *peer, /*initiator=*/false, std::move(windows));
     }
-    self->use_.parts().control.Post([self, status = Detached(status)] {
+    self->parts_.control.Post([self, status = Detached(status)] {
       if (self->set_up_ != nullptr) self->set_up_->OnEnrolled(status);
     });
   });
@@ -91,7 +80,7 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
   set_up_ = nullptr;
   takes_shared_ = MayHoldShared();
   SetRnrTimer();
-  info.device = use_.device().name();
+  info.device = device_.name();
   lane_->loop().Post([self = shared_from_this(), peer, options, info = std::move(info),
                       deliver = std::move(deliver),
                       windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
@@ -103,7 +92,7 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
     self->channel_->Send(nothing, /*fin=*/false);
     // The connection may outlive this pair, its lane and its device, if its handler has not
     // read to its end: it holds none of them.
-    auto retire = [weak = self->weak_from_this(), &control = self->use_.parts().control] {
+    auto retire = [weak = self->weak_from_this(), &control = self->parts_.control] {
       control.Post([weak] {
         const auto alive = weak.lock();
         if (alive == nullptr) return;
@@ -111,7 +100,7 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
       });
     };
     deliver(std::make_unique<RdmaConnection>(
-        RdmaConnection::Parts{self->lane_->loop(), self->use_.parts().pool, self->channel_,
+        RdmaConnection::Parts{self->lane_->loop(), self->parts_.pool, self->channel_,
                               std::move(retire), options, std::move(info)}));
   });
 }
@@ -129,7 +118,7 @@ void QueuePair::Retire(Ending ending, const absl::Status& why) {
   state_ = State::kStopping;
   if (set_up_ != nullptr) std::exchange(set_up_, nullptr)->OnLost(why);
   if (ending == Ending::kDrain) Disconnect();
-  EventLoop& control = use_.parts().control;
+  EventLoop& control = parts_.control;
   control.SetTimer(drain_timer_, control.now() + kDrainTime);
   lane_->loop().Post([self = shared_from_this(), why = Detached(why), &control] {
     self->lane_->Break(*self->channel_, why);
@@ -146,14 +135,14 @@ void QueuePair::OnLastReceive() {
 }
 
 bool QueuePair::MayHoldShared() const {
-  return lane_->shared_receives() != nullptr && use_.device().info().tells_last_receive();
+  return lane_->shared_receives() != nullptr && device_.info().tells_last_receive();
 }
 
 // What completes from here on was posted before.
 void QueuePair::Drain() {
   lane_->loop().Post([self = shared_from_this()] {
     self->lane_->WhenDrained(*self->channel_, [self] {
-      self->use_.parts().control.Post([self] {
+      self->parts_.control.Post([self] {
         self->drained_ = true;
         self->DestroyIfOver();
       });
@@ -162,7 +151,7 @@ void QueuePair::Drain() {
 }
 
 void QueuePair::OnCmNews(const CmNews& news) {
-  if (news.type == RDMA_CM_EVENT_DEVICE_REMOVAL) return use_.OnRemoval();
+  if (news.type == RDMA_CM_EVENT_DEVICE_REMOVAL) return events_.device_removed();
   if (set_up_ != nullptr) return set_up_->OnSetUpNews(news);
   if (state_ == State::kOpen && news.type == RDMA_CM_EVENT_DISCONNECTED) {
     Break(absl::UnavailableError("the peer disconnected"));
@@ -172,30 +161,30 @@ void QueuePair::OnCmNews(const CmNews& news) {
 // rdma_cm leaves it at 655 ms. Not every device has it: iWARP has nothing of the kind.
 void QueuePair::SetRnrTimer() {
   ibv_qp_attr attributes{};
-  attributes.min_rnr_timer = use_.parts().options.min_rnr_timer;
-  use_.parts().api.ibv.modify_qp(id_->qp, &attributes, IBV_QP_MIN_RNR_TIMER);
+  attributes.min_rnr_timer = parts_.options.min_rnr_timer;
+  parts_.api.ibv.modify_qp(id_->qp, &attributes, IBV_QP_MIN_RNR_TIMER);
 }
 
 // Fails where it was never connected, and on devices that are gone.
 void QueuePair::Disconnect() {
-  use_.parts().api.rdma.disconnect(id_.get());
+  parts_.api.rdma.disconnect(id_.get());
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_ERR;
-  use_.parts().api.ibv.modify_qp(id_->qp, &attributes, IBV_QP_STATE);
+  parts_.api.ibv.modify_qp(id_->qp, &attributes, IBV_QP_STATE);
 }
 
 void QueuePair::DestroyIfOver() {
   if (!stopped_ || !drained_ || state_ != State::kStopping) return;
   state_ = State::kDestroyed;
-  if (channel_->windows_failed()) use_.GiveUpWindows();
-  use_.parts().control.CancelTimer(drain_timer_);
+  if (channel_->windows_failed()) events_.windows_failed();
+  parts_.control.CancelTimer(drain_timer_);
   // First, bound or not: in rxe a bound window holds its queue pair, whose end would wait for it
   // for a minute.
   windows_.clear();
   id_.reset();
   lane_->loop().Post([self = shared_from_this(), silent = silent_] {
     self->lane_->Forget(*self->channel_, silent);
-    self->use_.parts().control.Post([self] { self->use_.Remove(*self); });
+    self->parts_.control.Post([self] { self->events_.forgotten(*self); });
   });
 }
 

@@ -10,8 +10,8 @@
 // waits (kDrainTime at most) until the device has given up the receives that it took from a
 // shared queue (IBV_EVENT_QP_LAST_WQE_REACHED: without it they are lost to the queue) and what
 // was posted has completed. Destroyed: the device reads and writes nothing more for it.
-// Forgotten: the lane has seen its last completion, and its buffers are free. It keeps itself
-// alive until then, in its DeviceUse.
+// Forgotten: the lane has seen its last completion, and its buffers are free. Until then its
+// owner (DeviceUse) keeps it alive.
 
 #ifndef FARCALL_TRANSPORT_RDMA_QUEUE_PAIR_H_
 #define FARCALL_TRANSPORT_RDMA_QUEUE_PAIR_H_
@@ -23,19 +23,19 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "transport/connection_info.h"
 #include "transport/loop/event_loop.h"
 #include "transport/rdma/cm_source.h"
+#include "transport/rdma/device.h"
 #include "transport/rdma/lane.h"
 #include "transport/rdma/message_channel.h"
 #include "transport/rdma/private_data.h"
+#include "transport/rdma/queue_pair_creation.h"
+#include "transport/rdma/rdma_parts.h"
 #include "transport/rdma/verbs/owned.h"
 #include "transport/transport.h"
 
 namespace farcall {
-
-class DeviceUse;
 
 // All with the control loop held.
 class QueuePair final : public std::enable_shared_from_this<QueuePair>, private CmHandler {
@@ -53,6 +53,15 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
    protected:
     ~SetUp() = default;
   };
+  // What its owner is told.
+  struct Events {
+    // By rdma_cm. It may be retired by this.
+    absl::AnyInvocable<void()> device_removed;
+    // The device has failed to bind one of its memory windows.
+    absl::AnyInvocable<void()> windows_failed;
+    // The last. The owner may let go of it.
+    absl::AnyInvocable<void(QueuePair&)> forgotten;
+  };
   enum class Ending : uint8_t {
     kDrain,  // what was posted may still complete
     kNow,    // its device is gone
@@ -60,10 +69,10 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   // With the data loop held.
   using Deliver = absl::AnyInvocable<void(std::unique_ptr<Connection>)>;
 
-  // `id` has its device, and is moved from if this succeeds. kDeviceRefused else.
-  static absl::StatusOr<std::shared_ptr<QueuePair>> Create(DeviceUse& use,
-                                                           std::shared_ptr<Lane> lane, CmId& id,
-                                                           SetUp& set_up);
+  // `created`: for `id` and `lane`. What is passed by reference outlives it; `set_up` only needs
+  // to live until Open or OnLost.
+  QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<Lane> lane, CmId id,
+            const CreatedQueuePair& created, SetUp& set_up, Events events);
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
   ~QueuePair();
@@ -93,9 +102,6 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   enum class State : uint8_t { kSettingUp, kOpen, kStopping, kDestroyed };
   static constexpr Duration kDrainTime = std::chrono::seconds(1);
 
-  QueuePair(DeviceUse& use, std::shared_ptr<Lane> lane, CmId id, SetUp& set_up,
-            const MessageChannel::Limits& limits, uint32_t own_slots);
-
   std::vector<ibv_mw*> MakeWindows(const ReceiveTerms& peer);
   void OnCmNews(const CmNews& news) override;
   void SetRnrTimer();
@@ -104,12 +110,14 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   void Drain();
   void DestroyIfOver();
 
-  DeviceUse& use_;
+  const RdmaParts& parts_;
+  const RdmaDevice& device_;
   const std::shared_ptr<Lane> lane_;
   CmId id_;
   std::vector<MemoryWindow> windows_;
   const std::shared_ptr<MessageChannel> channel_;
   SetUp* set_up_;
+  Events events_;
   State state_ = State::kSettingUp;
   bool takes_shared_ = false;  // holds receives of a shared queue until it says it does not
   bool silent_ = false;        // which it has not, in time

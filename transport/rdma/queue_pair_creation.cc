@@ -73,15 +73,14 @@ int CreateWithInline(const VerbsApi& api, rdma_cm_id* id, ibv_pd* pd, uint32_t m
 
 }  // namespace
 
-absl::StatusOr<CreatedQueuePair> CreateQueuePair(const DeviceUse& use, const Lane& lane,
-                                                 rdma_cm_id& id) {
-  const RdmaOptions& options = use.parts().options;
-  const ibv_device_attr& caps = use.device().info().caps;
+absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
+                                                 bool windows, const Lane& lane, rdma_cm_id& id) {
+  const RdmaOptions& options = parts.options;
+  const ibv_device_attr& caps = device.info().caps;
   const auto create = [&](const Shape& shape) {
-    return CreateWithInline(use.parts().api, &id, use.device().pd(), options.max_inline,
-                            shape.attributes);
+    return CreateWithInline(parts.api, &id, device.pd(), options.max_inline, shape.attributes);
   };
-  Shape shape = ShapeOf(options, caps, lane, options.read_at_least > 0 && use.has_windows());
+  Shape shape = ShapeOf(options, caps, lane, options.read_at_least > 0 && windows);
   int max_inline = create(shape);
   // Not every device can have as many work requests, of as many segments, as it says.
   if (max_inline < 0 && shape.windows > 0) {
@@ -97,7 +96,7 @@ absl::StatusOr<CreatedQueuePair> CreateQueuePair(const DeviceUse& use, const Lan
   limits.windows = shape.windows;
   limits.reads = shape.reads;
   limits.read_at_least = options.read_at_least;
-  limits.binds_alone = use.device().info().binds_again();
+  limits.binds_alone = device.info().binds_again();
   limits.send_slots = shape.attributes.cap.max_send_wr - 2 * shape.windows - shape.reads;
   limits.receive_slots =
       lane.shared_receives() == nullptr ? shape.own_receives : options.receive_slots;
@@ -107,7 +106,7 @@ absl::StatusOr<CreatedQueuePair> CreateQueuePair(const DeviceUse& use, const Lan
   limits.read_segments = std::max(1u, Clip(limits.max_segments, caps.max_sge_rd));
   limits.copy_out_below = options.copy_out_below;
   if (limits.send_slots < kMinSlots || limits.receive_slots < kMinSlots) {
-    use.parts().api.rdma.destroy_qp(&id);
+    parts.api.rdma.destroy_qp(&id);
     return NotRdma(WhyNotRdma::kDeviceRefused, "its queues have no room for 4 messages");
   }
   return created;

@@ -6,9 +6,10 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "transport/rdma/device_use.h"
+#include "transport/rdma/device.h"
 #include "transport/rdma/lane.h"
 #include "transport/rdma/message_channel.h"
+#include "transport/rdma/rdma_parts.h"
 #include "transport/rdma/verbs/verbs_api.h"
 
 namespace farcall {
@@ -23,10 +24,10 @@ struct CreatedQueuePair {
 };
 
 // rdma_create_qp(3) on `id`, for completions and receives of `lane`: as the options say, and as far
-// as the device can, which may be less than it told. kDeviceRefused (why_not_rdma.h): it does not;
-// then `id` has no queue pair.
-absl::StatusOr<CreatedQueuePair> CreateQueuePair(const DeviceUse& use, const Lane& lane,
-                                                 rdma_cm_id& id);
+// as the device can, which may be less than it told; with memory windows only if `windows`.
+// kDeviceRefused (why_not_rdma.h): it does not; then `id` has no queue pair.
+absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
+                                                 bool windows, const Lane& lane, rdma_cm_id& id);
 
 }  // namespace farcall
 
