@@ -92,7 +92,7 @@ class OperationsTest(unittest.TestCase):
             self.assertRegex(headers, r"\b%s\b" % option)
 
     def test_its_statuses_and_events_exist(self):
-        names = read("transport/rdma/verbs_names.cc")
+        names = read("transport/rdma/verbs/verbs_names.cc")
         for name in set(re.findall(r"`(\w+_err)`", self.PAGE)) - {"port_err"} | {"gid_change"}:
             self.assertIn('"%s"' % name, names)
 

@@ -160,19 +160,8 @@ PURE = [
     "transport/loop/flush_list",
     "transport/loop/polling",
     "transport/loop/timer_queue",
-    "transport/rdma/accept_state",
-    "transport/rdma/big_endian",
-    "transport/rdma/completion_room",
-    "transport/rdma/credit_flow",
-    "transport/rdma/dial_state",
-    "transport/rdma/incoming_stream",
-    "transport/rdma/message_header",
-    "transport/rdma/message_plan",
-    "transport/rdma/network_status",
-    "transport/rdma/private_data",
-    "transport/rdma/receive_ledger",
-    "transport/rdma/window_ring",
-    "transport/rdma/wr_id",
+    "transport/rdma/flow/",
+    "transport/rdma/setup/network_status",
     "transport/rdma_status",
     "transport/peer_trust",
     "transport/why_not_rdma",
@@ -180,7 +169,7 @@ PURE = [
 # Of the project, what pure code may include beside other pure code.
 PURE_MAY_INCLUDE = [
     "rpc/channel_options.h", "transport/base/check.h", "transport/base/time.h", "transport/buffer/",
-    "transport/rdma/network_status.pb.h",
+    "transport/rdma/setup/network_status.pb.h",
 ]
 # Headers that bring threads, locks, files or sockets.
 IMPURE_HEADERS = (

@@ -19,7 +19,7 @@ inline void Post(uint32_t queue_pair, uint64_t messages, int result) {
 }
 
 // A completion was taken from a completion queue. `status`: ibv_wc_status, 0 is success. `work`:
-// its wr_id (transport/rdma/wr_id.h).
+// its wr_id (transport/rdma/flow/wr_id.h).
 inline void Completion(uint32_t queue_pair, int status, uint32_t vendor_error, uint64_t work) {
   STAP_PROBE4(farcall, completion, queue_pair, status, vendor_error, work);
 }

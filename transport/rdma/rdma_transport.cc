@@ -12,8 +12,8 @@
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
 #include "transport/loop/blocking.h"
-#include "transport/rdma/dial.h"
-#include "transport/rdma/rdma_listener.h"
+#include "transport/rdma/setup/dial.h"
+#include "transport/rdma/setup/rdma_listener.h"
 
 namespace farcall {
 namespace {

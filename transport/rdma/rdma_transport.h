@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "transport/rdma/rdma_host.h"
-#include "transport/rdma/upgrade_listener.h"
+#include "transport/rdma/host/rdma_host.h"
+#include "transport/rdma/setup/upgrade_listener.h"
 #include "transport/rdma_status.h"
 #include "transport/transport.h"
 #include "transport/upgrade.h"

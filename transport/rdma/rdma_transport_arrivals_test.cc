@@ -7,7 +7,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "transport/rdma/arrivals.h"
+#include "transport/rdma/host/arrivals.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/rdma_transport_testing.h"
 

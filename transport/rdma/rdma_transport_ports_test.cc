@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "transport/rdma/cm_ports.h"
+#include "transport/rdma/cm/cm_ports.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/rdma_transport_testing.h"
 #include "transport/why_not_rdma.h"

@@ -17,7 +17,7 @@
 #include "rpc/traffic_class.h"
 #include "tools/doctor/checks/gids.h"
 #include "transport/base/cores.h"
-#include "transport/rdma/local_addresses.h"
+#include "transport/rdma/device/local_addresses.h"
 
 namespace farcall::doctor {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tools/doctor/raw/raw_ends.h"
-#include "transport/rdma/cm_ports.h"
+#include "transport/rdma/cm/cm_ports.h"
 #include "transport/rdma/testing/fake_fabric.h"
 #include "transport/rdma/verbs/owned.h"
 #include "transport/sockaddr.h"

@@ -34,11 +34,22 @@ _MUTANTS = [
     }),
 ]
 
+# Where they are.
+_ROOMS = {
+    "cm_events.cc": "cm",
+    "dial.cc": "setup",
+    "message_channel.cc": "channel",
+    "message_channel_references.cc": "channel",
+    "message_completions.cc": "channel",
+    "queue_pair.cc": "host",
+}
+
 def fault_mutants():
     """A test for each mutant. It passes if the suites of faults find it."""
     mutants(
         name = "fault_mutants",
         mutants = _MUTANTS,
+        packages = {src: "//transport/rdma/" + room for src, room in _ROOMS.items()},
         deps = [
             ":rdma",
             "//transport/rdma/testing:fault_mutant_main",

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "transport/base/check.h"
-#include "transport/rdma/run_on.h"
+#include "transport/rdma/setup/run_on.h"
 
 namespace farcall {
 namespace {

@@ -18,9 +18,9 @@
 #include "transport/copy_tally.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"
-#include "transport/rdma/host_view.h"
+#include "transport/rdma/device/host_view.h"
+#include "transport/rdma/device/registrar.h"
 #include "transport/rdma/rdma_transport.h"
-#include "transport/rdma/registrar.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
 

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/flow/credit_flow.h"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "transport/rdma/flow/flow_mutant_testing.h"
+#include "transport/testing/test_random.h"
+
+namespace farcall {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr uint32_t kFirst = CreditFlow::kFirstCount;
+constexpr CreditLimits kEight{.send_slots = 8,
+                              .receive_slots = 8,
+                              .peer_slots = 8,
+                              .initial_receives = 8,
+                              .initial_credits = 8};
+
+TEST(CreditLimitsTest, DefaultsAreValid) { EXPECT_TRUE(CreditLimits().Validate().ok()); }
+
+TEST(CreditLimitsTest, EachIsFourToSixteenThousand) {
+  for (uint32_t CreditLimits::*field :
+       {&CreditLimits::send_slots, &CreditLimits::receive_slots, &CreditLimits::peer_slots}) {
+    CreditLimits limits;
+    for (const uint32_t good : {4u, 16384u}) {
+      limits.*field = good;
+      EXPECT_TRUE(limits.Validate().ok()) << good;
+    }
+    for (const uint32_t bad : {0u, 3u, 16385u, ~0u}) {
+      limits.*field = bad;
+      EXPECT_FALSE(limits.Validate().ok()) << bad;
+    }
+  }
+}
+
+TEST(CreditLimitsTest, NotMoreIsGivenAtFirstThanEver) {
+  CreditLimits limits = kEight;
+  limits.initial_receives = 9;
+  EXPECT_THAT(limits.Validate().message(), HasSubstr("initial_receives is 9, not 4 to 8"));
+  limits = kEight;
+  limits.initial_credits = 9;
+  EXPECT_THAT(limits.Validate().message(), HasSubstr("initial_credits is 9, not 4 to 8"));
+  limits.initial_credits = 3;
+  EXPECT_FALSE(limits.Validate().ok());
+}
+
+TEST(CreditFlowTest, APeerStandsStillWithWhatIsForABareCountOnly) {
+  CreditFlow flow(kEight);
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_FALSE(flow.PeerStandsStill()) << i;
+    ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
+  }
+  EXPECT_TRUE(flow.PeerStandsStill());
+  // One is not told by a message of its own.
+  flow.OnGranted(1);
+  EXPECT_FALSE(flow.HasNews());
+  EXPECT_TRUE(flow.PeerStandsStill());
+  flow.OnGranted(1);
+  EXPECT_TRUE(flow.HasNews());
+  EXPECT_FALSE(flow.PeerStandsStill());
+}
+
+TEST(CreditFlowTest, DataLeavesOneCreditAndOneSlot) {
+  CreditLimits limits = kEight;
+  limits.send_slots = 5;
+  EXPECT_EQ(CreditFlow(limits).Budget(), 4u);
+  limits.send_slots = 16;
+  EXPECT_EQ(CreditFlow(limits).Budget(), 7u);
+}
+
+TEST(CreditFlowTest, AMessageTakesOneOfEachAndAnnouncesAll) {
+  CreditFlow flow(kEight);
+  const SendPlan plan = flow.Send(/*last=*/true);
+  EXPECT_EQ(plan.seq, kFirst);
+  EXPECT_EQ(plan.count, kFirst + 8);
+  EXPECT_TRUE(plan.signaled);
+  EXPECT_EQ(flow.credits(), 7u);
+  EXPECT_EQ(flow.free_slots(), 7u);
+  EXPECT_EQ(flow.Send(true).seq, kFirst + 1);
+}
+
+TEST(CreditFlowTest, SlotsComeBackByCompletionsAndCreditsByCounts) {
+  CreditFlow flow(kEight);
+  while (flow.Budget() > 0) flow.Send(true);
+  EXPECT_EQ(flow.OnCompleted(kFirst + 6), 7u);
+  EXPECT_EQ(flow.free_slots(), 8u);
+  EXPECT_EQ(flow.credits(), 1u);
+  EXPECT_TRUE(flow.OnMessage(kFirst + 12).ok());
+  EXPECT_EQ(flow.credits(), 5u);
+  EXPECT_EQ(flow.Budget(), 4u);
+}
+
+TEST(CreditFlowTest, ACompletionFreesAllUpToIt) {
+  CreditFlow flow(kEight);
+  for (int i = 0; i < 4; ++i) flow.Send(false);
+  EXPECT_EQ(flow.OnCompleted(kFirst + 1), 2u);
+  EXPECT_EQ(flow.unfinished(), 2u);
+  EXPECT_EQ(flow.OnCompleted(kFirst + 1), 0u);
+  EXPECT_EQ(flow.OnCompleted(kFirst), 0u);
+  EXPECT_EQ(flow.OnCompleted(kFirst + 3), 2u);
+  EXPECT_EQ(flow.unfinished(), 0u);
+}
+
+TEST(CreditFlowDeathTest, OnlyWhatWasSentCompletes) {
+  CreditFlow flow(kEight);
+  EXPECT_DEATH(flow.OnCompleted(kFirst), "a completed message was sent");
+  flow.Send(true);
+  EXPECT_DEATH(flow.OnCompleted(kFirst + 1), "a completed message was sent");
+}
+
+TEST(CreditFlowDeathTest, NothingIsSentBeyondTheBudget) {
+  CreditFlow flow(kEight);
+  while (flow.Budget() > 0) flow.Send(true);
+  EXPECT_DEATH(flow.Send(true), "within the budget");
+}
+
+TEST(CreditFlowDeathTest, NoMoreIsGivenThanItsLimit) {
+  CreditFlow flow(kEight);
+  EXPECT_TRUE(flow.OnMessage(kFirst + 8).ok());
+  flow.OnGranted(1);
+  EXPECT_DEATH(flow.OnGranted(1), "within their limit");
+}
+
+TEST(CreditFlowTest, AQuarterOfTheQueueTheLastAndTheEndOfTheBudgetAreSignaled) {
+  CreditLimits limits = kEight;
+  limits.send_slots = 16;
+  limits.peer_slots = limits.initial_credits = 14;
+  CreditFlow flow(limits);
+  std::vector<bool> signaled;
+  for (int i = 0; i < 6; ++i) signaled.push_back(flow.Send(i == 5).signaled);
+  EXPECT_THAT(signaled, ElementsAre(false, false, false, true, false, true));
+  signaled.clear();
+  while (flow.Budget() > 0) signaled.push_back(flow.Send(false).signaled);
+  EXPECT_THAT(signaled, ElementsAre(false, false, false, true, false, false, true));
+}
+
+TEST(CreditFlowTest, ABareCountComesWhenHalfOfTheWindowIsNews) {
+  CreditFlow flow(kEight);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(flow.HasNews()) << i;
+    EXPECT_FALSE(flow.BareCount().has_value()) << i;
+    ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
+    flow.OnGranted(1);
+  }
+  EXPECT_TRUE(flow.HasNews());
+  const std::optional<SendPlan> plan = flow.BareCount();
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(plan->count, kFirst + 12);
+  EXPECT_TRUE(plan->signaled);
+  EXPECT_FALSE(flow.BareCount().has_value());
+}
+
+TEST(CreditFlowTest, ABareCountComesSoonerWhereThePeerWaitsForMore) {
+  CreditFlow flow(kEight);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(flow.HasNews(/*soon=*/true)) << i;
+    EXPECT_FALSE(flow.BareCount(/*soon=*/true).has_value()) << i;
+    ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
+    flow.OnGranted(1);
+  }
+  EXPECT_FALSE(flow.HasNews());
+  EXPECT_TRUE(flow.HasNews(/*soon=*/true));
+  EXPECT_TRUE(flow.BareCount(/*soon=*/true).has_value());
+  EXPECT_FALSE(flow.HasNews(/*soon=*/true)) << "all is told";
+}
+
+TEST(CreditFlowTest, AMessageSavesTheBareCount) {
+  CreditFlow flow(kEight);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
+  flow.OnGranted(4);
+  EXPECT_EQ(flow.Send(true).count, kFirst + 12);
+  EXPECT_FALSE(flow.BareCount().has_value());
+}
+
+TEST(CreditFlowTest, ABareCountTakesTheLastCreditAndNoMore) {
+  CreditFlow flow(kEight);
+  while (flow.Budget() > 0) flow.OnCompleted(flow.Send(true).seq);
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
+  flow.OnGranted(4);
+  EXPECT_TRUE(flow.BareCount().has_value());
+  flow.OnGranted(4);
+  EXPECT_FALSE(flow.BareCount().has_value()) << "there is no credit";
+}
+
+TEST(CreditFlowTest, ASmallerWindowIsAnnouncedToo) {
+  CreditFlow flow(kEight);
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
+  flow.OnGranted(1);
+  EXPECT_FALSE(flow.BareCount().has_value()) << "one receive is no news";
+  flow.OnGranted(1);
+  EXPECT_TRUE(flow.BareCount().has_value());
+}
+
+TEST(CreditFlowTest, AGrowingWindowIsAnnouncedOnceItHasDoubled) {
+  CreditLimits limits = kEight;
+  limits.receive_slots = 64;
+  CreditFlow flow(limits);
+  flow.OnGranted(7);
+  EXPECT_FALSE(flow.BareCount().has_value());
+  flow.OnGranted(1);
+  EXPECT_EQ(flow.BareCount()->count, kFirst + 16);
+}
+
+TEST(CreditFlowTest, RepeatedCountsChangeNothing) {
+  CreditFlow flow(kEight);
+  for (int i = 0; i < 6; ++i) flow.Send(true);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(flow.OnMessage(kFirst + 10).ok());
+    EXPECT_EQ(flow.credits(), 4u);
+  }
+}
+
+// Messages come in the order in which they were sent.
+TEST(CreditFlowTest, ACountThatMovesBackIsAnError) {
+  for (const uint32_t back : {1u, 2u, 10u, 100u, 1u << 31}) {
+    CreditFlow flow(kEight);
+    for (int i = 0; i < 6; ++i) flow.Send(true);
+    ASSERT_TRUE(flow.OnMessage(kFirst + 10).ok());
+    const absl::Status error = flow.OnMessage(kFirst + 10 - back);
+    EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(error.message(), HasSubstr(absl::StrCat("took back ", back, " of the receives")));
+    EXPECT_EQ(flow.credits(), 4u);
+  }
+}
+
+TEST(CreditFlowTest, ACountBeyondThePeersReceivesIsAnError) {
+  CreditFlow flow(kEight);
+  flow.Send(true);
+  flow.Send(true);
+  EXPECT_TRUE(flow.OnMessage(kFirst + 10).ok());
+  const absl::Status error = flow.OnMessage(kFirst + 11);
+  EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(error.message(), HasSubstr("more than the 8"));
+  EXPECT_EQ(flow.credits(), 8u);
+}
+
+TEST(CreditFlowTest, AMessageWithoutACreditIsAnError) {
+  CreditFlow flow(kEight);
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(flow.OnMessage(kFirst + 8).ok());
+  flow.OnGranted(8);  // the peer was not told
+  EXPECT_THAT(flow.OnMessage(kFirst + 8).message(), HasSubstr("without a credit"));
+}
+
+// Each window moves by 300, so all counts pass 2^32.
+TEST(CreditFlowTest, CountsWrap) {
+  CreditFlow flow(kEight);
+  for (uint32_t i = 0; i < 300; ++i) {
+    const SendPlan plan = flow.Send(true);
+    EXPECT_EQ(plan.seq, kFirst + i);
+    EXPECT_EQ(flow.OnCompleted(plan.seq), 1u);
+    ASSERT_TRUE(flow.OnMessage(kFirst + 8 + i + 1).ok());
+    flow.OnGranted(1);
+    ASSERT_EQ(flow.Budget(), 7u);
+  }
+  EXPECT_EQ(flow.unannounced(), 1u);
+}
+
+// The mutants of the simulation are CreditFlow but for their mutation.
+TEST(CreditFlowTest, TheModelOfTheMutantsIsTheSame) {
+  using testing::MutantFlow;
+  using testing::Mutation;
+  TestRandom random(1);
+  CreditFlow flow(kEight);
+  MutantFlow<Mutation::kNone> model(kEight);
+  std::deque<uint32_t> signaled;
+  uint32_t given = 8;  // by the peer
+  const auto same = [&](const SendPlan& a, const SendPlan& b) {
+    if (a.signaled) signaled.push_back(a.seq);
+    EXPECT_EQ(a.seq, b.seq);
+    EXPECT_EQ(a.count, b.count);
+    EXPECT_EQ(a.signaled, b.signaled);
+  };
+  for (int i = 0; i < 20000; ++i) {
+    ASSERT_EQ(flow.Budget(), model.Budget());
+    ASSERT_EQ(flow.unannounced(), model.unannounced());
+    const bool last = random.Chance(0.3);
+    switch (random.Below(4)) {
+      case 0:
+        if (flow.Budget() > 0) same(flow.Send(last), model.Send(last));
+        break;
+      case 1: {
+        if (flow.outstanding() == flow.unannounced()) break;
+        if (flow.credits() < 8) given += static_cast<uint32_t>(random.Below(9 - flow.credits()));
+        ASSERT_TRUE(flow.OnMessage(kFirst + given).ok());
+        ASSERT_TRUE(model.OnMessage(kFirst + given).ok());
+        break;
+      }
+      case 2: {
+        const auto more = static_cast<uint32_t>(random.Below(9 - flow.outstanding()));
+        flow.OnGranted(more);
+        model.OnGranted(more);
+        const auto plan = flow.BareCount();
+        const auto other = model.BareCount();
+        ASSERT_EQ(plan.has_value(), other.has_value());
+        if (plan.has_value()) same(*plan, *other);
+        break;
+      }
+      default:
+        if (signaled.empty()) break;
+        ASSERT_EQ(flow.OnCompleted(signaled.front()), model.OnCompleted(signaled.front()));
+        signaled.pop_front();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace farcall

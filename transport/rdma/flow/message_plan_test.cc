@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/flow/message_plan.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "transport/buffer/buffer.h"
+#include "transport/rdma/flow/message_header.h"
+#include "transport/testing/sim_harness.h"
+#include "transport/testing/test_random.h"
+
+namespace farcall {
+namespace {
+
+using Segment = MessagePlan::Segment;
+constexpr uint32_t kCopied = MessagePlan::kCopied;
+constexpr auto kAllKnown = [](const Block&) { return true; };
+constexpr auto kNoneKnown = [](const Block&) { return false; };
+
+// Slices of these lengths, each a block of its own.
+Buffer Slices(const std::vector<uint32_t>& lengths) {
+  Buffer buffer;
+  char fill = 'a';
+  for (const uint32_t length : lengths) buffer.Append(Buffer(std::string(length, fill++)));
+  EXPECT_EQ(buffer.slices().size(), lengths.size());
+  return buffer;
+}
+
+std::vector<Segment> Segments(const MessagePlan& plan) {
+  return {plan.segments.begin(), plan.segments.begin() + plan.segment_count};
+}
+
+::testing::AssertionResult Are(const MessagePlan& plan, const std::vector<Segment>& segments) {
+  if (Segments(plan) == segments) return ::testing::AssertionSuccess();
+  auto result = ::testing::AssertionFailure();
+  for (const Segment& segment : Segments(plan)) {
+    result << "{" << static_cast<int32_t>(segment.slice) << ", " << segment.offset << ", "
+           << segment.length << "} ";
+  }
+  return result;
+}
+
+TEST(MessagePlanTest, NothingIsABareHeader) {
+  const MessagePlan plan = PlanMessage({}, 0, {}, kAllKnown);
+  EXPECT_EQ(plan.bytes, 0u);
+  EXPECT_FALSE(plan.send_inline);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 0}}));
+  EXPECT_TRUE(PlanMessage({}, 0, {.max_inline = 8}, kAllKnown).send_inline);
+  EXPECT_FALSE(PlanMessage({}, 0, {.max_inline = 7}, kAllKnown).send_inline);
+}
+
+TEST(MessagePlanTest, ALargeSliceStaysWhereItIs) {
+  const Buffer buffer = Slices({5000});
+  const MessagePlan plan = PlanMessage(buffer.slices(), 0, {}, kAllKnown);
+  EXPECT_EQ(plan.bytes, 5000u);
+  EXPECT_EQ(plan.copied, 0u);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 0}, {0, 0, 5000}}));
+}
+
+TEST(MessagePlanTest, AReferenceIsSentOfALargeSliceThatTheDeviceKnows) {
+  const Buffer buffer = Slices({40, 20'000, 60, 8191, 8192});
+  const MessageLimits limits{.reference_from = 8192, .max_reference = 8500};
+  Buffer rest = buffer.Share();
+  const auto next = [&](IsKnown is_known) {
+    const MessagePlan plan = PlanMessage(rest.slices(), 0, limits, is_known);
+    rest.RemoveFront(plan.bytes);
+    return plan;
+  };
+  MessagePlan plan = next(kAllKnown);
+  EXPECT_FALSE(plan.reference);
+  EXPECT_EQ(plan.bytes, 40u) << "a message ends before a reference";
+  plan = next(kAllKnown);
+  EXPECT_TRUE(plan.reference);
+  EXPECT_EQ(plan.bytes, 8500u);
+  EXPECT_EQ(plan.copied, 0u);
+  EXPECT_EQ(plan.own_bytes(), 24u);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 16}}));
+  EXPECT_FALSE(plan.send_inline);
+  plan = next(kAllKnown);
+  EXPECT_TRUE(plan.reference);
+  EXPECT_EQ(plan.bytes, 11'500u) << "what would be left of it is too little for a reference";
+  plan = next(kAllKnown);
+  EXPECT_FALSE(plan.reference);
+  EXPECT_EQ(plan.bytes, 60u + 8191u);
+  EXPECT_FALSE(PlanMessage(rest.slices(), 0, limits, kNoneKnown).reference);
+  EXPECT_FALSE(PlanMessage(rest.slices(), 0, {}, kAllKnown).reference);
+  EXPECT_TRUE(next(kAllKnown).reference);
+  EXPECT_TRUE(rest.empty());
+}
+
+TEST(MessagePlanTest, AReferenceGoesInlineWhereItFits) {
+  const Buffer buffer = Slices({9000});
+  for (const uint32_t max_inline : {0u, 23u, 24u}) {
+    const MessagePlan plan = PlanMessage(
+        buffer.slices(), 0, {.max_inline = max_inline, .reference_from = 4096}, kAllKnown);
+    EXPECT_TRUE(plan.reference);
+    EXPECT_EQ(plan.send_inline, max_inline == 24);
+  }
+}
+
+TEST(MessagePlanTest, SmallSlicesAreCopiedBehindTheHeader) {
+  const Buffer buffer = Slices({40, 60, 5000});
+  const MessagePlan plan = PlanMessage(buffer.slices(), 0, {}, kAllKnown);
+  EXPECT_EQ(plan.bytes, 5100u);
+  EXPECT_EQ(plan.copied, 100u);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 100}, {2, 0, 5000}}));
+}
+
+TEST(MessagePlanTest, SmallSlicesBetweenLargeOnesShareASegment) {
+  const Buffer buffer = Slices({30, 5000, 40, 50, 6000, 7});
+  const MessagePlan plan = PlanMessage(buffer.slices(), 0, {.max_segments = 8}, kAllKnown);
+  EXPECT_TRUE(Are(
+      plan, {{kCopied, 0, 30}, {1, 0, 5000}, {kCopied, 30, 90}, {4, 0, 6000}, {kCopied, 120, 7}}));
+  std::string copied(plan.copied, '?');
+  GatherCopied(buffer.slices(), 0, plan, copied.data());
+  EXPECT_EQ(copied, std::string(30, 'a') + std::string(40, 'c') + std::string(50, 'd') + "fffffff");
+}
+
+TEST(MessagePlanTest, TheBoundOfCopying) {
+  const MessageLimits limits{.copy_below = 100};
+  EXPECT_EQ(PlanMessage(Slices({99}).slices(), 0, limits, kAllKnown).copied, 99u);
+  EXPECT_EQ(PlanMessage(Slices({100}).slices(), 0, limits, kAllKnown).copied, 0u);
+}
+
+TEST(MessagePlanTest, AMessageIsNoLongerThanTheBlockOfThePeer) {
+  const Buffer buffer = Slices({70000});
+  MessagePlan plan = PlanMessage(buffer.slices(), 0, {}, kAllKnown);
+  EXPECT_EQ(plan.bytes, 65528u);
+  plan = PlanMessage(buffer.slices(), 65528, {}, kAllKnown);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 0}, {0, 65528, 4472}}));
+}
+
+TEST(MessagePlanTest, WhenSegmentsAreUsedUpTheMessageEnds) {
+  const Buffer buffer = Slices({1000, 2000, 3000, 10});
+  const MessagePlan plan = PlanMessage(buffer.slices(), 0, {.max_segments = 3}, kAllKnown);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 0}, {0, 0, 1000}, {1, 0, 2000}}));
+}
+
+TEST(MessagePlanTest, WithASingleSegmentAllIsCopied) {
+  const Buffer buffer = Slices({10, 1000, 10});
+  const MessageLimits limits{.max_segments = 1};
+  EXPECT_TRUE(Are(PlanMessage(buffer.slices(), 0, limits, kAllKnown), {{kCopied, 0, 10}}));
+  EXPECT_TRUE(
+      Are(PlanMessage(buffer.slices().subspan(1), 0, limits, kAllKnown), {{kCopied, 0, 1010}}));
+}
+
+TEST(MessagePlanTest, MemoryThatTheDeviceDoesNotKnowIsCopiedAsFarAsThereIsRoom) {
+  const Buffer buffer = Slices({20000});
+  EXPECT_EQ(PlanMessage(buffer.slices(), 0, {}, kNoneKnown).copied, 20000u);
+  const MessagePlan plan = PlanMessage(buffer.slices(), 5, {.max_copy = 8184}, kNoneKnown);
+  EXPECT_EQ(plan.bytes, 8184u);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 8184}}));
+}
+
+TEST(MessagePlanTest, WhatFitsGoesInline) {
+  const MessageLimits limits{.max_inline = 220};
+  const Buffer fits = Slices({100, 112});
+  const MessagePlan plan = PlanMessage(fits.slices(), 0, limits, kNoneKnown);
+  EXPECT_TRUE(plan.send_inline);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 212}}));
+  EXPECT_FALSE(PlanMessage(Slices({100, 113}).slices(), 0, limits, kAllKnown).send_inline);
+  EXPECT_TRUE(PlanMessage(Slices({100, 113}).slices(), 1, limits, kAllKnown).send_inline);
+}
+
+TEST(MessagePlanTest, WhatDoesNotFitInlineIsStillPacked) {
+  const Buffer buffer = Slices({200, 200});
+  const MessagePlan plan = PlanMessage(buffer.slices(), 0, {.max_inline = 220}, kAllKnown);
+  EXPECT_FALSE(plan.send_inline);
+  EXPECT_EQ(plan.bytes, 400u);
+}
+
+TEST(MessagePlanTest, DeviceMemoryIsNeverCopied) {
+  Buffer buffer = Slices({20, 30});
+  buffer.slices()[1].block->kind = MemoryKind::kDevice;
+  const MessagePlan plan = PlanMessage(buffer.slices(), 0, {.max_inline = 220}, kAllKnown);
+  EXPECT_FALSE(plan.send_inline);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 20}, {1, 0, 30}}));
+}
+
+TEST(MessagePlanDeathTest, DeviceMemoryThatTheDeviceDoesNotKnow) {
+  Buffer buffer = Slices({20});
+  buffer.slices()[0].block->kind = MemoryKind::kDevice;
+  EXPECT_DEATH(PlanMessage(buffer.slices(), 0, {}, kNoneKnown), "is known to the device");
+}
+
+// The bytes that the plan sends, put together as the device does it.
+std::string Sent(std::span<const Buffer::Slice> slices, uint32_t skip, const MessagePlan& plan) {
+  std::string copied(plan.copied, '?');
+  GatherCopied(slices, skip, plan, copied.data());
+  std::string sent;
+  for (const Segment& segment : Segments(plan)) {
+    const absl::string_view from =
+        segment.slice == kCopied ? absl::string_view(copied) : slices[segment.slice].view();
+    sent += std::string(from.substr(segment.offset, segment.length));
+  }
+  return sent;
+}
+
+void ExpectPlanKeeps(const MessagePlan& plan, const MessageLimits& limits) {
+  EXPECT_LE(plan.bytes + kMessageHeaderBytes, limits.max_message);
+  EXPECT_LE(plan.segment_count, limits.max_segments);
+  if (plan.send_inline) {
+    EXPECT_EQ(plan.segment_count, 1u);
+    EXPECT_LE(plan.bytes + kMessageHeaderBytes, limits.max_inline);
+  } else {
+    EXPECT_LE(plan.copied, limits.max_copy);
+  }
+  uint32_t copied = 0;
+  for (uint32_t i = 0; i < plan.segment_count; ++i) {
+    const Segment& segment = plan.segments[i];
+    EXPECT_TRUE(segment.length > 0 || i == 0);
+    if (segment.slice != kCopied) continue;
+    EXPECT_EQ(segment.offset, copied);
+    copied += segment.length;
+    EXPECT_TRUE(i == 0 || plan.segments[i - 1].slice != kCopied) << "neighbours are one segment";
+  }
+  EXPECT_EQ(copied, plan.copied);
+}
+
+void CutAllIntoMessages(uint64_t seed) {
+  TestRandom random(seed);
+  Buffer buffer;
+  for (uint64_t n = 1 + random.Below(12); n > 0; --n) {
+    std::string bytes(random.Size(9000), '\0');
+    for (char& c : bytes) c = static_cast<char>(random.Next());
+    buffer.Append(Buffer(bytes));
+  }
+  const MessageLimits limits{.max_message = static_cast<uint32_t>(9 + random.Size(16000)),
+                             .max_segments = static_cast<uint32_t>(1 + random.Below(8)),
+                             .max_inline = random.Chance(0.5) ? 220u : 0u,
+                             .copy_below = static_cast<uint32_t>(random.Below(700)),
+                             .max_copy = static_cast<uint32_t>(random.Size(9000))};
+  const uint64_t known = random.Next();
+  const auto is_known = [known](const Block& block) { return (known >> block.capacity % 64) & 1; };
+  const std::string all = buffer.ToString();
+  std::string sent;
+  std::span<const Buffer::Slice> slices = buffer.slices();
+  uint32_t skip = 0;
+  while (!slices.empty()) {
+    const MessagePlan plan = PlanMessage(slices, skip, limits, is_known);
+    ASSERT_GT(plan.bytes, 0u);
+    ExpectPlanKeeps(plan, limits);
+    for (const Segment& segment : Segments(plan)) {
+      EXPECT_TRUE(segment.slice == kCopied || is_known(*slices[segment.slice].block));
+    }
+    const std::string message = Sent(slices, skip, plan);
+    ASSERT_EQ(message.size(), plan.bytes);
+    sent += message;
+    skip += plan.bytes;
+    while (!slices.empty() && skip >= slices[0].length) {
+      skip -= slices[0].length;
+      slices = slices.subspan(1);
+    }
+  }
+  ASSERT_EQ(sent, all);
+}
+
+TEST(MessagePlanTest, AnySlicesArriveInOrder) {
+  for (uint64_t seed = 0; seed < SeedsHere(1000); ++seed) {
+    CutAllIntoMessages(seed);
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed;
+  }
+}
+
+TEST(MessagePlanTest, TellsWhichCopiesRegistrationWouldSpare) {
+  const Buffer buffer = Slices({99, 1000, 300});
+  const MessageLimits limits{.max_segments = 8, .copy_below = 100};
+  EXPECT_EQ(PlanMessage(buffer.slices(), 0, limits, kAllKnown).unknown, 0u);
+  const MessagePlan plan = PlanMessage(buffer.slices(), 0, limits, kNoneKnown);
+  EXPECT_EQ(plan.copied, 1399u);
+  EXPECT_EQ(plan.unknown, 1300u) << "a small slice is copied anyway";
+  // What goes inline needs no registration.
+  EXPECT_EQ(PlanMessage(buffer.slices(), 0, {.max_inline = 2000}, kNoneKnown).unknown, 0u);
+  // With one segment all is copied, known or not.
+  EXPECT_EQ(PlanMessage(Slices({1000}).slices(), 0, {.max_segments = 1}, kAllKnown).unknown, 0u);
+}
+
+}  // namespace
+}  // namespace farcall

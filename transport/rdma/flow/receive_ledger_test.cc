@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/flow/receive_ledger.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "transport/rdma/flow/credit_flow.h"
+#include "transport/testing/sim_harness.h"
+#include "transport/testing/test_random.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Member = ReceiveLedger::Member;
+
+static_assert(ReceiveLedger::kMinimum >= CreditLimits::kLeast);
+
+// A message came, and its receive is posted again at once.
+uint32_t Use(ReceiveLedger& ledger, Member member) {
+  ledger.OnConsumed(member);
+  ledger.OnPosted(1);
+  return ledger.Grant(member);
+}
+
+// Uses receives as fast as they are given; returns how many the member has then.
+uint32_t Load(ReceiveLedger& ledger, Member member, int messages = 2000) {
+  for (int i = 0; i < messages; ++i) Use(ledger, member);
+  return ledger.outstanding(member);
+}
+
+TEST(ReceiveLedgerTest, EachWhoJoinsIsGivenTheMinimum) {
+  ReceiveLedger ledger(128);
+  ledger.OnPosted(100);
+  const Member a = ledger.Join().value();
+  const Member b = ledger.Join().value();
+  EXPECT_NE(a, b);
+  EXPECT_EQ(ledger.outstanding(a), 4u);
+  EXPECT_EQ(ledger.outstanding(), 8u);
+  EXPECT_EQ(ledger.members(), 2u);
+  EXPECT_EQ(ledger.Grant(a), 0u);
+}
+
+TEST(ReceiveLedgerTest, MoreAreWantedThanAreClaimed) {
+  ReceiveLedger ledger(128);
+  EXPECT_EQ(ledger.Wanted(256), 256u);
+  ledger.OnPosted(2000);
+  for (int i = 0; i < 150; ++i) ASSERT_TRUE(ledger.Join().ok());
+  EXPECT_EQ(ledger.Wanted(256), 600u + 256u);
+  for (int i = 0; i < 150; ++i) ASSERT_TRUE(ledger.Join().ok());
+  EXPECT_EQ(ledger.Wanted(256), 1200u + 400u);
+  // However many somebody uses.
+  const Member busy = ledger.Join().value();
+  EXPECT_GT(Load(ledger, busy), 64u);
+  EXPECT_EQ(ledger.Wanted(256), 1204u + 401u);
+  ledger.Leave(busy);
+  EXPECT_EQ(ledger.Wanted(256), 1200u + 400u);
+}
+
+TEST(ReceiveLedgerTest, WithoutTheMinimumNobodyJoins) {
+  ReceiveLedger ledger(128);
+  ledger.OnPosted(11);
+  const Member a = ledger.Join().value();
+  ASSERT_TRUE(ledger.Join().ok());
+  const auto refused = ledger.Join();
+  EXPECT_EQ(ReasonOf(refused.status()), WhyNotRdma::kCapacity);
+  EXPECT_THAT(refused.status().message(), HasSubstr("of 11 posted receives 8 are given to 2"));
+  ledger.Leave(a);
+  EXPECT_EQ(ledger.members(), 1u);
+  EXPECT_TRUE(ledger.Join().ok());
+}
+
+TEST(ReceiveLedgerTest, WhoLeavesGivesBackAll) {
+  ReceiveLedger ledger(128);
+  ledger.OnPosted(64);
+  const Member a = ledger.Join().value();
+  EXPECT_GT(Load(ledger, a), 20u);
+  ledger.Leave(a);
+  EXPECT_EQ(ledger.outstanding(), 0u);
+  EXPECT_EQ(ledger.posted(), 64u);
+  const Member b = ledger.Join().value();
+  EXPECT_EQ(b, a) << "its number is used again";
+  EXPECT_EQ(ledger.outstanding(b), 4u);
+}
+
+TEST(ReceiveLedgerTest, WhoUsesReceivesIsGivenTwiceWhatItUsed) {
+  ReceiveLedger ledger(128);
+  ledger.OnPosted(1024);
+  const Member a = ledger.Join().value();
+  EXPECT_EQ(Use(ledger, a), 2u);
+  for (int i = 0; i < 3; ++i) ledger.OnConsumed(a);
+  ledger.OnPosted(3);
+  EXPECT_EQ(ledger.Grant(a), 6u);
+  EXPECT_EQ(ledger.Grant(a), 0u) << "once";
+  EXPECT_EQ(Load(ledger, a), 128u);
+}
+
+TEST(ReceiveLedgerTest, OneBusyMemberLeavesReceivesForOthers) {
+  ReceiveLedger ledger(1000);
+  ledger.OnPosted(400);
+  const Member a = ledger.Join().value();
+  EXPECT_EQ(Load(ledger, a), 152u);
+}
+
+TEST(ReceiveLedgerTest, TheOnlyMemberThereCanBeMayHaveAll) {
+  ReceiveLedger ledger(64, ReceiveLedger::Use::kSole);
+  ledger.OnPosted(64);
+  const Member a = ledger.Join().value();
+  EXPECT_EQ(Use(ledger, a), 2u);
+  EXPECT_EQ(Load(ledger, a), 64u);
+  for (int i = 0; i < 10; ++i) ledger.OnConsumed(a);
+  EXPECT_EQ(ledger.Grant(a), 0u) << "they are not posted again";
+  ledger.OnPosted(10);
+  EXPECT_EQ(ledger.Grant(a), 10u);
+}
+
+TEST(ReceiveLedgerTest, BusyMembersShare) {
+  ReceiveLedger ledger(1000);
+  ledger.OnPosted(400);
+  std::vector<Member> members;
+  for (int i = 0; i < 5; ++i) members.push_back(ledger.Join().value());
+  Load(ledger, members[0]);
+  for (int round = 0; round < 2000; ++round) {
+    for (const Member member : members) Use(ledger, member);
+  }
+  for (const Member member : members) EXPECT_NEAR(ledger.outstanding(member), 50, 4);
+}
+
+TEST(ReceiveLedgerTest, ABusyMemberMakesRoomForThoseWhoJoin) {
+  ReceiveLedger ledger(1000);
+  ledger.OnPosted(400);
+  const Member a = ledger.Join().value();
+  Load(ledger, a);
+  for (int joined = 1; joined < 100; ++joined) {
+    ASSERT_TRUE(ledger.Join().ok()) << joined;
+    Load(ledger, a, 200);
+  }
+  EXPECT_EQ(ledger.outstanding(a), 4u);
+  EXPECT_FALSE(ledger.Join().ok());
+}
+
+TEST(ReceiveLedgerTest, WhenTheLoadMovesTheOtherGetsItsMost) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(512);
+  const Member a = ledger.Join().value();
+  const Member b = ledger.Join().value();
+  EXPECT_EQ(Load(ledger, a), 64u);
+  EXPECT_EQ(Load(ledger, b), 64u);
+  EXPECT_EQ(ledger.outstanding(a), 64u);
+}
+
+TEST(ReceiveLedgerTest, APausedMemberIsGivenNothing) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(64);
+  const Member a = ledger.Join().value();
+  ledger.Pause(a);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(Use(ledger, a), 0u);
+  EXPECT_EQ(ledger.outstanding(a), 0u);
+  EXPECT_FALSE(ledger.NextHungry().has_value());
+  ledger.Resume(a);
+  EXPECT_GE(ledger.Grant(a), 4u);
+}
+
+TEST(ReceiveLedgerTest, TheMinimumOfAPausedMemberIsKeptForIt) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(8);
+  const Member a = ledger.Join().value();
+  const Member b = ledger.Join().value();
+  ledger.Pause(a);
+  for (int i = 0; i < 4; ++i) Use(ledger, a);
+  Load(ledger, b, 100);
+  EXPECT_EQ(ledger.outstanding(b), 4u);
+  EXPECT_FALSE(ledger.Join().ok());
+  ledger.Resume(a);
+  EXPECT_EQ(ledger.Grant(a), 4u);
+}
+
+TEST(ReceiveLedgerTest, WhatIsPostedLateGoesToTheHungryInTurn) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(12);
+  std::vector<Member> members;
+  for (int i = 0; i < 3; ++i) members.push_back(ledger.Join().value());
+  for (const Member member : members) {
+    for (int i = 0; i < 4; ++i) ledger.OnConsumed(member);
+    EXPECT_EQ(ledger.Grant(member), 0u);
+  }
+  std::vector<Member> order;
+  for (int i = 0; i < 6; ++i) {
+    ledger.OnPosted(2);
+    while (const auto hungry = ledger.NextHungry()) {
+      order.push_back(*hungry);
+      EXPECT_EQ(ledger.Grant(*hungry), 2u);
+    }
+  }
+  EXPECT_THAT(order,
+              ElementsAre(members[0], members[1], members[2], members[0], members[1], members[2]));
+  EXPECT_EQ(ledger.outstanding(), 12u);
+}
+
+TEST(ReceiveLedgerTest, AHungryMemberMayLeave) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(8);
+  const Member a = ledger.Join().value();
+  ledger.OnConsumed(a);
+  ledger.OnConsumed(a);
+  for (int i = 0; i < 6; ++i) ledger.OnConsumed(a);  // it cheats
+  EXPECT_EQ(ledger.Grant(a), 0u);
+  ledger.Leave(a);
+  ledger.OnPosted(8);
+  EXPECT_FALSE(ledger.NextHungry().has_value());
+  EXPECT_EQ(ledger.outstanding(), 0u);
+}
+
+TEST(ReceiveLedgerTest, AMessageWithoutACreditTakesAReceiveAllTheSame) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(8);
+  const Member a = ledger.Join().value();
+  for (int i = 0; i < 5; ++i) ledger.OnConsumed(a);
+  EXPECT_EQ(ledger.posted(), 3u);
+  EXPECT_EQ(ledger.outstanding(), 0u);
+}
+
+TEST(ReceiveLedgerTest, StrangersHaveAShareAndNoMore) {
+  ReceiveLedger ledger(64, ReceiveLedger::Use::kShared, /*for_strangers=*/16);
+  ledger.OnPosted(64);
+  std::vector<Member> strangers;
+  for (int i = 0; i < 4; ++i) strangers.push_back(ledger.Join(PeerTrust::kStranger).value());
+  const auto refused = ledger.Join(PeerTrust::kStranger);
+  EXPECT_EQ(ReasonOf(refused.status()), WhyNotRdma::kCapacity);
+  EXPECT_THAT(refused.status().message(), HasSubstr("all the 16 receives"));
+  EXPECT_EQ(Load(ledger, strangers[0]), 4u) << "whatever it sends";
+  EXPECT_TRUE(ledger.Join().ok()) << "who is known finds a place";
+
+  ledger.Trust(strangers[0]);
+  ledger.Trust(strangers[0]);
+  EXPECT_GT(Load(ledger, strangers[0]), 4u);
+  EXPECT_TRUE(ledger.Join(PeerTrust::kStranger).ok());
+  EXPECT_FALSE(ledger.Join(PeerTrust::kStranger).ok());
+  ledger.Leave(strangers[1]);
+  EXPECT_TRUE(ledger.Join(PeerTrust::kStranger).ok());
+}
+
+TEST(ReceiveLedgerTest, WhatAStrangerHasCountsUntilItIsUsed) {
+  ReceiveLedger ledger(64, ReceiveLedger::Use::kShared, /*for_strangers=*/16);
+  ledger.OnPosted(256);
+  const Member a = ledger.Join(PeerTrust::kStranger).value();
+  EXPECT_EQ(Load(ledger, a), 16u);
+  EXPECT_FALSE(ledger.Join(PeerTrust::kStranger).ok());
+  ledger.Pause(a);
+  for (int i = 0; i < 12; ++i) Use(ledger, a);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(ledger.Join(PeerTrust::kStranger).ok());
+  EXPECT_FALSE(ledger.Join(PeerTrust::kStranger).ok());
+}
+
+TEST(ReceiveLedgerTest, WhatMayBeGoneIsGivenToNobodyUntilItIsCounted) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(16);
+  const Member a = ledger.Join().value();
+  const Member b = ledger.Join().value();
+  EXPECT_EQ(ledger.Doubt(a), 4u);
+  ledger.Leave(a);
+  EXPECT_EQ(ledger.posted(), 12u);
+  EXPECT_EQ(ledger.doubted(), 4u);
+  EXPECT_TRUE(ledger.Join().ok());
+  EXPECT_TRUE(ledger.Join().ok());
+  EXPECT_FALSE(ledger.Join().ok()) << "it might wait for ever";
+  Use(ledger, b);
+  EXPECT_EQ(ledger.posted(), 12u);
+  ledger.Recount(/*lost=*/1);
+  EXPECT_EQ(ledger.posted(), 15u);
+  EXPECT_EQ(ledger.doubted(), 0u);
+  ledger.OnFound();
+  EXPECT_EQ(ledger.posted(), 16u);
+  EXPECT_TRUE(ledger.Join().ok());
+}
+
+TEST(ReceiveLedgerTest, AMessageWithoutACreditMayFindOneThatIsDoubted) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(8);
+  const Member a = ledger.Join().value();
+  const Member b = ledger.Join().value();
+  ledger.Doubt(a);
+  ledger.Leave(a);
+  for (int i = 0; i < 8; ++i) ledger.OnConsumed(b);
+  EXPECT_EQ(ledger.posted(), 0u);
+  EXPECT_EQ(ledger.doubted(), 0u);
+  ledger.Recount(/*lost=*/0);
+  EXPECT_EQ(ledger.posted(), 0u);
+}
+
+TEST(ReceiveLedgerDeathTest, OnlyMembersAreGivenReceives) {
+  ReceiveLedger ledger(64);
+  ledger.OnPosted(64);
+  EXPECT_DEATH(ledger.Grant(0), "has joined");
+  const Member a = ledger.Join().value();
+  ledger.Leave(a);
+  EXPECT_DEATH(ledger.Grant(a), "has joined");
+}
+
+// Members come, go, pause and use receives, which are posted again late.
+class LedgerSim {
+ public:
+  explicit LedgerSim(uint64_t seed)
+      : random_(seed),
+        slots_(4 + Below(60)),
+        for_strangers_(4 + Below(60)),
+        ledger_(slots_, ReceiveLedger::Use::kShared, for_strangers_),
+        depth_(8 + Below(400)) {
+    ledger_.OnPosted(depth_);
+  }
+
+  void Run() {
+    for (int step = 0; step < 1000; ++step) {
+      Step();
+      ASSERT_LE(ledger_.outstanding(), ledger_.posted());
+      ASSERT_LE(ledger_.posted(), depth_);
+      uint32_t strange = 0;
+      for (const Member member : strangers_) {
+        strange += std::max(ledger_.outstanding(member), ReceiveLedger::kMinimum);
+      }
+      ASSERT_LE(strange, for_strangers_);
+    }
+    ledger_.OnPosted(used_);
+    used_ = 0;
+    Feed();
+    uint32_t sum = 0;
+    for (const Member member : members_) {
+      if (paused_.count(member) == 0) {
+        EXPECT_GE(ledger_.outstanding(member), ReceiveLedger::kMinimum);
+      }
+      EXPECT_LE(ledger_.outstanding(member), slots_);
+      sum += ledger_.outstanding(member);
+    }
+    EXPECT_EQ(sum, ledger_.outstanding());
+    for (const Member member : members_) ledger_.Leave(member);
+    EXPECT_EQ(ledger_.outstanding(), 0u);
+    EXPECT_EQ(ledger_.posted(), depth_);
+  }
+
+ private:
+  uint32_t Below(uint64_t end) { return static_cast<uint32_t>(random_.Below(end)); }
+
+  void Step() {
+    const uint32_t what = Below(20);
+    if (what == 0 || members_.empty()) {
+      const bool stranger = random_.Chance(0.3);
+      const auto member = ledger_.Join(stranger ? PeerTrust::kStranger : PeerTrust::kTrusted);
+      if (member.ok()) members_.push_back(*member);
+      if (member.ok() && stranger) strangers_.insert(*member);
+      return;
+    }
+    const size_t which = Below(std::min<size_t>(members_.size(), 1 + Below(members_.size())));
+    const Member member = members_[which];
+    if (what == 1) {
+      ledger_.Leave(member);
+      paused_.erase(member);
+      strangers_.erase(member);
+      members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(which));
+    } else if (what == 2 && paused_.insert(member).second) {
+      ledger_.Pause(member);
+    } else if (what == 5 && strangers_.erase(member) > 0) {
+      ledger_.Trust(member);
+    } else if (what <= 4 && paused_.erase(member) > 0) {
+      ledger_.Resume(member);
+      ledger_.Grant(member);
+    } else if (what <= 12) {
+      for (uint32_t n = Below(ledger_.outstanding(member) + 1); n > 0; --n, ++used_) {
+        ledger_.OnConsumed(member);
+      }
+      ledger_.Grant(member);
+    } else {
+      const uint32_t again = Below(used_ + 1);
+      ledger_.OnPosted(again);
+      used_ -= again;
+    }
+    if (random_.Chance(0.5)) Feed();
+  }
+
+  void Feed() {
+    while (const auto hungry = ledger_.NextHungry()) {
+      ASSERT_GT(ledger_.Grant(*hungry), 0u);
+    }
+  }
+
+  TestRandom random_;
+  const uint32_t slots_;
+  const uint32_t for_strangers_;
+  ReceiveLedger ledger_;
+  const uint32_t depth_;
+  uint32_t used_ = 0;  // and not posted again
+  std::vector<Member> members_;
+  std::set<Member> paused_;
+  std::set<Member> strangers_;
+};
+
+TEST(ReceiveLedgerTest, NeverGivesMoreThanIsPostedAndStarvesNobody) {
+  for (uint64_t seed = 0; seed < SeedsHere(2000); ++seed) {
+    LedgerSim(seed).Run();
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace farcall

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/host/device_use.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/base/check.h"
+#include "transport/rdma/host/queue_pair_creation.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+DeviceUse::DeviceUse(const RdmaParts& parts, RdmaDevice& device, absl::AnyInvocable<void()> changed,
+                     absl::AnyInvocable<void()> over)
+    : parts_(parts), device_(device), changed_(std::move(changed)), over_(std::move(over)) {
+  // Without them removal is still told by rdma_cm, or seen by looking.
+  const auto no_events = [this](const absl::Status& why) {
+    parts_.Log(absl::StrCat("no events of RDMA device ", device_.name(), ": ", why.message()));
+  };
+  auto events =
+      AsyncSource::Create(parts.api, parts.control, device.context(),
+                          [this, no_events](const absl::StatusOr<AsyncSource::News>& news) {
+                            return news.ok() ? OnNews(*news) : no_events(news.status());
+                          });
+  if (events.ok()) {
+    events_ = *std::move(events);
+  } else {
+    no_events(events.status());
+  }
+}
+
+DeviceUse::~DeviceUse() {
+  Check(pairs_.empty() && lanes_.empty(), "a device is used no more when its use ends");
+}
+
+absl::StatusOr<std::shared_ptr<QueuePair>> DeviceUse::CreatePair(EventLoop& loop, CmId& id,
+                                                                 QueuePair::SetUp& set_up) {
+  auto lane = LaneOf(loop);
+  if (!lane.ok()) return lane.status();
+  const auto created = CreateQueuePair(parts_, device_, has_windows(), **lane, *id);
+  if (!created.ok()) return created.status();
+  QueuePair::Events events{.device_removed = [this] { OnRemoval(); },
+                           .windows_failed = [this] { GiveUpWindows(); },
+                           .forgotten = [this](QueuePair& pair) { Remove(pair); }};
+  auto pair = std::make_shared<QueuePair>(parts_, device_, *std::move(lane), std::move(id),
+                                          *created, set_up, std::move(events));
+  ++pairs_ever_;
+  pairs_[pair.get()] = pair;
+  return pair;
+}
+
+absl::StatusOr<std::shared_ptr<Lane>> DeviceUse::LaneOf(EventLoop& loop) {
+  if (ending_) {
+    return NotRdma(WhyNotRdma::kBroken, absl::StrCat(device_.name(), " failed or was removed"));
+  }
+  const auto found = lanes_.find(&loop);
+  if (found != lanes_.end()) return found->second;
+  // Its letter is before any that says that the lane is closed.
+  auto ask = [this](Lane& asking, uint32_t receives) {
+    parts_.control.Post([this, &asking, receives] { GiveReceives(asking, receives); });
+  };
+  auto lane = Lane::Create(device_, loop, parts_.pool, parts_.registrar, parts_.options, ask);
+  if (!lane.ok()) return lane.status();
+  lanes_[&loop] = *lane;
+  ++open_lanes_;
+  return *lane;
+}
+
+// Up to half of the pool: the rest is for what is sent and handed over.
+void DeviceUse::GiveReceives(Lane& lane, uint32_t receives) {
+  if (lanes_ending_) return;
+  const BlockPoolStats pool = parts_.pool.stats();
+  const bool given = pool.used_bytes + size_t{receives} * kReceiveBlock <= pool.max_bytes / 2 &&
+                     parts_.pool.Reserve(kReceiveBlock, receives).ok() &&
+                     parts_.registrar.RegisterPending().ok();
+  lane.loop().Post([&lane, more = given ? receives : 0] { lane.OnReceives(more); });
+}
+
+bool DeviceUse::has_windows() const { return !windows_given_up_ && device_.info().has_windows(); }
+
+void DeviceUse::GiveUpWindows() {
+  if (std::exchange(windows_given_up_, true) || ending_) return;
+  parts_.Log(absl::StrCat("RDMA device ", device_.name(),
+                          " fails to bind memory windows: its new connections do without RDMA READ "
+                          "(RdmaOptions::read_at_least), all bytes are sent"));
+}
+
+std::vector<EventLoop*> DeviceUse::Loops() const {
+  std::vector<EventLoop*> loops;
+  for (const auto& [loop, lane] : lanes_) loops.push_back(loop);
+  return loops;
+}
+
+void DeviceUse::AddTo(RdmaDeviceStatus& status) const {
+  status.queue_pairs += pairs_.size();
+  status.queue_pairs_ever += pairs_ever_;
+  status.loops += lanes_.size();
+  if (lost_) ++status.removals;
+  for (size_t i = 0; i < news_.size(); ++i) AddNamed(status.events, AsyncEventName(i), news_[i]);
+  AddTraffic(ended_traffic_, status.traffic);
+  for (const auto& [loop, lane] : lanes_) lane->counters().AddTo(status.traffic);
+}
+
+void DeviceUse::Remove(QueuePair& pair) {
+  pairs_.erase(&pair);
+  if (ending_) EndIfEmpty();
+}
+
+void DeviceUse::OnRemoval() {
+  lost_ = true;
+  if (!ending_) parts_.Log(absl::StrCat("RDMA device ", device_.name(), " was removed"));
+  End(QueuePair::Ending::kNow,
+      absl::UnavailableError(absl::StrCat("the device ", device_.name(), " was removed")));
+}
+
+void DeviceUse::End(QueuePair::Ending how, const absl::Status& why) {
+  ending_ = true;
+  // Retire may call back, but not into pairs_ before its letters are answered.
+  std::vector<std::shared_ptr<QueuePair>> pairs;
+  for (const auto& [key, pair] : pairs_) pairs.push_back(pair);
+  for (const auto& pair : pairs) pair->Retire(how, why);
+  EndIfEmpty();
+}
+
+void DeviceUse::EndIfEmpty() {
+  if (!pairs_.empty() || std::exchange(lanes_ending_, true)) return;
+  // It holds its descriptor, and nothing concerns anybody any more.
+  events_.reset();
+  EndLanes();
+}
+
+void DeviceUse::EndLanes() {
+  const auto over = [this] {
+    for (const auto& [loop, lane] : lanes_) lane->counters().AddTo(ended_traffic_);
+    // Their queues are no more.
+    ended_traffic_.receive_slots = 0;
+    ended_traffic_.receives_posted = 0;
+    ended_traffic_.receives_promised = 0;
+    ended_traffic_.receives_lost = 0;
+    lanes_.clear();
+    parts_.control.Post([this] { std::exchange(over_, nullptr)(); });
+  };
+  if (open_lanes_ == 0) return over();
+  for (const auto& [loop, lane] : lanes_) {
+    loop->Post([this, lane = lane, over]() mutable {
+      lane->Close();
+      EventLoop& control = parts_.control;
+      // The last reference is dropped by the control loop.
+      control.Post([this, over, lane = std::move(lane)]() mutable {
+        lane.reset();
+        if (--open_lanes_ == 0) over();
+      });
+    });
+  }
+}
+
+// Null: it is not, or no longer, one of this device's.
+std::shared_ptr<QueuePair> DeviceUse::Find(uint32_t number) const {
+  for (const auto& [key, pair] : pairs_) {
+    if (pair->number() == number) return pair;
+  }
+  return nullptr;
+}
+
+// Others are of other Runtimes, which have the same context.
+bool DeviceUse::HasQueue(const void* queue) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [queue](const auto& entry) {
+    return queue == entry.second->completions() || queue == entry.second->shared_receives();
+  });
+}
+
+void DeviceUse::OnNews(const AsyncSource::News& news) {
+  ++news_[AsyncEventIndex(news.type)];
+  const absl::string_view text = parts_.api.ibv.event_type_str(news.type);
+  switch (news.type) {
+    case IBV_EVENT_DEVICE_FATAL:
+      lost_ = true;
+      parts_.Log(absl::StrCat("RDMA device ", device_.name(), " failed: ", text));
+      return End(QueuePair::Ending::kNow,
+                 absl::UnavailableError(absl::StrCat("the device ", device_.name(), " failed")));
+    case IBV_EVENT_CQ_ERR:
+    case IBV_EVENT_SRQ_ERR:
+      if (!HasQueue(news.queue)) return;
+      // Of one lane; the others are made anew with it, which is rare and simple.
+      parts_.Log(absl::StrCat("RDMA device ", device_.name(), " is opened anew: ", text));
+      return End(QueuePair::Ending::kDrain,
+                 absl::UnavailableError(absl::StrCat(device_.name(), ": ", text)));
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+      if (const auto pair = Find(*news.queue_pair)) pair->Break(absl::UnavailableError(text));
+      return;
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+      if (const auto pair = Find(*news.queue_pair)) pair->OnLastReceive();
+      return;
+    case IBV_EVENT_PORT_ERR:
+      // Its connections would find out after all retries, seconds later.
+      for (const auto& [key, pair] : pairs_) {
+        if (pair->port() == news.port) pair->Break(absl::UnavailableError("its port went down"));
+      }
+      [[fallthrough]];
+    case IBV_EVENT_PORT_ACTIVE:
+      changed_();
+      return parts_.Log(absl::StrCat("RDMA device ", device_.name(),
+                                     news.port == 0 ? "" : absl::StrCat(", port ", news.port), ": ",
+                                     text));
+    case IBV_EVENT_GID_CHANGE:
+    case IBV_EVENT_LID_CHANGE:
+    case IBV_EVENT_CLIENT_REREGISTER:
+      // Connections whose address is gone fall silent, which the link sees by itself; those to
+      // other addresses go on.
+      return changed_();
+    default:  // what every connection's beginning and end brings
+      return;
+  }
+}
+
+}  // namespace farcall

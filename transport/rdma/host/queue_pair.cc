@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/host/queue_pair.h"
+
+#include <utility>
+
+#include "transport/base/check.h"
+#include "transport/base/errno_status.h"
+#include "transport/rdma/channel/rdma_connection.h"
+
+namespace farcall {
+
+QueuePair::QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<Lane> lane,
+                     CmId id, const CreatedQueuePair& created, SetUp& set_up, Events events)
+    : parts_(parts),
+      device_(device),
+      lane_(std::move(lane)),
+      id_(std::move(id)),
+      channel_(std::make_shared<MessageChannel>(parts.api, parts.pool, device.index(), *id_->qp,
+                                                created.limits, created.own_receives,
+                                                parts.copied)),
+      set_up_(&set_up),
+      events_(std::move(events)),
+      drain_timer_([this] {
+        silent_ = takes_shared_;
+        drained_ = true;
+        DestroyIfOver();
+      }) {
+  id_->context = static_cast<CmHandler*>(this);
+}
+
+QueuePair::~QueuePair() { Check(id_ == nullptr, "a queue pair is retired before it dies"); }
+
+ReceiveTerms QueuePair::terms() const {
+  return {.block_bytes = kReceiveBlock,
+          .initial_receives = static_cast<uint16_t>(ReceiveLedger::kMinimum),
+          .receive_slots = static_cast<uint16_t>(channel_->limits().receive_slots),
+          .windows = static_cast<uint8_t>(channel_->limits().windows),
+          .reads = static_cast<uint8_t>(channel_->limits().reads)};
+}
+
+// Where there are fewer, fewer references are under way.
+std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
+  std::vector<ibv_mw*> made;
+  if (!terms().RefersTo(peer)) return made;
+  while (windows_.size() < terms().windows) {
+    auto window = CreateMemoryWindow(parts_.api, device_.pd());
+    if (!window.ok()) break;
+    made.push_back(window->get());
+    windows_.push_back(*std::move(window));
+  }
+  if (made.size() < kLeastWindows) made.clear();
+  return made;
+}
+
+void QueuePair::Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust) {
+  if (const ReceiveQueue* const own = channel_->own_queue()) {
+    // So that its receives find blocks that the device knows. Where not, it is not enrolled.
+    parts_.pool.Reserve(kReceiveBlock, own->slots()).IgnoreError();
+    parts_.registrar.RegisterPending().IgnoreError();
+  }
+  // Its peer may send as soon as it is accepted.
+  if (peer) takes_shared_ = MayHoldShared();
+  lane_->loop().Post([self = shared_from_this(), peer, trust,
+                      windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
+    const absl::Status status = self->lane_->Enroll(self->channel_, trust);
+    if (status.ok() && peer) {
+      self->channel_->Open(self->terms(), *peer, /*initiator=*/false, std::move(windows));
+    }
+    self->parts_.control.Post([self, status = Detached(status)] {
+      if (self->set_up_ != nullptr) self->set_up_->OnEnrolled(status);
+    });
+  });
+}
+
+void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& options,
+                     ConnectionInfo info, Deliver deliver) {
+  Check(state_ == State::kSettingUp, "a queue pair is opened once");
+  state_ = State::kOpen;
+  set_up_ = nullptr;
+  takes_shared_ = MayHoldShared();
+  SetRnrTimer();
+  info.device = device_.name();
+  lane_->loop().Post([self = shared_from_this(), peer, options, info = std::move(info),
+                      deliver = std::move(deliver),
+                      windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
+    if (peer) {
+      self->channel_->Open(self->terms(), *peer, /*initiator=*/true, std::move(windows));
+    }
+    // The first message leaves now, whenever the connection is started.
+    Buffer nothing;
+    self->channel_->Send(nothing, /*fin=*/false);
+    // The connection may outlive this pair, its lane and its device, if its handler has not
+    // read to its end: it holds none of them.
+    auto retire = [weak = self->weak_from_this(), &control = self->parts_.control] {
+      control.Post([weak] {
+        const auto alive = weak.lock();
+        if (alive == nullptr) return;
+        alive->Retire(Ending::kDrain, absl::CancelledError("closed at this end"));
+      });
+    };
+    deliver(std::make_unique<RdmaConnection>(
+        RdmaConnection::Parts{self->lane_->loop(), self->parts_.pool, self->channel_,
+                              std::move(retire), options, std::move(info)}));
+  });
+}
+
+void QueuePair::Break(const absl::Status& why) {
+  lane_->loop().Post([self = shared_from_this(), why = Detached(why)] {
+    self->lane_->Break(*self->channel_, why);
+  });
+}
+
+void QueuePair::Retire(Ending ending, const absl::Status& why) {
+  if (state_ == State::kDestroyed) return;
+  if (ending == Ending::kNow) drained_ = true;
+  if (state_ == State::kStopping) return DestroyIfOver();
+  state_ = State::kStopping;
+  if (set_up_ != nullptr) std::exchange(set_up_, nullptr)->OnLost(why);
+  if (ending == Ending::kDrain) Disconnect();
+  EventLoop& control = parts_.control;
+  control.SetTimer(drain_timer_, control.now() + kDrainTime);
+  lane_->loop().Post([self = shared_from_this(), why = Detached(why), &control] {
+    self->lane_->Break(*self->channel_, why);
+    control.Post([self] {
+      self->stopped_ = true;
+      self->DestroyIfOver();
+    });
+  });
+  if (!takes_shared_) Drain();
+}
+
+void QueuePair::OnLastReceive() {
+  if (std::exchange(takes_shared_, false) && state_ == State::kStopping) Drain();
+}
+
+bool QueuePair::MayHoldShared() const {
+  return lane_->shared_receives() != nullptr && device_.info().tells_last_receive();
+}
+
+// What completes from here on was posted before.
+void QueuePair::Drain() {
+  lane_->loop().Post([self = shared_from_this()] {
+    self->lane_->WhenDrained(*self->channel_, [self] {
+      self->parts_.control.Post([self] {
+        self->drained_ = true;
+        self->DestroyIfOver();
+      });
+    });
+  });
+}
+
+void QueuePair::OnCmNews(const CmNews& news) {
+  if (news.type == RDMA_CM_EVENT_DEVICE_REMOVAL) return events_.device_removed();
+  if (set_up_ != nullptr) return set_up_->OnSetUpNews(news);
+  if (state_ == State::kOpen && news.type == RDMA_CM_EVENT_DISCONNECTED) {
+    Break(absl::UnavailableError("the peer disconnected"));
+  }
+}
+
+// rdma_cm leaves it at 655 ms. Not every device has it: iWARP has nothing of the kind.
+void QueuePair::SetRnrTimer() {
+  ibv_qp_attr attributes{};
+  attributes.min_rnr_timer = parts_.options.min_rnr_timer;
+  parts_.api.ibv.modify_qp(id_->qp, &attributes, IBV_QP_MIN_RNR_TIMER);
+}
+
+// Fails where it was never connected, and on devices that are gone.
+void QueuePair::Disconnect() {
+  parts_.api.rdma.disconnect(id_.get());
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_ERR;
+  parts_.api.ibv.modify_qp(id_->qp, &attributes, IBV_QP_STATE);
+}
+
+void QueuePair::DestroyIfOver() {
+  if (!stopped_ || !drained_ || state_ != State::kStopping) return;
+  state_ = State::kDestroyed;
+  if (channel_->windows_failed()) events_.windows_failed();
+  parts_.control.CancelTimer(drain_timer_);
+  // First, bound or not: in rxe a bound window holds its queue pair, whose end would wait for it
+  // for a minute.
+  windows_.clear();
+  id_.reset();
+  lane_->loop().Post([self = shared_from_this(), silent = silent_] {
+    self->lane_->Forget(*self->channel_, silent);
+    self->parts_.control.Post([self] { self->events_.forgotten(*self); });
+  });
+}
+
+}  // namespace farcall

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// QueuePair: a queue pair with its rdma_cm id, from its creation until nothing is left of it.
+//
+//   setting up --Open--> open --Retire--> stopping --> destroyed --> forgotten
+//        |                                  ^
+//        +--------------Retire--------------+
+//
+// Stopping: it is disconnected and put into error, the data loop posts nothing any more, and
+// waits (kDrainTime at most) until the device has given up the receives that it took from a
+// shared queue (IBV_EVENT_QP_LAST_WQE_REACHED: without it they are lost to the queue) and what
+// was posted has completed. Destroyed: the device reads and writes nothing more for it.
+// Forgotten: the lane has seen its last completion, and its buffers are free. Until then its
+// owner (DeviceUse) keeps it alive.
+
+#ifndef FARCALL_TRANSPORT_RDMA_HOST_QUEUE_PAIR_H_
+#define FARCALL_TRANSPORT_RDMA_HOST_QUEUE_PAIR_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "transport/connection_info.h"
+#include "transport/loop/event_loop.h"
+#include "transport/rdma/channel/lane.h"
+#include "transport/rdma/channel/message_channel.h"
+#include "transport/rdma/cm/cm_source.h"
+#include "transport/rdma/device/device.h"
+#include "transport/rdma/device/rdma_parts.h"
+#include "transport/rdma/flow/private_data.h"
+#include "transport/rdma/host/queue_pair_creation.h"
+#include "transport/rdma/verbs/owned.h"
+#include "transport/transport.h"
+
+namespace farcall {
+
+// All with the control loop held.
+class QueuePair final : public std::enable_shared_from_this<QueuePair>, private CmHandler {
+ public:
+  // Who sets it up: dials or accepts.
+  class SetUp {
+   public:
+    // It may be connected or accepted now; or why not.
+    virtual void OnEnrolled(const absl::Status& status) = 0;
+    // What rdma_cm says, until Open.
+    virtual void OnSetUpNews(const CmNews& news) = 0;
+    // It was retired by somebody else: its device is gone.
+    virtual void OnLost(const absl::Status& why) = 0;
+
+   protected:
+    ~SetUp() = default;
+  };
+  // What its owner is told.
+  struct Events {
+    // By rdma_cm. It may be retired by this.
+    absl::AnyInvocable<void()> device_removed;
+    // The device has failed to bind one of its memory windows.
+    absl::AnyInvocable<void()> windows_failed;
+    // The last. The owner may let go of it.
+    absl::AnyInvocable<void(QueuePair&)> forgotten;
+  };
+  enum class Ending : uint8_t {
+    kDrain,  // what was posted may still complete
+    kNow,    // its device is gone
+  };
+  // With the data loop held.
+  using Deliver = absl::AnyInvocable<void(std::unique_ptr<Connection>)>;
+
+  // `created`: for `id` and `lane`. What is passed by reference outlives it; `set_up` only needs
+  // to live until Open or OnLost.
+  QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<Lane> lane, CmId id,
+            const CreatedQueuePair& created, SetUp& set_up, Events events);
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+  ~QueuePair();
+
+  rdma_cm_id* id() const { return id_.get(); }
+  uint32_t number() const { return channel_->number(); }
+  // Of the device; 0 once it is destroyed.
+  int port() const { return id_ == nullptr ? 0 : id_->port_num; }
+  // What the peer is told.
+  ReceiveTerms terms() const;
+
+  // Makes it known to its lane; OnEnrolled follows. `peer`: of the accepting side, whose peer
+  // may send before ESTABLISHED is heard.
+  void Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust = PeerTrust::kTrusted);
+  // It is established. Gives the Connection to the data loop; the set-up hears no more of it.
+  // `peer`: of the connecting side.
+  void Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& options, ConnectionInfo info,
+            Deliver deliver);
+  // Ends it; its connection, if there is one, is told `why`. Once is enough.
+  void Retire(Ending ending, const absl::Status& why);
+  // IBV_EVENT_QP_LAST_WQE_REACHED: it takes no more receives from a shared queue.
+  void OnLastReceive();
+  // An error that only its data loop has to hear of.
+  void Break(const absl::Status& why);
+
+ private:
+  enum class State : uint8_t { kSettingUp, kOpen, kStopping, kDestroyed };
+  static constexpr Duration kDrainTime = std::chrono::seconds(1);
+
+  std::vector<ibv_mw*> MakeWindows(const ReceiveTerms& peer);
+  void OnCmNews(const CmNews& news) override;
+  void SetRnrTimer();
+  void Disconnect();
+  bool MayHoldShared() const;
+  void Drain();
+  void DestroyIfOver();
+
+  const RdmaParts& parts_;
+  const RdmaDevice& device_;
+  const std::shared_ptr<Lane> lane_;
+  CmId id_;
+  std::vector<MemoryWindow> windows_;
+  const std::shared_ptr<MessageChannel> channel_;
+  SetUp* set_up_;
+  Events events_;
+  State state_ = State::kSettingUp;
+  bool takes_shared_ = false;  // holds receives of a shared queue until it says it does not
+  bool silent_ = false;        // which it has not, in time
+  bool stopped_ = false;       // the data loop posts nothing any more
+  bool drained_ = false;       // nor waits for a completion
+  Timer drain_timer_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_HOST_QUEUE_PAIR_H_

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/host/queue_pair_creation.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "transport/base/errno_status.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+uint32_t Clip(uint32_t wanted, int most) {
+  return std::min(wanted, static_cast<uint32_t>(std::max(0, most)));
+}
+
+struct Shape {
+  ibv_qp_init_attr attributes{};
+  uint32_t own_receives = 0;
+  uint32_t windows = 0;
+  uint32_t reads = 0;
+};
+
+// References take room in the send queue, which they are given only where there is enough.
+void AddReferences(const RdmaOptions& options, const ibv_device_attr& caps, Shape& shape) {
+  const uint32_t windows = Clip(options.read_window, caps.max_qp_rd_atom);
+  const uint32_t reads = Clip(options.read_window, caps.max_qp_init_rd_atom);
+  uint32_t& slots = shape.attributes.cap.max_send_wr;
+  if (windows < kLeastWindows || reads == 0 ||
+      slots + 2 * windows + reads > Clip(~0u, caps.max_qp_wr)) {
+    return;
+  }
+  slots += 2 * windows + reads;
+  shape.windows = windows;
+  shape.reads = reads;
+}
+
+Shape ShapeOf(const RdmaOptions& options, const ibv_device_attr& caps, const Lane& lane,
+              bool references) {
+  Shape shape;
+  ibv_qp_init_attr& attributes = shape.attributes;
+  attributes.send_cq = lane.completions();
+  attributes.recv_cq = lane.completions();
+  attributes.srq = lane.shared_receives();
+  attributes.qp_type = IBV_QPT_RC;
+  attributes.cap.max_send_wr = Clip(options.send_slots, caps.max_qp_wr);
+  attributes.cap.max_send_sge =
+      Clip(std::min<uint32_t>(options.max_send_segments, MessagePlan::kMostSegments), caps.max_sge);
+  if (lane.shared_receives() == nullptr) {
+    shape.own_receives = Clip(options.receive_slots, caps.max_qp_wr);
+    attributes.cap.max_recv_wr = shape.own_receives;
+    attributes.cap.max_recv_sge = 1;
+  }
+  if (references) AddReferences(options, caps, shape);
+  return shape;
+}
+
+// Devices tell how much goes inline only by refusing more.
+int CreateWithInline(const VerbsApi& api, rdma_cm_id* id, ibv_pd* pd, uint32_t max_inline,
+                     const ibv_qp_init_attr& wanted) {
+  for (const uint32_t inline_bytes : {max_inline, uint32_t{128}, uint32_t{64}, uint32_t{0}}) {
+    if (inline_bytes > max_inline) continue;
+    ibv_qp_init_attr attributes = wanted;
+    attributes.cap.max_inline_data = inline_bytes;
+    if (api.rdma.create_qp(id, pd, &attributes) == 0) {
+      return static_cast<int>(std::min(max_inline, attributes.cap.max_inline_data));
+    }
+    if (errno != EINVAL && errno != ENOMEM && errno != EOPNOTSUPP) break;
+  }
+  return -1;
+}
+
+}  // namespace
+
+absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
+                                                 bool windows, const Lane& lane, rdma_cm_id& id) {
+  const RdmaOptions& options = parts.options;
+  const ibv_device_attr& caps = device.info().caps;
+  const auto create = [&](const Shape& shape) {
+    return CreateWithInline(parts.api, &id, device.pd(), options.max_inline, shape.attributes);
+  };
+  Shape shape = ShapeOf(options, caps, lane, options.read_at_least > 0 && windows);
+  int max_inline = create(shape);
+  // Not every device can have as many work requests, of as many segments, as it says.
+  if (max_inline < 0 && shape.windows > 0) {
+    shape = ShapeOf(options, caps, lane, /*references=*/false);
+    max_inline = create(shape);
+  }
+  if (max_inline < 0) {
+    return NotRdma(WhyNotRdma::kDeviceRefused,
+                   Annotate(ErrnoStatus(errno), "rdma_create_qp").message());
+  }
+  CreatedQueuePair created{.own_receives = shape.own_receives};
+  MessageChannel::Limits& limits = created.limits;
+  limits.windows = shape.windows;
+  limits.reads = shape.reads;
+  limits.read_at_least = options.read_at_least;
+  limits.binds_alone = device.info().binds_again();
+  limits.send_slots = shape.attributes.cap.max_send_wr - 2 * shape.windows - shape.reads;
+  limits.receive_slots =
+      lane.shared_receives() == nullptr ? shape.own_receives : options.receive_slots;
+  limits.max_inline = static_cast<uint32_t>(max_inline);
+  limits.max_segments = shape.attributes.cap.max_send_sge;
+  // Of their own: some adapters scatter what they read into one segment only.
+  limits.read_segments = std::max(1u, Clip(limits.max_segments, caps.max_sge_rd));
+  limits.copy_out_below = options.copy_out_below;
+  if (limits.send_slots < kMinSlots || limits.receive_slots < kMinSlots) {
+    parts.api.rdma.destroy_qp(&id);
+    return NotRdma(WhyNotRdma::kDeviceRefused, "its queues have no room for 4 messages");
+  }
+  return created;
+}
+
+}  // namespace farcall

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_HOST_QUEUE_PAIR_CREATION_H_
+#define FARCALL_TRANSPORT_RDMA_HOST_QUEUE_PAIR_CREATION_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "transport/rdma/channel/lane.h"
+#include "transport/rdma/channel/message_channel.h"
+#include "transport/rdma/device/device.h"
+#include "transport/rdma/device/rdma_parts.h"
+#include "transport/rdma/verbs/verbs_api.h"
+
+namespace farcall {
+
+// With one window alone a sender could wait for ever: that it was read, the peer tells as soon as
+// it has two receives to give (CreditFlow::BareCount).
+inline constexpr uint32_t kLeastWindows = 2;
+
+struct CreatedQueuePair {
+  MessageChannel::Limits limits{};
+  uint32_t own_receives = 0;  // of a receive queue of its own; 0: it takes the lane's
+};
+
+// rdma_create_qp(3) on `id`, for completions and receives of `lane`: as the options say, and as far
+// as the device can, which may be less than it told; with memory windows only if `windows`.
+// kDeviceRefused (why_not_rdma.h): it does not; then `id` has no queue pair.
+absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
+                                                 bool windows, const Lane& lane, rdma_cm_id& id);
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_HOST_QUEUE_PAIR_CREATION_H_

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/setup/dial.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/base/check.h"
+#include "transport/base/errno_status.h"
+#include "transport/rdma/cm/cm_events.h"
+#include "transport/rdma/cm/cm_options.h"
+#include "transport/rdma/cm/cm_ports.h"
+#include "transport/sockaddr.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+absl::Status Validate(const std::vector<UpgradeAddress>& addresses, const ConnectOptions& options) {
+  if (options.timeout <= Duration::zero()) {
+    return absl::InvalidArgumentError("the timeout of a connect must be above 0");
+  }
+  if (addresses.empty()) return absl::InvalidArgumentError("there is no address to connect to");
+  for (const UpgradeAddress& address : addresses) {
+    const auto valid = ToSocketAddress(address.address);
+    if (!valid.ok()) return valid.status();
+    if (address.address.family() == AddressFamily::kUnix) {
+      return NotRdma(WhyNotRdma::kNotForThisAddress, address.address.ToString());
+    }
+  }
+  return options.connection.Validate();
+}
+
+int Milliseconds(Duration duration) {
+  return static_cast<int>(
+      std::chrono::ceil<std::chrono::milliseconds>(std::max(duration, Duration(1))).count());
+}
+
+}  // namespace
+
+std::shared_ptr<Dial> Dial::Start(RdmaHost& host, EventLoop& control, EventLoop& loop,
+                                  std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
+                                  const ConnectOptions& options, Transport::OnConnect done) {
+  Check(loop.held(), "who connects holds the loop");
+  absl::Status valid = Validate(addresses, options);
+  std::shared_ptr<Dial> dial(
+      new Dial(host, control, loop, std::move(addresses), pass, options, std::move(done)));
+  if (valid.ok()) {
+    control.Post([dial] { dial->Begin(); });
+  } else {
+    dial->Tell(valid);
+  }
+  return dial;
+}
+
+Dial::Dial(RdmaHost& host, EventLoop& control, EventLoop& loop,
+           std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
+           const ConnectOptions& options, Transport::OnConnect done)
+    : host_(host),
+      control_(control),
+      loop_(loop),
+      addresses_(std::move(addresses)),
+      pass_(pass),
+      options_(options),
+      deadline_(loop.now() + options.timeout),
+      done_(std::move(done)),
+      timer_([this] { OnTime(); }) {}
+
+Dial::~Dial() { Check(id_ == nullptr && pair_ == nullptr, "a dial ends before it dies"); }
+
+void Dial::GiveUp() {
+  if (done_ == nullptr) return;
+  done_ = nullptr;
+  control_.Post([self = shared_from_this()] { self->Cancel(); });
+}
+
+// From addresses_[next_] on, until one can be waited for.
+void Dial::TryAddress() {
+  for (; next_ < addresses_.size(); ++next_) {
+    const TimePoint now = control_.now();
+    if (now >= deadline_) break;
+    state_ = DialState::kResolvingAddress;
+    const absl::Status started = Resolve();
+    if (started.ok()) {
+      const auto left = static_cast<Duration::rep>(addresses_.size() - next_);
+      return control_.SetTimer(timer_, now + (deadline_ - now) / left);
+    }
+    error_ =
+        NotRdma(WhyNotRdma::kUnreachable, absl::StrCat(peer().ToString(), ": ", started.message()));
+    Release();
+  }
+  next_ = addresses_.size();
+  if (error_.ok()) error_ = NotRdma(WhyNotRdma::kTimedOut, addresses_[0].address.ToString());
+  Finish(error_);
+}
+
+absl::Status Dial::Resolve() {
+  const RdmaParts& parts = host_.parts();
+  auto id = CreateCmId(parts.api, host_.channel(), static_cast<CmHandler*>(this));
+  if (!id.ok()) return id.status();
+  id_ = *std::move(id);
+  const absl::Status set = SetCmOptions(parts, *id_, options_.connection.traffic_class);
+  if (!set.ok()) return set;
+  auto address = ToSocketAddress(peer());
+  if (!address.ok()) return address.status();
+  SocketAddress source;
+  if (source_) source = *ToSocketAddress(*source_);
+  if (parts.api.rdma.resolve_addr(id_.get(), source_ ? source.get() : nullptr, address->get(),
+                                  Milliseconds(parts.options.connect_timeout)) == 0) {
+    return absl::OkStatus();
+  }
+  return Annotate(ErrnoStatus(errno), "rdma_resolve_addr");
+}
+
+void Dial::OnSetUpNews(const CmNews& news) {
+  const std::optional<DialEvent> event = DialEventOf(news.type);
+  if (!event) return;
+  if (*event == DialEvent::kEstablished) {
+    auto data = DecodeAcceptData(news.private_data);
+    if (!data.ok()) return Step(DialEvent::kBadAnswer, data.status());
+    if (data->generation != pass_.generation) {
+      return Step(DialEvent::kBadAnswer, absl::InvalidArgumentError("of another generation"));
+    }
+    if (asks_for_answer() && data->answer != pass_.answer) {
+      return Step(DialEvent::kBadAnswer,
+                  absl::PermissionDeniedError("who accepted is not who has handed out the token"));
+    }
+    peer_terms_ = data->receives;
+  }
+  if (*event == DialEvent::kRejected) {
+    // Nobody listens there, or it is another program: no data of ours.
+    const auto data = DecodeRejectData(news.private_data);
+    if (!data.ok()) return Step(*event, RejectStatus(news.status));
+    // What is wrong there, seen from here.
+    const char* const colon = data->text.empty() ? "" : ": ";
+    return Step(*event, absl::UnavailableError(absl::StrCat(Name(data->why), colon, data->text)));
+  }
+  const char* const name = host_.parts().api.rdma.event_str(news.type);
+  Step(*event,
+       news.status < 0 ? Annotate(ErrnoStatus(-news.status), name) : absl::UnavailableError(name));
+}
+
+void Dial::OnEnrolled(const absl::Status& status) {
+  if (!status.ok()) return Step(DialEvent::kSetUpFailed, status);
+  const int error = Connect();
+  if (error == 0 || (TcpHasPort(error) && TryOtherPort())) return;
+  Step(DialEvent::kSetUpFailed,
+       NotRdma(WhyNotRdma::kDeviceRefused, Annotate(ErrnoStatus(error), "rdma_connect").message()));
+}
+
+void Dial::OnLost(const absl::Status& why) { Step(DialEvent::kDeviceRemoved, why); }
+
+void Dial::Step(DialEvent event, const absl::Status& detail) {
+  // Finish may drop the last reference but for this one.
+  const auto self = shared_from_this();
+  const DialStep step = Advance(state_, event);
+  state_ = step.next;
+  switch (step.action) {
+    case DialAction::kNone:
+      return;
+    case DialAction::kResolveRoute:
+    case DialAction::kConnect: {
+      const absl::Status done = step.action == DialAction::kConnect ? MakePair() : ResolveRoute();
+      if (!done.ok() && !(ReasonOf(done) == WhyNotRdma::kDeviceExcluded && TryOtherSource())) {
+        Step(DialEvent::kSetUpFailed, done);
+      }
+      return;
+    }
+    case DialAction::kOpen:
+      return Open();
+    case DialAction::kFail:
+      return Fail(step.why, detail);
+    case DialAction::kClose:  // an open pair is told by its own events
+      return;
+    case DialAction::kDrop:
+      Release();
+      return Finish(absl::CancelledError("given up"));
+  }
+}
+
+absl::Status Dial::ResolveRoute() {
+  const auto use = host_.UseOf(id_->verbs);
+  if (!use.ok()) return use.status();
+  const RdmaParts& parts = host_.parts();
+  if (parts.api.rdma.resolve_route(id_.get(), Milliseconds(parts.options.connect_timeout)) == 0) {
+    return absl::OkStatus();
+  }
+  return NotRdma(WhyNotRdma::kUnreachable,
+                 Annotate(ErrnoStatus(errno), "rdma_resolve_route").message());
+}
+
+absl::Status Dial::MakePair() {
+  const auto use = host_.UseOf(id_->verbs);
+  if (!use.ok()) return use.status();
+  auto pair = (*use)->CreatePair(loop_, id_, *this);
+  if (!pair.ok()) return pair.status();
+  pair_ = *std::move(pair);
+  pair_->Enroll(std::nullopt);
+  return absl::OkStatus();
+}
+
+// 0, or an errno.
+int Dial::Connect() {
+  ConnectData data;
+  data.token = pass_.token;
+  data.generation = pass_.generation;
+  data.receives = pair_->terms();
+  const auto bytes = EncodeConnectData(data);
+  rdma_conn_param param =
+      ConnectParameters(host_.parts().options, bytes, data.receives.windows, data.receives.reads);
+  return host_.parts().api.rdma.connect(pair_->id(), &param) == 0 ? 0 : errno;
+}
+
+// True: that is being tried.
+bool Dial::TryOtherPort() { return ++port_tries_ < kPortTries && StartAgain(); }
+
+// By an id of its own, to which the kernel gives a port.
+bool Dial::StartAgain() {
+  state_ = DialState::kFailed;  // that the former pair is lost means nothing
+  Release();
+  state_ = DialState::kResolvingAddress;
+  return Resolve().ok();
+}
+
+// The kernel takes the source address that its routes say; another may lead to a device that
+// is not excluded. True: that is being tried.
+bool Dial::TryOtherSource() {
+  if (!std::exchange(asked_for_sources_, true)) {
+    const auto addresses = host_.view().addresses();
+    for (const LocalIp& local : addresses.value_or(std::vector<LocalIp>())) {
+      if (local.address.family() == peer().family()) sources_.push_back(local.address);
+    }
+  }
+  while (!sources_.empty()) {
+    source_ = sources_.back();
+    sources_.pop_back();
+    if (StartAgain()) return true;
+  }
+  return false;
+}
+
+void Dial::Open() {
+  control_.CancelTimer(timer_);
+  auto pair = std::move(pair_);
+  ConnectionInfo info;
+  info.local = FromSocketAddress(LocalOf(*pair->id()));
+  info.peer = peer();
+  pair->Open(peer_terms_, options_.connection, std::move(info),
+             [self = shared_from_this()](std::unique_ptr<Connection> connection) {
+               if (self->done_ == nullptr) return;
+               std::exchange(self->done_, nullptr)(std::move(connection));
+             });
+  host_.Drop(*this);
+}
+
+void Dial::Fail(WhyNotRdma why, const absl::Status& detail) {
+  // The reason may be known better where it failed.
+  const absl::Status known = CarriesReason(detail) ? detail : NotRdma(why, detail.message());
+  // Behind one that has rejected the token others only say that it was shown.
+  if (error_.ok() || ReasonOf(error_) != WhyNotRdma::kRejected) {
+    error_ = AddDetail(known, peer().ToString());
+  }
+  Release();
+  ++next_;
+  port_tries_ = 0;
+  asked_for_sources_ = false;
+  sources_.clear();
+  source_.reset();
+  TryAddress();
+}
+
+void Dial::Release() {
+  if (pair_ != nullptr) {
+    std::exchange(pair_, nullptr)
+        ->Retire(QueuePair::Ending::kDrain, absl::CancelledError("not connected"));
+  }
+  id_.reset();
+}
+
+void Dial::Finish(const absl::Status& status) {
+  state_ = DialState::kFailed;
+  control_.CancelTimer(timer_);
+  Tell(Annotate(
+      status, absl::StrCat("cannot connect to ", addresses_[0].address.ToString(), " over RDMA")));
+  host_.Drop(*this);
+}
+
+void Dial::Tell(const absl::Status& status) {
+  loop_.Post([self = shared_from_this(), status = Detached(status)] {
+    if (self->done_ != nullptr) std::exchange(self->done_, nullptr)(status);
+  });
+}
+
+}  // namespace farcall

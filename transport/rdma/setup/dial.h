@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_SETUP_DIAL_H_
+#define FARCALL_TRANSPORT_RDMA_SETUP_DIAL_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "transport/rdma/cm/cm_source.h"
+#include "transport/rdma/flow/dial_state.h"
+#include "transport/rdma/flow/private_data.h"
+#include "transport/rdma/host/queue_pair.h"
+#include "transport/rdma/host/rdma_host.h"
+#include "transport/transport.h"
+#include "transport/upgrade.h"
+
+namespace farcall {
+
+// One attempt to connect: to the first of some addresses that answers. dial_state.h says
+// what follows on what. The time that is left is shared by the addresses that are left.
+class Dial final : public std::enable_shared_from_this<Dial>,
+                   public RdmaHost::Attempt,
+                   private CmHandler,
+                   private QueuePair::SetUp {
+ public:
+  // With `loop` held. `done` is called from its mailbox, once, unless the dial was given up.
+  static std::shared_ptr<Dial> Start(RdmaHost& host, EventLoop& control, EventLoop& loop,
+                                     std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
+                                     const ConnectOptions& options, Transport::OnConnect done);
+  ~Dial() override;
+
+  // With its loop held: nobody waits for it any more.
+  void GiveUp();
+
+ private:
+  Dial(RdmaHost& host, EventLoop& control, EventLoop& loop, std::vector<UpgradeAddress> addresses,
+       const UpgradePass& pass, const ConnectOptions& options, Transport::OnConnect done);
+
+  // With the control loop held.
+  void Begin();
+  void OnTurn() override;
+  void OnTime();
+  void TryAddress();
+  absl::Status Resolve();
+  void OnCmNews(const CmNews& news) override { OnSetUpNews(news); }
+  void OnSetUpNews(const CmNews& news) override;
+  void OnEnrolled(const absl::Status& status) override;
+  void OnLost(const absl::Status& why) override;
+  void Cancel() override { Step(DialEvent::kCancelled, absl::OkStatus()); }
+  void Step(DialEvent event, const absl::Status& detail);
+  absl::Status ResolveRoute();
+  absl::Status MakePair();
+  int Connect();
+  void Open();
+  bool TryOtherPort();
+  bool TryOtherSource();
+  bool StartAgain();
+  void Fail(WhyNotRdma why, const absl::Status& detail);
+  void Release();
+  void Finish(const absl::Status& status);
+  void Tell(const absl::Status& status);
+  const Address& peer() const { return addresses_[next_].address; }
+  // The first release has none.
+  bool asks_for_answer() const { return pass_.answer != UpgradeToken{}; }
+
+  RdmaHost& host_;
+  EventLoop& control_;
+  EventLoop& loop_;
+  const std::vector<UpgradeAddress> addresses_;
+  const UpgradePass pass_;
+  const ConnectOptions options_;
+  const TimePoint deadline_;
+
+  // With the data loop held.
+  Transport::OnConnect done_;  // null: called, or given up
+
+  // With the control loop held.
+  size_t next_ = 0;       // of addresses_
+  bool in_line_ = false;  // its turn has not come
+  DialState state_ = DialState::kResolvingAddress;
+  CmId id_;                          // until pair_ has it
+  std::shared_ptr<QueuePair> pair_;  // until it is open
+  std::optional<ReceiveTerms> peer_terms_;
+  int port_tries_ = 0;            // of this address, whose source port TCP had
+  std::vector<Address> sources_;  // to try, where the kernel's choice is an excluded device
+  std::optional<Address> source_;
+  bool asked_for_sources_ = false;
+  absl::Status error_;  // of the last address
+  Timer timer_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_SETUP_DIAL_H_

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/setup/incoming.h"
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/base/check.h"
+#include "transport/base/errno_status.h"
+#include "transport/rdma/cm/cm_events.h"
+#include "transport/rdma/cm/cm_options.h"
+#include "transport/sockaddr.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+void Incoming::Accept(RdmaHost& host, Admission& admission, const CmNews& request) {
+  std::shared_ptr<Incoming> self(new Incoming(host, Own(host.parts().api, request.id)));
+  request.id->context = static_cast<CmHandler*>(self.get());
+  absl::Status begun = self->Begin(admission, request);
+  if (!begun.ok()) self->Step(AcceptEvent::kSetUpFailed, begun);
+}
+
+Incoming::Incoming(RdmaHost& host, CmId id)
+    : host_(host), id_(std::move(id)), timer_([this] {
+        Step(AcceptEvent::kTimeout, absl::DeadlineExceededError("half open for too long"));
+      }) {}
+
+Incoming::~Incoming() {
+  Check(id_ == nullptr && pair_ == nullptr, "an accept ends before it dies");
+}
+
+absl::Status Incoming::Begin(Admission& admission, const CmNews& request) {
+  auto data = DecodeConnectData(request.private_data);
+  if (!data.ok()) return NotRdma(WhyNotRdma::kRejected, data.status().message());
+  if (!host_.Keep(shared_from_this(), /*incoming=*/true)) {
+    return NotRdma(WhyNotRdma::kCapacity, "too many connections are being set up");
+  }
+  EventLoop& control = host_.parts().control;
+  control.SetTimer(timer_, control.now() + host_.parts().options.connect_timeout);
+  auto admitted = admission.Admit(*data, FromSocketAddress(LocalOf(*id_)));
+  if (!admitted.ok()) return admitted.status();
+  admitted_ = *std::move(admitted);
+  generation_ = data->generation;
+  peer_ = data->receives;
+  return MakePair(*data);
+}
+
+absl::Status Incoming::MakePair(const ConnectData& data) {
+  const absl::Status set = SetCmOptions(host_.parts(), *id_, admitted_.options.traffic_class);
+  if (!set.ok()) return set;
+  const auto use = host_.UseOf(id_->verbs);
+  if (!use.ok()) return use.status();
+  auto pair = (*use)->CreatePair(*admitted_.loop, id_, *this);
+  if (!pair.ok()) return pair.status();
+  pair_ = *std::move(pair);
+  pair_->Enroll(data.receives, admitted_.trust);
+  return absl::OkStatus();
+}
+
+void Incoming::OnSetUpNews(const CmNews& news) {
+  if (const auto event = AcceptEventOf(news.type)) {
+    Step(*event, absl::UnavailableError(host_.parts().api.rdma.event_str(news.type)));
+  }
+}
+
+void Incoming::OnEnrolled(const absl::Status& status) {
+  Step(status.ok() ? AcceptEvent::kPrepared : AcceptEvent::kSetUpFailed, status);
+}
+
+void Incoming::OnLost(const absl::Status& why) { Step(AcceptEvent::kDeviceRemoved, why); }
+
+void Incoming::Cancel() {
+  Step(AcceptEvent::kCancelled, absl::CancelledError("this process is ending"));
+}
+
+void Incoming::Step(AcceptEvent event, const absl::Status& detail) {
+  // Finish may drop the last reference but for this one.
+  const auto self = shared_from_this();
+  const AcceptStep step = Advance(state_, event);
+  state_ = step.next;
+  switch (step.action) {
+    case AcceptAction::kAccept: {
+      const absl::Status accepted = AcceptNow();
+      if (accepted.ok()) return;
+      // The kernel may have rejected it already, without a word why.
+      Reject(NotRdma(WhyNotRdma::kDeviceRefused, accepted.message()));
+      return Step(AcceptEvent::kSetUpFailed, accepted);
+    }
+    case AcceptAction::kReject:
+      Reject(CarriesReason(detail) ? detail : NotRdma(step.why, detail.message()));
+      return Finish();
+    case AcceptAction::kFail:
+      return Finish();
+    case AcceptAction::kOpen:
+      return Open();
+    case AcceptAction::kNone:
+      return;
+  }
+}
+
+absl::Status Incoming::AcceptNow() {
+  AcceptData data;
+  data.generation = generation_;
+  data.answer = admitted_.answer;
+  data.receives = pair_->terms();
+  const auto bytes = EncodeAcceptData(data);
+  // The peer's queue pair is made ready with what this says, which its device may not do: an answer
+  // asks for no more than the request offered.
+  rdma_conn_param param = ConnectParameters(
+      host_.parts().options, bytes, data.receives.AnswersTo(peer_), data.receives.BeginsAt(peer_));
+  if (host_.parts().api.rdma.accept(pair_->id(), &param) == 0) return absl::OkStatus();
+  return Annotate(ErrnoStatus(errno), "rdma_accept");
+}
+
+void Incoming::Open() {
+  auto pair = std::move(pair_);
+  ConnectionInfo info;
+  info.local = FromSocketAddress(LocalOf(*pair->id()));
+  info.peer = FromSocketAddress(PeerOf(*pair->id()));
+  pair->Open(std::nullopt, admitted_.options, std::move(info), std::move(admitted_.deliver));
+  Finish();
+}
+
+void Incoming::Reject(const absl::Status& why) {
+  const std::string bytes = EncodeRejectData({.why = ReasonOf(why), .text = DetailOf(why)});
+  rdma_cm_id* const id = pair_ != nullptr ? pair_->id() : id_.get();
+  if (id == nullptr) return;
+  // Fails where the peer has gone, who then needs no answer.
+  host_.parts().api.rdma.reject(id, bytes.data(), static_cast<uint8_t>(bytes.size()));
+}
+
+void Incoming::Finish() {
+  host_.parts().control.CancelTimer(timer_);
+  if (pair_ != nullptr) {
+    std::exchange(pair_, nullptr)
+        ->Retire(QueuePair::Ending::kDrain, absl::CancelledError("not accepted"));
+  }
+  id_.reset();
+  host_.Drop(*this);
+}
+
+}  // namespace farcall

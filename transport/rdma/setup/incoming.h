@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_SETUP_INCOMING_H_
+#define FARCALL_TRANSPORT_RDMA_SETUP_INCOMING_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "transport/rdma/cm/cm_source.h"
+#include "transport/rdma/flow/accept_state.h"
+#include "transport/rdma/host/queue_pair.h"
+#include "transport/rdma/host/rdma_host.h"
+#include "transport/rdma/setup/admission.h"
+
+namespace farcall {
+
+// One connection that is being accepted. accept_state.h says what follows on what. It is given
+// to its loop when rdma_cm says that it is established; the message that lets it send may come
+// before or after. Bounded in time by RdmaOptions::connect_timeout, in number by the host.
+// With the control loop held.
+class Incoming final : public std::enable_shared_from_this<Incoming>,
+                       public RdmaHost::Attempt,
+                       private CmHandler,
+                       private QueuePair::SetUp {
+ public:
+  // `request`: a CONNECT_REQUEST, whose id this owns from now on.
+  static void Accept(RdmaHost& host, Admission& admission, const CmNews& request);
+  ~Incoming() override;
+
+ private:
+  Incoming(RdmaHost& host, CmId id);
+
+  absl::Status Begin(Admission& admission, const CmNews& request);
+  absl::Status MakePair(const ConnectData& data);
+  void OnCmNews(const CmNews& news) override { OnSetUpNews(news); }
+  void OnSetUpNews(const CmNews& news) override;
+  void OnEnrolled(const absl::Status& status) override;
+  void OnLost(const absl::Status& why) override;
+  void Cancel() override;
+  void Step(AcceptEvent event, const absl::Status& detail);
+  absl::Status AcceptNow();
+  void Open();
+  void Reject(const absl::Status& why);
+  void Finish();
+
+  RdmaHost& host_;
+  AcceptState state_ = AcceptState::kAdmitted;
+  CmId id_;                          // until pair_ has it
+  std::shared_ptr<QueuePair> pair_;  // until it is open
+  Admitted admitted_;
+  uint32_t generation_ = 0;
+  ReceiveTerms peer_;
+  Timer timer_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_SETUP_INCOMING_H_

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/setup/upgrade_listener.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/rdma/cm/cm_options.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+Address WithPort(const Address& address, uint16_t port) {
+  if (address.family() == AddressFamily::kIpv6) {
+    return Address::Ipv6(address.ip(), port, address.scope_id());
+  }
+  return Address::Ipv4({address.ip()[0], address.ip()[1], address.ip()[2], address.ip()[3]}, port);
+}
+
+// Whether `text`, an IP address without port, is this one.
+bool Names(const std::string& text, const Address& address) {
+  const bool is_ipv6 = address.family() == AddressFamily::kIpv6;
+  const auto named =
+      Address::Parse(is_ipv6 ? absl::StrCat("[", text, "]:0") : absl::StrCat(text, ":0"));
+  return named.ok() && *named == WithPort(address, 0);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
+    const std::shared_ptr<Awaited>& awaited) {
+  if (awaited->pass.token == UpgradeToken{} || awaited_.contains(awaited->pass.token)) {
+    return absl::InvalidArgumentError("a token is random, and used once");
+  }
+  const absl::Status ready = host_.Ready();
+  if (!ready.ok()) return ready;
+  const TimePoint now = host_.parts().control.now();
+  // Where addresses cannot be read now, those that there were stand.
+  const auto addresses = host_.view().addresses();
+  if (!addresses.ok() && ports_.empty()) {
+    return NotRdma(WhyNotRdma::kDeviceRefused, addresses.status().message());
+  }
+  if (addresses.ok()) {
+    std::vector<Address> wanted = Wanted(*addresses);
+    const uint64_t arrivals = host_.arrivals().count();
+    if (wanted != wanted_ || arrivals != arrivals_ || !refreshed_ ||
+        now - *refreshed_ >= kRefreshEvery) {
+      refreshed_ = now;
+      arrivals_ = arrivals;
+      wanted_ = std::move(wanted);
+      Refresh(*addresses);
+    }
+  }
+  std::vector<UpgradeAddress> offer;
+  std::vector<UpgradeAddress> preferred;
+  for (const auto& [name, port] : ports_) {
+    if (!host_.MayUse(port->device())) continue;
+    const auto use = host_.UseOf(port->device());
+    if (!use.ok()) continue;
+    const RdmaDevice& device = (*use)->device();
+    auto& list = preferred_.contains(name) ? preferred : offer;
+    list.push_back({port->address(), device.name(), device.link_layer()});
+  }
+  if (!preferred.empty()) offer = std::move(preferred);
+  if (offer.empty()) {
+    if (!why_not_.ok()) return why_not_;
+    return NotRdma(WhyNotRdma::kNoAddress, "");
+  }
+  awaited->places = offer;
+  awaited_[awaited->pass.token] = awaited;
+  return offer;
+}
+
+void UpgradeListener::Withdraw(const Awaited& awaited) {
+  const auto found = awaited_.find(awaited.pass.token);
+  if (found != awaited_.end() && found->second.get() == &awaited) awaited_.erase(found);
+}
+
+void UpgradeListener::Close() {
+  awaited_.clear();
+  ports_.clear();
+}
+
+// Addresses come and go with devices and interfaces.
+void UpgradeListener::Refresh(const std::vector<LocalIp>& addresses) {
+  why_not_ = absl::OkStatus();
+  std::erase_if(ports_, [&](const auto& entry) {
+    return std::none_of(wanted_.begin(), wanted_.end(),
+                        [&](const Address& address) { return address.ToString() == entry.first; });
+  });
+  for (const Address& address : wanted_) {
+    if (!ports_.contains(address.ToString())) ListenOn(address);
+  }
+  ReadNetworkStatus(addresses);
+}
+
+// Which addresses lead to Services is known to whoever attached the pod to its networks, and
+// RDMA between those need not reach, or is not meant to be used.
+void UpgradeListener::ReadNetworkStatus(const std::vector<LocalIp>& addresses) {
+  const RdmaParts& parts = host_.parts();
+  if (!network_status_) network_status_.emplace(parts.options.network_status, parts.log);
+  network_status_->Read();
+  preferred_.clear();
+  for (const LocalIp& local : addresses) {
+    if (!network_status_->IsOfSecondNetwork(local)) continue;
+    preferred_.insert(WithPort(local.address, 0).ToString());
+  }
+}
+
+std::vector<Address> UpgradeListener::Wanted(const std::vector<LocalIp>& addresses) const {
+  std::vector<Address> wanted;
+  const std::vector<std::string>& only = host_.parts().options.addresses;
+  for (const LocalIp& local : addresses) {
+    const bool chosen =
+        only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
+          return Names(name, local.address);
+        });
+    if (chosen) wanted.push_back(WithPort(local.address, 0));
+  }
+  return wanted;
+}
+
+void UpgradeListener::ListenOn(const Address& address) {
+  const std::string name = address.ToString();
+  PortListener::Where where;
+  where.address = WithPort(address, host_.parts().options.listen_port);
+  auto port = PortListener::Open(host_, where, *this, [this, name] {
+    const auto found = ports_.find(name);
+    if (found != ports_.end() && found->second->device() == nullptr) ports_.erase(found);
+    refreshed_.reset();
+  });
+  // Most addresses are of interfaces without RDMA, which rdma_bind_addr(3) says by ENODEV.
+  if (!port.ok()) {
+    if (!absl::IsNotFound(port.status())) {
+      why_not_ = NotRdma(WhyNotRdma::kDeviceRefused,
+                         absl::StrCat(where.address.ToString(), ": ", port.status().message()));
+    }
+    return;
+  }
+  if ((*port)->device() == nullptr) return;
+  const auto use = host_.UseOf((*port)->device());
+  if (!use.ok()) {
+    why_not_ = use.status();
+    return;
+  }
+  ports_[name] = *std::move(port);
+}
+
+// Seen once, a token is void: on the fabric anybody may have read it.
+absl::StatusOr<Admitted> UpgradeListener::Admit(const ConnectData& data, const Address& here) {
+  auto found = awaited_.extract(data.token);
+  if (found.empty()) {
+    return NotRdma(WhyNotRdma::kRejected, "nobody awaits this token here, or it was shown before");
+  }
+  const std::shared_ptr<Awaited> awaited = std::move(found.mapped());
+  if (awaited->pass.generation != data.generation) {
+    return NotRdma(WhyNotRdma::kRejected, "this token is of another generation");
+  }
+  const auto is_here = [&](const UpgradeAddress& place) {
+    return WithPort(place.address, 0) == WithPort(here, 0);
+  };
+  if (std::none_of(awaited->places.begin(), awaited->places.end(), is_here)) {
+    return NotRdma(WhyNotRdma::kRejected, "this token is of another address");
+  }
+  Admitted admitted;
+  admitted.loop = &awaited->loop;
+  admitted.options = awaited->options;
+  admitted.trust = awaited->trust;
+  admitted.answer = awaited->pass.answer;
+  admitted.deliver = [awaited](std::unique_ptr<Connection> connection) {
+    if (awaited->admitted) std::exchange(awaited->admitted, nullptr)(std::move(connection));
+  };
+  return admitted;
+}
+
+}  // namespace farcall

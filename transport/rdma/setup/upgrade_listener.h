@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_SETUP_UPGRADE_LISTENER_H_
+#define FARCALL_TRANSPORT_RDMA_SETUP_UPGRADE_LISTENER_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "transport/rdma/host/rdma_host.h"
+#include "transport/rdma/setup/admission.h"
+#include "transport/rdma/setup/network_status_file.h"
+#include "transport/rdma/setup/port_listener.h"
+#include "transport/upgrade.h"
+
+namespace farcall {
+
+// Somebody who awaits one connection.
+struct Awaited {
+  EventLoop& loop;
+  const UpgradePass pass;
+  const ConnectionOptions options;
+  const PeerTrust trust;
+  // With the loop held; null: called, or withdrawn.
+  UpgradeTransport::OnOffer offered;
+  UpgradeTransport::OnAdmit admitted;
+  // With the control loop held: what was offered.
+  std::vector<UpgradeAddress> places = {};
+};
+
+// The listeners of a server that offers RDMA, one for each address of a device that may be
+// used, and the tokens that let somebody in. Opened at first need, and looked after while
+// somebody asks. With the control loop held.
+class UpgradeListener final : private Admission {
+ public:
+  explicit UpgradeListener(RdmaHost& host) : host_(host) {}
+
+  // Where to dial, or why not; `awaited` is let in from now on.
+  absl::StatusOr<std::vector<UpgradeAddress>> Await(const std::shared_ptr<Awaited>& awaited);
+  void Withdraw(const Awaited& awaited);
+  // No address is listened on, nobody is let in.
+  void Close();
+
+ private:
+  static constexpr Duration kRefreshEvery = std::chrono::seconds(3);
+
+  void Refresh(const std::vector<LocalIp>& addresses);
+  void ListenOn(const Address& address);
+  std::vector<Address> Wanted(const std::vector<LocalIp>& addresses) const;
+  void ReadNetworkStatus(const std::vector<LocalIp>& addresses);
+  absl::StatusOr<Admitted> Admit(const ConnectData& data, const Address& here) override;
+
+  RdmaHost& host_;
+  std::map<UpgradeToken, std::shared_ptr<Awaited>> awaited_;
+  std::map<std::string, std::unique_ptr<PortListener>> ports_;  // by address without port
+  std::vector<Address> wanted_;                                 // as of the last Refresh
+  std::optional<TimePoint> refreshed_;
+  uint64_t arrivals_ = 0;                            // of the host, then
+  std::optional<NetworkStatusFile> network_status_;  // from the first Refresh on
+  // Of ports_, those of networks beside the default one: nothing else is offered if one of them
+  // can be.
+  std::set<std::string> preferred_;
+  absl::Status why_not_;  // the last address that could not be listened on
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_SETUP_UPGRADE_LISTENER_H_
