@@ -9,6 +9,11 @@
 _TRANSPORT = ["transport/*", "transport/base/", "transport/buffer/", "transport/loop/"]
 _RPC_PUBLIC = ["rpc/*"]
 
+
+def _rdma(*rooms):
+    return _TRANSPORT + ["transport/rdma/%s/" % room for room in rooms]
+
+
 LAYERS = {
     "transport/": _TRANSPORT,
     "transport/base/": [],
@@ -17,6 +22,14 @@ LAYERS = {
     # The kinds of transport never see each other.
     "transport/tcp/": _TRANSPORT + ["transport/tcp/"],
     "transport/rdma/": _TRANSPORT + ["transport/rdma/"],
+    # Its rooms, from below to above.
+    "transport/rdma/flow/": _rdma(),
+    "transport/rdma/verbs/": _rdma(),
+    "transport/rdma/device/": _rdma("verbs"),
+    "transport/rdma/cm/": _rdma("flow", "verbs", "device"),
+    "transport/rdma/channel/": _rdma("flow", "verbs", "device"),
+    "transport/rdma/host/": _rdma("flow", "verbs", "device", "cm", "channel"),
+    "transport/rdma/setup/": _rdma("flow", "verbs", "device", "cm", "host"),
     "transport/link/": _TRANSPORT + ["transport/link/"],
     "transport/tls/": _TRANSPORT + ["transport/tls/"],
     "rpc/": _TRANSPORT + ["rpc/"],

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each check finds what it is for, and lets good code pass."""
 
+import graphlib
 import os
 import tempfile
 import unittest
@@ -43,6 +44,8 @@ class LayersTest(unittest.TestCase):
         self.assertEqual([], self.includes("transport/tcp/a.cc", "transport/loop/event_loop.h"))
         self.assertEqual([], self.includes("transport/tcp/a.cc", "transport/tcp/b.h"))
         self.assertEqual([], self.includes("transport/rdma/a.cc", "transport/rdma/verbs/v.h"))
+        self.assertEqual([], self.includes("transport/rdma/host/a.cc", "transport/rdma/cm/b.h"))
+        self.assertEqual([], self.includes("transport/rdma/flow/a_test.cc", "transport/rdma/b.h"))
         self.assertEqual([], self.includes("rpc/session/a.cc", "rpc/wire/frame.h"))
         self.assertEqual([], self.includes("rpc/runtime.cc", "transport/tcp/tcp_transport.h"))
         self.assertEqual([], self.includes("examples/echo/a.cc", "examples/echo/echo.pb.h"))
@@ -56,6 +59,12 @@ class LayersTest(unittest.TestCase):
             ("transport/tcp/a_test.cc", "rpc/channel.h"),
             ("transport/tcp/a.cc", "transport/rdma/verbs/v.h"),
             ("transport/rdma/a.h", "transport/tcp/socket.h"),
+            ("transport/rdma/flow/a.h", "transport/rdma/verbs/verbs_api.h"),
+            ("transport/rdma/device/a.cc", "transport/rdma/channel/lane.h"),
+            ("transport/rdma/channel/a.cc", "transport/rdma/cm/cm_source.h"),
+            ("transport/rdma/cm/a.h", "transport/rdma/channel/lane.h"),
+            ("transport/rdma/host/a.cc", "transport/rdma/setup/dial.h"),
+            ("transport/rdma/setup/a.cc", "transport/rdma/rdma_transport.h"),
             ("transport/loop/a.cc", "transport/transport.h"),
             ("transport/base/a.cc", "transport/loop/event_loop.h"),
             ("rpc/server.cc", "transport/tcp/tcp_transport.h"),
@@ -71,6 +80,17 @@ class LayersTest(unittest.TestCase):
             self.assertEqual(1, len(found), (path, header, found))
             self.assertIn("%s:1: " % path, found[0])
             self.assertIn("may not include " + header, found[0])
+
+    def test_the_rooms_of_transport_have_an_order(self):
+        rooms = [room for room in policy.LAYERS if room.startswith("transport/")]
+        sees = {
+            room: [other for other in rooms if not self.includes(room + "a.cc", other + "b.h")]
+            for room in rooms
+        }
+        for room in rooms:
+            sees[room].remove(room)
+        # A CycleError names them.
+        graphlib.TopologicalSorter(sees).prepare()
 
     def test_testing_is_for_tests(self):
         found = self.includes("benchmarks/micro/a.cc", "transport/testing/sim.h")
