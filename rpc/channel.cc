@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,7 @@
 #include "rpc/traffic_class.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/pack.h"
+#include "rpc/wire/plain_meta.h"
 #include "transport/base/check.h"
 #include "transport/base/chunk_pool.h"
 #include "transport/base/process_mark.h"
@@ -75,9 +77,9 @@ Packing PackingOf(const Controller& controller, const ChannelOptions& options) {
           .checksum = own.checksum_type.value_or(options.request_checksum_type)};
 }
 
-// Both make the head of a frame, and put into `body` what follows it.
-absl::StatusOr<FrameEncoder> EncodePlain(wire::RpcMeta& meta,
-                                         const google::protobuf::Message& request,
+// Both make the head of a frame, and put into `body` what follows it. `Meta`: PlainMeta or RpcMeta.
+template <typename Meta>
+absl::StatusOr<FrameEncoder> EncodePlain(Meta& meta, const google::protobuf::Message& request,
                                          Controller& controller, Buffer& body) {
   body = std::move(controller.request_attachment());
   return FrameEncoder::Create(meta, &request, body.size());
@@ -200,7 +202,7 @@ Cluster& Channel::ClusterOfThisThread() const {
 
 void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& method,
                    Controller& controller, const google::protobuf::Message& request) {
-  const std::shared_ptr<Cluster> cluster = ClusterOfThisThread().shared_from_this();
+  std::shared_ptr<Cluster> cluster = ClusterOfThisThread().shared_from_this();
   EventLoop& loop = cluster->loop();
   const uint64_t call_id = cluster->NextCallId();
   if (!controller.Begin(cluster, call_id)) {
@@ -218,22 +220,27 @@ void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& m
     Buffer& attachment = controller.request_attachment();
     attachment = parts_.registrations->Adopt(std::move(attachment));
   }
-  wire::RpcMeta& meta = RequestMeta(method, call_id, controller, timeout_ms);
   Buffer body;
   const Packing packing = PackingOf(controller, options_);
+  std::optional<PlainMeta> plain;
+  if (packing.plain()) PutPlainRequestMeta(method, call_id, controller, timeout_ms, plain);
+  const auto meta = [&]() -> wire::RpcMeta& {
+    return RequestMeta(method, call_id, controller, timeout_ms);
+  };
   const absl::StatusOr<FrameEncoder> encoder =
-      packing.plain() ? EncodePlain(meta, request, controller, body)
-                      : EncodePacked(meta, request, packing, *parts_.pool, controller, body);
+      plain             ? EncodePlain(*plain, request, controller, body)
+      : packing.plain() ? EncodePlain(meta(), request, controller, body)
+                        : EncodePacked(meta(), request, packing, *parts_.pool, controller, body);
   if (!encoder.ok()) {
     const bool full = !packing.plain() && absl::IsResourceExhausted(encoder.status());
     return FailNow(loop, call, full ? kOvercrowded : kBadRequest, encoder.status().message());
   }
-  const bool sent =
-      SendFrame(loop, *parts_.pool, *encoder, body,
-                [cluster, &call, call_id, plan = PlanOf(controller, options_, deadline)](
-                    absl::string_view head, Buffer rest) {
-                  cluster->Start(call, call_id, plan, head, std::move(rest));
-                });
+  const bool sent = SendFrame(
+      loop, *parts_.pool, *encoder, body,
+      [cluster = std::move(cluster), &call, call_id, plan = PlanOf(controller, options_, deadline)](
+          absl::string_view head, Buffer&& rest) {
+        cluster->Start(call, call_id, plan, head, std::move(rest));
+      });
   if (!sent) FailNow(loop, call, kOvercrowded, kNoBlocks);
 }
 

@@ -4,10 +4,12 @@
 #define FARCALL_RPC_REQUEST_META_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "google/protobuf/descriptor.h"
 #include "rpc/channel_options.h"
 #include "rpc/controller.h"
+#include "rpc/wire/plain_meta.h"
 #include "rpc/wire/rpc_meta.pb.h"
 
 namespace farcall {
@@ -20,6 +22,11 @@ int64_t TimeoutOf(const Controller& controller, const ChannelOptions& options);
 // that its memory is used again; valid until the next call on this thread.
 wire::RpcMeta& RequestMeta(const google::protobuf::MethodDescriptor& method, uint64_t call_id,
                            Controller& controller, int64_t timeout_ms);
+
+// The same into `plain`, where it has nothing unusual; else that stays empty.
+void PutPlainRequestMeta(const google::protobuf::MethodDescriptor& method, uint64_t call_id,
+                         Controller& controller, int64_t timeout_ms,
+                         std::optional<PlainMeta>& plain);
 
 }  // namespace farcall
 

@@ -10,6 +10,7 @@
 #include "rpc/session/answer_meta.h"
 #include "rpc/session/send_frame.h"
 #include "rpc/session/server_session.h"
+#include "rpc/wire/plain_meta.h"
 #include "transport/base/check.h"
 #include "transport/base/chunk_pool.h"
 #include "transport/buffer/registration_cache.h"
@@ -41,14 +42,14 @@ size_t FieldBytes(const wire::RpcMeta& meta) {
   return bytes;
 }
 
-// What it has too much of, or "".
+// What it has too much of; empty: nothing.
 std::string TooMuch(const wire::RpcMeta& meta) {
   if (meta.user_fields_size() > kMaxUserFields) {
     return absl::StrCat("it has ", meta.user_fields_size(), " user_fields, over the limit, ",
                         kMaxUserFields);
   }
   const size_t bytes = FieldBytes(meta);
-  if (bytes <= kMaxRequestFieldBytes) return "";
+  if (bytes <= kMaxRequestFieldBytes) return {};
   return absl::StrCat("its user_fields have ", bytes, " bytes, over the limit, ",
                       kMaxRequestFieldBytes);
 }
@@ -137,48 +138,62 @@ void ServerFrameCall::SendAnswer(const google::protobuf::Message* response) {
 // False: nothing was sent, for this reason.
 bool ServerFrameCall::TrySend(const google::protobuf::Message* response, absl::Status& why,
                               int& code) {
-  wire::RpcMeta& meta =
-      AnswerMeta(correlation_id_, controller().ErrorCode(), controller().ErrorText());
-  if (why = PutFields(controller().response_user_fields(), meta); !why.ok()) return false;
-  Buffer attachment;
-  if (response != nullptr) attachment = std::move(controller().response_attachment());
-  RegistrationCache* const registrations = core()->parts.registrations;
-  if (registrations != nullptr && core()->options.use_rdma) {
-    attachment = registrations->Adopt(std::move(attachment));
-  }
   const Packing packing = ResponsePacking();
-  if (response == nullptr || packing.plain()) [[likely]] {
+  const UserFields& fields = controller().response_user_fields();
+  if (response != nullptr && packing.plain() && fields.empty()) [[likely]] {
+    Buffer attachment = TakeAttachment();
+    PlainMeta meta(PlainMeta::Answer{correlation_id_});
     const auto encoder = FrameEncoder::Create(meta, response, attachment.size());
-    if (encoder.ok() && Deliver(*encoder, attachment, controller().ErrorCode())) return true;
-    why = encoder.status();
-  } else if (auto payload = Pack(*response, packing, attachment, *core()->parts.pool, meta);
-             payload.ok()) {
-    const auto encoder = FrameEncoder::Create(meta, *payload, attachment.size());
-    if (encoder.ok()) {
-      payload->Append(std::move(attachment));
-      if (Deliver(*encoder, *payload, controller().ErrorCode())) return true;
-    }
-    why = encoder.status();
-  } else {
+    return Deliver(encoder, attachment, 0, why, code);
+  }
+  const int own_code = controller().ErrorCode();
+  wire::RpcMeta& meta = AnswerMeta(correlation_id_, own_code, controller().ErrorText());
+  if (why = PutFields(fields, meta); !why.ok()) return false;
+  Buffer attachment;
+  if (response != nullptr) attachment = TakeAttachment();
+  if (response == nullptr || packing.plain()) {
+    const auto encoder = FrameEncoder::Create(meta, response, attachment.size());
+    return Deliver(encoder, attachment, own_code, why, code);
+  }
+  auto payload = Pack(*response, packing, attachment, *core()->parts.pool, meta);
+  if (!payload.ok()) {
     why = payload.status();
     if (absl::IsResourceExhausted(why)) code = kOvercrowded;
+    return false;
   }
-  if (why.ok()) {
-    code = kOvercrowded;
-    why =
-        absl::ResourceExhaustedError("no blocks for the response (RuntimeOptions::pool.max_bytes)");
-  }
+  const auto encoder = FrameEncoder::Create(meta, *payload, attachment.size());
+  payload->Append(std::move(attachment));
+  return Deliver(encoder, *payload, own_code, why, code);
+}
+
+Buffer ServerFrameCall::TakeAttachment() {
+  Buffer attachment = std::move(controller().response_attachment());
+  RegistrationCache* const registrations = core()->parts.registrations;
+  if (registrations == nullptr || !core()->options.use_rdma) return attachment;
+  return registrations->Adopt(std::move(attachment));
+}
+
+// False: it cannot be sent, and `why`, with this code, is to be.
+bool ServerFrameCall::Deliver(const absl::StatusOr<FrameEncoder>& encoder, Buffer& body, int code,
+                              absl::Status& why, int& why_code) {
+  if (encoder.ok() && Deliver(*encoder, body, code)) return true;
+  why = encoder.status();
+  if (!why.ok()) return false;
+  why_code = kOvercrowded;
+  why = absl::ResourceExhaustedError("no blocks for the response (RuntimeOptions::pool.max_bytes)");
   return false;
 }
 
 // False: there is no memory, and nothing was counted.
 bool ServerFrameCall::Deliver(const FrameEncoder& encoder, Buffer& body, int code) {
   Ref();  // for the delivery, which unlists the call
-  const auto deliver = [kept = session(), this](absl::string_view head, Buffer rest) {
+  auto deliver = [kept = session(), this](absl::string_view head, Buffer&& rest) {
     kept->Respond(*this, head, std::move(rest));
   };
   const auto count = [this, code] { Count(code); };
-  if (SendFrame(session()->loop(), *core()->parts.pool, encoder, body, deliver, count)) return true;
+  if (SendFrame(session()->loop(), *core()->parts.pool, encoder, body, std::move(deliver), count)) {
+    return true;
+  }
   Unref();
   return false;
 }

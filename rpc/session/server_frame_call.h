@@ -26,7 +26,10 @@ class ServerFrameCall final : public ServerCall {
   void SendAnswer(const google::protobuf::Message* response) override;
 
   bool TrySend(const google::protobuf::Message* response, absl::Status& why, int& code);
+  bool Deliver(const absl::StatusOr<FrameEncoder>& encoder, Buffer& body, int code,
+               absl::Status& why, int& why_code);
   bool Deliver(const FrameEncoder& encoder, Buffer& body, int code);
+  Buffer TakeAttachment();
   Packing ResponsePacking();
 
   const int64_t correlation_id_;

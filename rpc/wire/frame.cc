@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "rpc/wire/payload.h"
+#include "rpc/wire/plain_meta.h"
 #include "transport/base/check.h"
 #include "transport/buffer/zero_copy_stream.h"
 
@@ -27,14 +29,17 @@ struct FrameHeader {
   size_t meta_size = 0;
 };
 
+// Written out, both are one load or store.
 uint32_t LoadBigEndian32(const char* from) {
-  uint32_t value = 0;
-  for (int i = 0; i < 4; ++i) value = value << 8 | static_cast<uint8_t>(from[i]);
-  return value;
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(from);
+  return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
 void StoreBigEndian32(size_t value, uint8_t* to) {
-  for (int i = 0; i < 4; ++i) to[i] = static_cast<uint8_t>(value >> (24 - 8 * i));
+  to[0] = static_cast<uint8_t>(value >> 24);
+  to[1] = static_cast<uint8_t>(value >> 16);
+  to[2] = static_cast<uint8_t>(value >> 8);
+  to[3] = static_cast<uint8_t>(value);
 }
 
 absl::Status CheckFrameMagic(absl::string_view front) {
@@ -68,6 +73,8 @@ absl::Status CheckSizes(const FrameHeader& header, const FrameLimits& limits) {
 }
 
 bool ParseMetaBytes(const char* bytes, size_t size, wire::RpcMeta& meta) {
+  if (ReadPlainMeta({bytes, size}, meta)) [[likely]]
+    return true;
   // Larger only if a limit was set beyond what protobuf can do.
   return size <= INT_MAX && meta.ParsePartialFromArray(bytes, static_cast<int>(size));
 }
@@ -77,8 +84,11 @@ absl::StatusOr<size_t> ReadHeader(const Buffer& input, const FrameLimits& limits
                                   FrameHeader& header) {
   char scratch[kFrameHeaderSize];
   const absl::string_view front = input.Front(std::min(input.size(), kFrameHeaderSize), scratch);
-  if (absl::Status status = CheckFrameMagic(front); !status.ok()) return status;
-  if (front.size() < kFrameHeaderSize) return kFrameHeaderSize;
+  const bool whole = front.size() == kFrameHeaderSize;
+  if (!whole || std::memcmp(front.data(), kFrameMagic.data(), kFrameMagic.size()) != 0) {
+    if (absl::Status status = CheckFrameMagic(front); !status.ok()) return status;
+    return kFrameHeaderSize;
+  }
   header = {.body_size = LoadBigEndian32(front.data() + 4),
             .meta_size = LoadBigEndian32(front.data() + 8)};
   if (absl::Status status = CheckSizes(header, limits); !status.ok()) return status;
@@ -140,7 +150,11 @@ absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame&
   input.RemoveFront(kFrameHeaderSize + header.meta_size);
   const auto attachment_bytes = static_cast<size_t>(attachment_size);
   frame.payload = input.CutFront(header.body_size - header.meta_size - attachment_bytes);
-  frame.attachment = input.CutFront(attachment_bytes);
+  if (attachment_bytes > 0) {
+    frame.attachment = input.CutFront(attachment_bytes);
+  } else {
+    frame.attachment.Clear();
+  }
   return 0;
 }
 
@@ -153,52 +167,78 @@ absl::StatusOr<size_t> PeekMeta(const Buffer& input, const FrameLimits& limits, 
   return 0;
 }
 
+absl::StatusOr<FrameEncoder> FrameEncoder::Create(PlainMeta& meta,
+                                                  const google::protobuf::MessageLite* payload,
+                                                  size_t attachment_size) {
+  FrameEncoder encoder(nullptr, payload);
+  absl::Status status = encoder.MeasureBody(0, attachment_size);
+  if (!status.ok()) return status;
+  if (attachment_size > 0) meta.SetAttachmentSize(static_cast<int32_t>(attachment_size));
+  encoder.plain_ = meta.bytes();
+  if (status = encoder.AddMeta(encoder.plain_.size()); !status.ok()) return status;
+  return encoder;
+}
+
 absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
                                                   const google::protobuf::MessageLite* payload,
                                                   size_t attachment_size) {
-  if (payload != nullptr) {
-    if (absl::Status status = CheckRequiredFields(*payload); !status.ok()) return status;
-  }
-  return Measure(meta, payload, 0, attachment_size);
+  return Create(meta, payload, 0, attachment_size);
 }
 
 absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta, const Buffer& payload,
                                                   size_t attachment_size) {
-  return Measure(meta, nullptr, payload.size(), attachment_size);
+  return Create(meta, nullptr, payload.size(), attachment_size);
 }
 
-// `serialized_size`: of a payload that follows the head; 0 if there is `payload`.
-absl::StatusOr<FrameEncoder> FrameEncoder::Measure(wire::RpcMeta& meta,
-                                                   const google::protobuf::MessageLite* payload,
-                                                   size_t serialized_size, size_t attachment_size) {
-  if (attachment_size > INT32_MAX) {
-    return absl::ResourceExhaustedError(absl::StrCat("attachment of ", attachment_size,
-                                                     " bytes: a frame carries at most ", INT32_MAX,
-                                                     "; send it in parts"));
-  }
+absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
+                                                  const google::protobuf::MessageLite* payload,
+                                                  size_t serialized_size, size_t attachment_size) {
+  FrameEncoder encoder(&meta, payload);
+  absl::Status status = encoder.MeasureBody(serialized_size, attachment_size);
+  if (!status.ok()) return status;
   if (attachment_size > 0) {
     meta.set_attachment_size(static_cast<int32_t>(attachment_size));
   } else {
     meta.clear_attachment_size();
   }
+  if (status = encoder.AddMeta(meta.ByteSizeLong()); !status.ok()) return status;
+  return encoder;
+}
 
-  FrameEncoder encoder(meta, payload);
-  encoder.following_size_ = serialized_size + attachment_size;
-  encoder.meta_size_ = meta.ByteSizeLong();
-  if (payload != nullptr) encoder.payload_size_ = payload->ByteSizeLong();
-  const size_t payload_size = encoder.payload_size_ + serialized_size;
-  if (encoder.meta_size_ > INT_MAX || payload_size > INT_MAX) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("message of ", payload_size, " bytes with a meta of ", encoder.meta_size_,
-                     ": protobuf carries at most ", INT_MAX, " each; use an attachment"));
+// `serialized_size`: of a payload that follows the head; 0 if there is payload_.
+absl::Status FrameEncoder::MeasureBody(size_t serialized_size, size_t attachment_size) {
+  if (payload_ != nullptr) {
+    if (absl::Status status = CheckRequiredFields(*payload_); !status.ok()) return status;
+    payload_size_ = payload_->ByteSizeLong();
   }
-  const size_t body_size = encoder.meta_size_ + payload_size + attachment_size;
+  if (attachment_size > INT32_MAX) {
+    return absl::ResourceExhaustedError(absl::StrCat("attachment of ", attachment_size,
+                                                     " bytes: a frame carries at most ", INT32_MAX,
+                                                     "; send it in parts"));
+  }
+  const size_t payload_size = payload_size_ + serialized_size;
+  if (payload_size > INT_MAX) {
+    return absl::ResourceExhaustedError(absl::StrCat("message of ", payload_size,
+                                                     " bytes: protobuf carries at most ", INT_MAX,
+                                                     "; use an attachment"));
+  }
+  following_size_ = serialized_size + attachment_size;
+  return absl::OkStatus();
+}
+
+absl::Status FrameEncoder::AddMeta(size_t size) {
+  if (size > INT_MAX) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("meta of ", size, " bytes: protobuf carries at most ", INT_MAX));
+  }
+  meta_size_ = size;
+  const size_t body_size = meta_size_ + payload_size_ + following_size_;
   if (body_size > UINT32_MAX) {
     return absl::ResourceExhaustedError(absl::StrCat("frame with a body of ", body_size,
                                                      " bytes: a frame carries at most ", UINT32_MAX,
                                                      "; send it in parts"));
   }
-  return encoder;
+  return absl::OkStatus();
 }
 
 void FrameEncoder::WriteHeader(uint8_t* out) const {
@@ -210,7 +250,12 @@ void FrameEncoder::WriteHeader(uint8_t* out) const {
 void FrameEncoder::WriteTo(char* out) const {
   auto* const begin = reinterpret_cast<uint8_t*>(out);
   WriteHeader(begin);
-  uint8_t* end = meta_->SerializeWithCachedSizesToArray(begin + kFrameHeaderSize);
+  uint8_t* end = begin + kFrameHeaderSize;
+  if (meta_ != nullptr) {
+    end = meta_->SerializeWithCachedSizesToArray(end);
+  } else {
+    end = std::copy(plain_.begin(), plain_.end(), end);
+  }
   if (payload_ != nullptr) end = payload_->SerializeWithCachedSizesToArray(end);
   Check(end == begin + head_size(), "a message stays as it is while it is written");
 }
@@ -222,7 +267,11 @@ bool FrameEncoder::AppendTo(BlockPool& pool, Buffer& out) const {
     WriteHeader(header);
     google::protobuf::io::CodedOutputStream coded(&stream);
     coded.WriteRaw(header, sizeof(header));
-    meta_->SerializeWithCachedSizes(&coded);
+    if (meta_ != nullptr) {
+      meta_->SerializeWithCachedSizes(&coded);
+    } else {
+      coded.WriteRaw(plain_.data(), static_cast<int>(plain_.size()));
+    }
     if (payload_ != nullptr) payload_->SerializeWithCachedSizes(&coded);
     coded.Trim();
     if (coded.HadError()) return false;

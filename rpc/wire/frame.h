@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/message_lite.h"
+#include "rpc/wire/plain_meta.h"
 #include "rpc/wire/rpc_meta.pb.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
@@ -78,6 +79,10 @@ class FrameEncoder {
   static absl::StatusOr<FrameEncoder> Create(wire::RpcMeta& meta,
                                              const google::protobuf::MessageLite* payload,
                                              size_t attachment_size);
+  // The same of a meta without anything unusual.
+  static absl::StatusOr<FrameEncoder> Create(PlainMeta& meta,
+                                             const google::protobuf::MessageLite* payload,
+                                             size_t attachment_size);
   // The same for a payload that is serialized already (Pack in pack.h): not written here, it
   // follows the head as it is, before the attachment. Only its size is used.
   static absl::StatusOr<FrameEncoder> Create(wire::RpcMeta& meta, const Buffer& payload,
@@ -93,14 +98,17 @@ class FrameEncoder {
   bool AppendTo(BlockPool& pool, Buffer& out) const;
 
  private:
-  FrameEncoder(const wire::RpcMeta& meta, const google::protobuf::MessageLite* payload)
-      : meta_(&meta), payload_(payload) {}
-  static absl::StatusOr<FrameEncoder> Measure(wire::RpcMeta& meta,
-                                              const google::protobuf::MessageLite* payload,
-                                              size_t serialized_size, size_t attachment_size);
+  FrameEncoder(const wire::RpcMeta* meta, const google::protobuf::MessageLite* payload)
+      : meta_(meta), payload_(payload) {}
+  static absl::StatusOr<FrameEncoder> Create(wire::RpcMeta& meta,
+                                             const google::protobuf::MessageLite* payload,
+                                             size_t serialized_size, size_t attachment_size);
+  absl::Status MeasureBody(size_t serialized_size, size_t attachment_size);
+  absl::Status AddMeta(size_t size);
   void WriteHeader(uint8_t* out) const;
 
-  const wire::RpcMeta* meta_;
+  const wire::RpcMeta* meta_;  // null: plain_ is the meta
+  absl::string_view plain_;
   const google::protobuf::MessageLite* payload_;
   size_t meta_size_ = 0;
   size_t payload_size_ = 0;

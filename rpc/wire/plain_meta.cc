@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rpc/wire/plain_meta.h"
+
+#include <climits>
+#include <cstring>
+#include <string>
+
+#include "transport/base/check.h"
+
+namespace farcall {
+namespace {
+
+// A field's number and wire type, of fields below 16: one byte.
+constexpr char Tag(int field, bool has_length) {
+  return static_cast<char>(field << 3 | (has_length ? 2 : 0));
+}
+
+constexpr char kRequest = Tag(wire::RpcMeta::kRequestFieldNumber, true);
+constexpr char kResponse = Tag(wire::RpcMeta::kResponseFieldNumber, true);
+constexpr char kCompressType = Tag(wire::RpcMeta::kCompressTypeFieldNumber, false);
+constexpr char kCorrelationId = Tag(wire::RpcMeta::kCorrelationIdFieldNumber, false);
+constexpr char kAttachmentSize = Tag(wire::RpcMeta::kAttachmentSizeFieldNumber, false);
+constexpr char kServiceName = Tag(wire::RpcRequestMeta::kServiceNameFieldNumber, true);
+constexpr char kMethodName = Tag(wire::RpcRequestMeta::kMethodNameFieldNumber, true);
+constexpr char kLogId = Tag(wire::RpcRequestMeta::kLogIdFieldNumber, false);
+constexpr char kTimeoutMs = Tag(wire::RpcRequestMeta::kTimeoutMsFieldNumber, false);
+constexpr char kErrorCode = Tag(wire::RpcResponseMeta::kErrorCodeFieldNumber, false);
+constexpr char kErrorText = Tag(wire::RpcResponseMeta::kErrorTextFieldNumber, true);
+
+char* PutVarint(uint64_t value, char* to) {
+  for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
+  *to++ = static_cast<char>(value);
+  return to;
+}
+
+char* PutNumber(char tag, int64_t value, char* to) {
+  *to++ = tag;
+  return PutVarint(static_cast<uint64_t>(value), to);
+}
+
+char* PutText(char tag, absl::string_view text, char* to) {
+  *to++ = tag;
+  to = PutVarint(text.size(), to);
+  std::memcpy(to, text.data(), text.size());
+  return to + text.size();
+}
+
+// Takes fields off the front of some bytes.
+class FieldReader {
+ public:
+  explicit FieldReader(absl::string_view bytes)
+      : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+  bool done() const { return at_ == end_; }
+  char TakeTag() { return *at_++; }  // not done()
+  // Of up to 9 bytes, which hold what is not negative.
+  bool TakeVarint(uint64_t& value) {
+    value = 0;
+    for (int shift = 0; shift < 63 && at_ != end_; shift += 7) {
+      const auto byte = static_cast<unsigned char>(*at_++);
+      value |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) return true;
+    }
+    return false;
+  }
+  // Generated code cuts what is larger.
+  bool TakeInt32(int32_t& value) {
+    uint64_t whole = 0;
+    if (!TakeVarint(whole) || whole > INT32_MAX) return false;
+    value = static_cast<int32_t>(whole);
+    return true;
+  }
+  bool TakeBytes(absl::string_view& bytes) {
+    uint64_t size = 0;
+    if (!TakeVarint(size) || size > static_cast<uint64_t>(end_ - at_)) return false;
+    bytes = {at_, static_cast<size_t>(size)};
+    at_ += size;
+    return true;
+  }
+  // Not by a setter, which would make a std::string on the way.
+  bool TakeText(std::string* text) {
+    absl::string_view bytes;
+    if (!TakeBytes(bytes)) return false;
+    text->assign(bytes.data(), bytes.size());
+    return true;
+  }
+
+ private:
+  const char* at_;
+  const char* const end_;
+};
+
+bool ReadRequest(FieldReader fields, wire::RpcRequestMeta& request) {
+  while (!fields.done()) {
+    uint64_t log_id = 0;
+    int32_t timeout_ms = 0;
+    switch (fields.TakeTag()) {
+      case kServiceName:
+        if (!fields.TakeText(request.mutable_service_name())) return false;
+        break;
+      case kMethodName:
+        if (!fields.TakeText(request.mutable_method_name())) return false;
+        break;
+      case kLogId:
+        if (!fields.TakeVarint(log_id)) return false;
+        request.set_log_id(static_cast<int64_t>(log_id));
+        break;
+      case kTimeoutMs:
+        if (!fields.TakeInt32(timeout_ms)) return false;
+        request.set_timeout_ms(timeout_ms);
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+bool ReadResponse(FieldReader fields, wire::RpcResponseMeta& response) {
+  while (!fields.done()) {
+    int32_t code = 0;
+    switch (fields.TakeTag()) {
+      case kErrorCode:
+        if (!fields.TakeInt32(code)) return false;
+        response.set_error_code(code);
+        break;
+      case kErrorText:
+        if (!fields.TakeText(response.mutable_error_text())) return false;
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+PlainMeta::PlainMeta(const Request& request) {
+  Check(request.service_name.size() + request.method_name.size() <= kMostNames,
+        "a plain meta has room for the names");
+  // The length of the request stands before it, in one byte or in two.
+  char* const begin = bytes_ + 3;
+  char* to = PutText(kServiceName, request.service_name, begin);
+  to = PutText(kMethodName, request.method_name, to);
+  if (request.log_id != 0) to = PutNumber(kLogId, request.log_id, to);
+  if (request.timeout_ms > 0) to = PutNumber(kTimeoutMs, request.timeout_ms, to);
+  const auto size = static_cast<size_t>(to - begin);
+  begin_ = size < 0x80 ? 1 : 0;
+  bytes_[begin_] = kRequest;
+  PutVarint(size, bytes_ + begin_ + 1);
+  to = PutNumber(kCorrelationId, request.correlation_id, to);
+  end_ = static_cast<size_t>(to - bytes_);
+}
+
+PlainMeta::PlainMeta(const Answer& answer) {
+  // That there is no error is said by the number, which peers look for.
+  constexpr char kSuccess[] = {kResponse, 2, kErrorCode, 0};
+  std::memcpy(bytes_, kSuccess, sizeof(kSuccess));
+  const char* const end =
+      PutNumber(kCorrelationId, answer.correlation_id, bytes_ + sizeof(kSuccess));
+  end_ = static_cast<size_t>(end - bytes_);
+}
+
+void PlainMeta::SetAttachmentSize(int32_t bytes) {
+  end_ = static_cast<size_t>(PutNumber(kAttachmentSize, bytes, bytes_ + end_) - bytes_);
+}
+
+bool ReadPlainMeta(absl::string_view bytes, wire::RpcMeta& meta) {
+  meta.Clear();
+  FieldReader fields(bytes);
+  while (!fields.done()) {
+    absl::string_view part;
+    uint64_t id = 0;
+    int32_t number = 0;
+    switch (fields.TakeTag()) {
+      case kRequest:
+        if (!fields.TakeBytes(part)) return false;
+        if (!ReadRequest(FieldReader(part), *meta.mutable_request())) return false;
+        break;
+      case kResponse:
+        if (!fields.TakeBytes(part)) return false;
+        if (!ReadResponse(FieldReader(part), *meta.mutable_response())) return false;
+        break;
+      case kCompressType:
+        if (!fields.TakeInt32(number)) return false;
+        meta.set_compress_type(number);
+        break;
+      case kCorrelationId:
+        if (!fields.TakeVarint(id)) return false;
+        meta.set_correlation_id(static_cast<int64_t>(id));
+        break;
+      case kAttachmentSize:
+        if (!fields.TakeInt32(number)) return false;
+        meta.set_attachment_size(number);
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace farcall

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The meta of an ordinary frame, written and read by hand: it has the few fields that every call
+// needs, and generated code, made for any field in any order, takes several times the
+// instructions for them. A meta with anything else goes by wire::RpcMeta. Pure.
+
+#ifndef FARCALL_RPC_WIRE_PLAIN_META_H_
+#define FARCALL_RPC_WIRE_PLAIN_META_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "rpc/wire/rpc_meta.pb.h"
+
+namespace farcall {
+
+// The bytes that a wire::RpcMeta with the same fields is serialized to.
+class PlainMeta {
+ public:
+  // Bytes of both names of a request together.
+  static constexpr size_t kMostNames = 256;
+
+  // The names have at most kMostNames bytes; checked.
+  struct Request {
+    absl::string_view service_name;
+    absl::string_view method_name;
+    int64_t log_id = 0;      // 0: not sent
+    int32_t timeout_ms = 0;  // below 1: not sent
+    int64_t correlation_id = 0;
+  };
+  // Without an error.
+  struct Answer {
+    int64_t correlation_id = 0;
+  };
+
+  explicit PlainMeta(const Request& request);
+  explicit PlainMeta(const Answer& answer);
+
+  // At most once.
+  void SetAttachmentSize(int32_t bytes);
+  // Valid until this changes or dies.
+  absl::string_view bytes() const { return {bytes_ + begin_, end_ - begin_}; }
+
+ private:
+  // Beside the names: three tags with their lengths, and four numbers.
+  char bytes_[kMostNames + 64];
+  size_t begin_ = 0;
+  size_t end_ = 0;
+};
+
+// Replaces `meta` by what `bytes` hold, and returns true, if that is what
+// meta.ParsePartialFromArray would make of them. False: they are malformed, or have something
+// that only generated code reads; what `meta` holds is then not specified.
+bool ReadPlainMeta(absl::string_view bytes, wire::RpcMeta& meta);
+
+}  // namespace farcall
+
+#endif  // FARCALL_RPC_WIRE_PLAIN_META_H_
