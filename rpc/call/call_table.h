@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "transport/base/time.h"
 #include "transport/loop/timer_queue.h"
@@ -41,6 +40,9 @@ class PendingCall {
 // The calls of one connection that wait for answers, by id and by deadline. Every
 // call that is added is taken exactly once: by its answer, by its deadline, or by
 // whoever fails it. Pure; one thread at a time.
+//
+// Ids are this side's own, given in a row, so that nobody makes many of them share a place: each
+// has the next free one from where its hash says, in a table of which half is free.
 class CallTable {
  public:
   CallTable() = default;
@@ -53,12 +55,9 @@ class CallTable {
   void Add(uint64_t id, TimePoint deadline, PendingCall& call);
   // Null: answered already, late, or never known.
   PendingCall* Take(uint64_t id);
-  bool Has(uint64_t id) const { return calls_.contains(id); }
+  bool Has(uint64_t id) const { return Find(id) != nullptr; }
   // Null: not here.
-  PendingCall* Find(uint64_t id) const {
-    const auto found = calls_.find(id);
-    return found == calls_.end() ? nullptr : found->second;
-  }
+  PendingCall* Find(uint64_t id) const { return size_ == 0 ? nullptr : places_[Search(id)].call; }
   // Takes those whose deadline is at `now` or before, one after the other, earliest first, and
   // gives each to `expired`, which may end its life and add and take any calls.
   void Expire(TimePoint now, absl::FunctionRef<void(PendingCall&)> expired);
@@ -66,16 +65,33 @@ class CallTable {
   void TakeAll(absl::FunctionRef<void(PendingCall&)> taken);
 
   std::optional<TimePoint> next_deadline() const { return deadlines_.next(); }
-  size_t size() const { return calls_.size(); }
-  bool empty() const { return calls_.empty(); }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
 
   // PendingCall's.
   void OnDeadline(const PendingCall& call) { due_.push_back(call.id()); }
 
  private:
+  struct Place {
+    uint64_t id = 0;
+    PendingCall* call = nullptr;  // null: free
+  };
+
+  size_t Home(uint64_t id) const { return (id * 0x9e3779b97f4a7c15) >> shift_; }
+  size_t After(size_t at) const { return (at + 1) & (places_.size() - 1); }
+  // Where it is, or else the free place at which one that looks for it ends. There are places.
+  size_t Search(uint64_t id) const {
+    size_t at = Home(id);
+    while (places_[at].call != nullptr && places_[at].id != id) at = After(at);
+    return at;
+  }
+  void Grow();
+  void Free(size_t at);
   void Give(const std::vector<uint64_t>& ids, absl::FunctionRef<void(PendingCall&)> taken);
 
-  absl::flat_hash_map<uint64_t, PendingCall*> calls_;
+  std::vector<Place> places_;  // none, or a power of two; at most half are in use
+  int shift_ = 64;             // 64 less that power
+  size_t size_ = 0;
   TimerQueue deadlines_;
   std::vector<uint64_t> due_;  // of the Expire that runs; keeps its memory
 };
