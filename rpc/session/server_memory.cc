@@ -11,8 +11,8 @@
 namespace farcall {
 
 // Those that hold much are looked at while they do, however quiet they are.
-void ServerSession::WatchMemory() {
-  if (memory_timer_.pending() || Held() < MemoryHolders::kMuch) return;
+void ServerSession::WatchMemory(size_t held) {
+  if (held < MemoryHolders::kMuch || memory_timer_.pending()) return;
   moved_ = Moved();
   loop_.SetTimer(memory_timer_, loop_.now() + MemoryHolders::kEach);
 }

@@ -130,7 +130,7 @@ void ServerSession::RunTask(UserTask& task) {
   }
 }
 
-void ServerSession::Write(absl::string_view head, Buffer body) {
+void ServerSession::Write(absl::string_view head, Buffer&& body) {
   if (connection_ == nullptr) return;
   Buffer data;
   // Small, and bounded by the backlog: it may leave the pool when that is at its limit.
@@ -146,7 +146,7 @@ void ServerSession::SetBusy(bool busy) {
   UpdateReading();
 }
 
-void ServerSession::Respond(ServerCall& call, absl::string_view head, Buffer body) {
+void ServerSession::Respond(ServerCall& call, absl::string_view head, Buffer&& body) {
   Unlist(call);
   call.Unref();
   if (connection_ == nullptr) return;
@@ -214,8 +214,9 @@ void ServerSession::OnDrained() {
 }
 
 void ServerSession::UpdateReading() {
-  backlogged_ |= connection_->backlog() > kWater.high_water;
-  WatchMemory();
+  const size_t backlog = connection_->backlog();
+  backlogged_ |= backlog > kWater.high_water;
+  WatchMemory(partial_ + backlog);
   const bool pause = backlogged_ || busy_ || call_count_ >= max_calls_;
   if (pause == paused_) return;
   paused_ = pause;

@@ -93,12 +93,12 @@ class ServerSession final : public Connection::Handler,
   // --- For its protocol and calls. Nothing happens once the connection has closed.
 
   // `head`, copied, and then `body`.
-  void Write(absl::string_view head, Buffer body);
+  void Write(absl::string_view head, Buffer&& body);
   // A request is under way that is no call: reading waits, and the connection is not idle.
   void SetBusy(bool busy);
   // The end of `call`: writes its answer; unlists the call and drops the reference that came
   // with it. To be called once for each call, also after the connection has closed.
-  void Respond(ServerCall& call, absl::string_view head, Buffer body);
+  void Respond(ServerCall& call, absl::string_view head, Buffer&& body);
 
   // --- Connection::Handler.
 
@@ -122,7 +122,7 @@ class ServerSession final : public Connection::Handler,
   void Unlist(ServerCall& call);
   void UpdateReading();
   void OnPatience();
-  void WatchMemory();
+  void WatchMemory(size_t held);
   void OnMemoryWatch();
   // Bytes that are kept for the peer: of a request that is not complete, and of answers.
   size_t Held() const { return partial_ + connection_->backlog(); }

@@ -76,6 +76,11 @@ void SwitchingStream::Send(LinkId link, LinkFrame frame, size_t fresh) {
 }
 
 size_t SwitchingStream::backlog() const {
+  // The steady state: all that was sent has come, and only on a lifeline that was left may a copy
+  // of it wait still.
+  if (send_.highest() == send_.acknowledged() && output_.Unsent(kLifeline) == 0) {
+    return send_.end() - send_.highest();
+  }
   size_t bytes = send_.end() - send_.highest() + on_lifeline_.Own(output_.Unsent(kLifeline));
   if (sending_on_ != kLifeline) bytes += on_generation_.Own(output_.Unsent(sending_on_));
   return bytes;
