@@ -38,7 +38,9 @@ bool ClientCall::AskInterceptors(const google::protobuf::Message& request) {
     }
     return false;
   }
-  place_.Set(controller_.TakeResponseMemory());
+  if (Buffer memory = controller_.TakeResponseMemory(); !memory.empty()) {
+    place_.Set(std::move(memory));
+  }
   return true;
 }
 
@@ -75,7 +77,7 @@ void ClientCall::Answer(Frame& frame) {
   error_text_.clear();
   payload_info_ = PayloadInfo::Of(meta);
   payload_ = std::move(frame.payload);
-  attachment_ = std::move(frame.attachment);
+  if (!frame.attachment.empty()) attachment_ = std::move(frame.attachment);
 }
 
 std::shared_ptr<void> ClientCall::HoldPlace() {
@@ -118,13 +120,12 @@ void ClientCall::TakeResponse() {
     const absl::Status unpacked =
         Unpack(payload_info_, payload_, attachment_, environment_->max_body_size,
                *environment_->pool, *response_);
-    if (absl::IsResourceExhausted(unpacked)) {
-      return Fail(kOvercrowded, absl::StrCat("the response came and cannot be unpacked: ",
-                                             absl::string_view(unpacked.message())));
-    }
     if (!unpacked.ok()) {
-      return Fail(kBadResponse, absl::StrCat("the response does not parse: ",
-                                             absl::string_view(unpacked.message())));
+      const bool full = absl::IsResourceExhausted(unpacked);
+      return Fail(full ? kOvercrowded : kBadResponse,
+                  absl::StrCat(full ? "the response came and cannot be unpacked: "
+                                    : "the response does not parse: ",
+                               absl::string_view(unpacked.message())));
     }
   }
   if (place_.is_set()) LandAttachment();

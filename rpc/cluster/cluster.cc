@@ -92,7 +92,7 @@ RoutedCall* Cluster::Find(uint64_t call_id) {
 }
 
 void Cluster::Start(RoutedCall& call, uint64_t call_id, const RoutedCall::Plan& plan,
-                    absl::string_view head, Buffer body) {
+                    absl::string_view head, Buffer&& body) {
   ++calls_;
   budget_.OnCall(loop_.now());
   Buffer frame;
@@ -136,6 +136,7 @@ void Cluster::OnNodes(absl::StatusOr<Naming::Nodes> nodes) {
   for (const ServerSet::ServerId id : change.removed) {
     Remember(connections_.at(id)->shared());
     connections_.erase(id);
+    last_ = {};
   }
   for (const ServerSet::Server& server : change.added) {
     connections_.emplace(server.id,
@@ -159,22 +160,25 @@ Cluster::Choice Cluster::Choose(const RoutedCall::Plan& plan,
   const auto server = servers_.Pick(plan.request_code, tried, loop_.now());
   if (!server) {
     choice.code = EHOSTDOWN;
-    choice.text = absl::StrCat("there is no server behind ", target_);
-    return choice;
-  }
-  ServerConnections& connections = *connections_.at(*server);
-  choice.session = connections.Take(plan.connection_type);
-  if (choice.session == nullptr) {
-    choice.server = *server;
-    choice.code = kOvercrowded;
-    choice.text =
-        absl::StrCat(options().max_connections_per_server, " connections to ",
-                     connections.target().text, " are in use already (max_connections_per_server)");
     return choice;
   }
   choice.server = *server;
+  // Most calls go where the one before went.
+  if (*server != last_.id) last_ = {*server, connections_.at(*server).get()};
+  choice.session = last_.connections->Take(plan.connection_type);
+  if (choice.session == nullptr) {
+    choice.code = kOvercrowded;
+    return choice;
+  }
   servers_.OnStart(*server);
   return choice;
+}
+
+std::string Cluster::WhyNone(const Choice& choice) const {
+  if (choice.code == EHOSTDOWN) return absl::StrCat("there is no server behind ", target_);
+  return absl::StrCat(options().max_connections_per_server, " connections to ",
+                      connections_.at(choice.server)->target().text,
+                      " are in use already (max_connections_per_server)");
 }
 
 void Cluster::OnAttemptEnd(ServerSet::ServerId server,
@@ -257,6 +261,7 @@ void Cluster::LetGoIfDone() {
   if (!retired_ || calls_ > 0) return;
   naming_ = nullptr;
   connections_.clear();
+  last_ = {};
   loop_.CancelTimer(probe_timer_);
   loop_.CancelTimer(alarm_timer_);
   self_.reset();

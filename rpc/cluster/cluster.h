@@ -54,7 +54,7 @@ class Cluster final : public Cancellable,
 
   // Sends the frame, `head` (copied) and then `body`, and completes `call` in every case.
   void Start(RoutedCall& call, uint64_t call_id, const RoutedCall::Plan& plan,
-             absl::string_view head, Buffer body);
+             absl::string_view head, Buffer&& body);
   // No call will be started any more.
   void Retire();
 
@@ -66,11 +66,12 @@ class Cluster final : public Cancellable,
     ServerSet::ServerId server = 0;
     std::shared_ptr<ClientSession> session;
     int code = 0;  // of an error: no server, or none with a connection to spare
-    std::string text;
   };
   // False: the names are not known yet; `call` is told when they are.
   bool NamesKnown(RoutedCall& call);
   Choice Choose(const RoutedCall::Plan& plan, std::span<const ServerSet::ServerId> tried);
+  // What the error of a choice just made is, for people.
+  std::string WhyNone(const Choice& choice) const;
   // An attempt ended that Choose gave a server for.
   void OnAttemptEnd(ServerSet::ServerId server, const std::shared_ptr<ClientSession>& session,
                     ConnectionType type, ServerSet::Outcome outcome, Duration latency,
@@ -118,6 +119,10 @@ class Cluster final : public Cancellable,
   std::string no_names_why_;  // the last error, while no names are known
   ServerSet servers_;
   absl::flat_hash_map<ServerSet::ServerId, std::unique_ptr<ServerConnections>> connections_;
+  struct {
+    ServerSet::ServerId id = 0;  // no server's
+    ServerConnections* connections = nullptr;
+  } last_;  // of them, that was chosen; none after some are gone
   RetryBudget budget_;
   absl::flat_hash_map<uint64_t, RoutedCall*> listed_;
   absl::btree_set<uint64_t> unplaced_;  // calls that wait for names, the oldest first

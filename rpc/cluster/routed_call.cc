@@ -61,7 +61,7 @@ RoutedCall::~RoutedCall() {
         "a call ends before it dies");
 }
 
-void RoutedCall::Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer frame) {
+void RoutedCall::Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer&& frame) {
   cluster_ = &cluster;
   id_ = id;
   plan_ = plan;
@@ -92,7 +92,7 @@ void RoutedCall::Place(Attempt& attempt) {
     choice = cluster_->Choose(plan_, tried_);
   }
   if (choice.session == nullptr) {
-    if (&attempt == &first_) return FinishFailed(choice.code, choice.text);
+    if (&attempt == &first_) return FinishFailed(choice.code, cluster_->WhyNone(choice));
     // A backup request that finds no connection is not missed.
     cluster_->GiveBackRetry();
     return second_.reset();

@@ -46,7 +46,7 @@ class RoutedCall : public ClientCall {
   ~RoutedCall() override;
 
   // `frame` is whole, and its correlation_id is `id`. The cluster outlives the call.
-  void Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer frame);
+  void Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer&& frame);
   // Ends with ECANCELED.
   void Cancel();
   // Names are known now, or will not be: `why`.

@@ -66,7 +66,7 @@ ConnectionInfo ClientSession::LastInfo() const {
   return info_.last() != nullptr ? *info_.last() : ConnectionInfo();
 }
 
-void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadline, Buffer frame) {
+void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadline, Buffer&& frame) {
   if (Refuse(call, deadline, frame.size())) return;
   if (connection_ == nullptr && !connecting_) {
     const absl::Status may = dial_->MayTry(loop_.now());
@@ -187,7 +187,7 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   LetGoIfDone();
 }
 
-void ClientSession::Write(Buffer frame) {
+void ClientSession::Write(Buffer&& frame) {
   const Authenticator* const auth = environment_->options.auth.get();
   if (auth == nullptr || introduced_) [[likely]] {
     return connection_->Write(std::move(frame));

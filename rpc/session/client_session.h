@@ -62,7 +62,7 @@ class ClientSession final : public Connection::Handler,
 
   // Sends `frame`, whose correlation_id is `call_id`, now or when the connection is there, and
   // ends `call` in every case, perhaps before this returns. The caller holds the session.
-  void Start(SessionCall& call, uint64_t call_id, TimePoint deadline, Buffer frame);
+  void Start(SessionCall& call, uint64_t call_id, TimePoint deadline, Buffer&& frame);
   // The call that waits here under that id, or null.
   SessionCall* Find(uint64_t call_id) { return static_cast<SessionCall*>(calls_.Find(call_id)); }
   // That call ends here without a word. The caller holds the session.
@@ -101,7 +101,7 @@ class ClientSession final : public Connection::Handler,
   void DialNow();
   void OnReachedByAnother();
   void OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection);
-  void Write(Buffer frame);
+  void Write(Buffer&& frame);
   void Fail(SessionCall& call, int code, absl::string_view text, bool may_have_run);
   void FailAll(int code, absl::string_view text, bool may_have_run);
   absl::StatusOr<size_t> CutAnswer(Buffer& input);

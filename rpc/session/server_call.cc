@@ -71,18 +71,16 @@ bool ServerCall::MayRun() {
   MethodState& state = *admission_.method.state;
   request_ = state.requests.Take(service.GetRequestPrototype(&method()));
   const absl::Status parsed = ParseRequest(*request_);
-  if (absl::IsResourceExhausted(parsed)) {
-    controller_.SetFailed(kOvercrowded, absl::StrCat("the request cannot be unpacked now: ",
-                                                     absl::string_view(parsed.message())));
-    return false;
-  }
   if (!parsed.ok()) {
-    controller_.SetFailed(kBadRequest, absl::StrCat("the request does not parse: ",
-                                                    absl::string_view(parsed.message())));
+    const bool full = absl::IsResourceExhausted(parsed);
+    controller_.SetFailed(
+        full ? kOvercrowded : kBadRequest,
+        absl::StrCat(full ? "the request cannot be unpacked now: " : "the request does not parse: ",
+                     absl::string_view(parsed.message())));
     return false;
   }
   response_ = state.responses.Take(service.GetResponsePrototype(&method()));
-  return AskInterceptors();
+  return core_->options.interceptors.empty() || AskInterceptors();
 }
 
 bool ServerCall::AskInterceptors() {

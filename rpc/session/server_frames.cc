@@ -102,8 +102,7 @@ void ServerFrames::OnRequest() {
   const wire::RpcMeta& meta = frame_.meta;
   if (!meta.has_request()) return Refuse(kBadRequest, "the meta has no request");
   const wire::RpcRequestMeta& request = meta.request();
-  const ServiceMap::Found found =
-      session_.core()->services.Find(request.service_name(), request.method_name());
+  const ServiceMap::Found& found = Find(request);
   if (found.method == nullptr) {
     session_.core()->counters.not_found.fetch_add(1, std::memory_order_relaxed);
     if (found.service == nullptr) {
@@ -118,6 +117,15 @@ void ServerFrames::OnRequest() {
     return Refuse(refusal.code, refusal.text);
   }
   session_.Submit(*session_.core()->frame_calls->New(session_, admission, frame_));
+}
+
+// Most are for the same method as the one before.
+const ServiceMap::Found& ServerFrames::Find(const wire::RpcRequestMeta& request) {
+  if (last_.method == nullptr || request.method_name() != last_.method->name() ||
+      request.service_name() != last_.method->service()->full_name()) {
+    last_ = session_.core()->services.Find(request.service_name(), request.method_name());
+  }
+  return last_;
 }
 
 // An answer without a call.

@@ -4,6 +4,7 @@
 #define FARCALL_RPC_SESSION_SERVER_FRAMES_H_
 
 #include "absl/strings/string_view.h"
+#include "rpc/dispatch/service_map.h"
 #include "rpc/session/server_protocol.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/oversized_frame.h"
@@ -30,6 +31,7 @@ class ServerFrames final : public ServerProtocol {
   absl::StatusOr<size_t> TakeRequest(Buffer& input);
   absl::StatusOr<size_t> MeetOversized(const Buffer& input);
   void OnRequest();
+  const ServiceMap::Found& Find(const wire::RpcRequestMeta& request);
   void RefuseOversized(absl::string_view text);
   void Refuse(int code, absl::string_view text);
   void Send(wire::RpcMeta& answer);
@@ -37,6 +39,7 @@ class ServerFrames final : public ServerProtocol {
   ServerSession& session_;  // outlives this
   const FrameLimits limits_;
   Frame frame_;
+  ServiceMap::Found last_;  // what the last request was for
   OversizedFrame oversized_;
 };
 

@@ -24,7 +24,7 @@ absl::StatusOr<size_t> OversizedFrame::Meet(const Buffer& input, const FrameLimi
   return 0;
 }
 
-bool OversizedFrame::Skip(Buffer& input) {
+bool OversizedFrame::SkipPart(Buffer& input) {
   const size_t come = std::min(left_, input.size());
   input.RemoveFront(come);
   left_ -= come;

@@ -23,10 +23,12 @@ class OversizedFrame {
   // Whether reading all of it takes less than closing the connection would. Since Meet.
   bool worth_skipping() const { return worth_skipping_; }
   // Drops what has come of the frame. False: the rest is still to come, and `input` is empty.
-  bool Skip(Buffer& input);
+  bool Skip(Buffer& input) { return !skipping() || SkipPart(input); }
   bool skipping() const { return left_ > 0; }
 
  private:
+  bool SkipPart(Buffer& input);
+
   size_t left_ = 0;  // bytes of the frame at the front; 0: there is none
   bool worth_skipping_ = true;
 };
