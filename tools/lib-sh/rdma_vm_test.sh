@@ -59,6 +59,7 @@ echo err >"$state/stderr"
 echo start >>"$ROOM/starts"
 [ "$(wc -l <"$ROOM/starts")" -gt "${SLOW_STARTS:-0}" ] || exec sleep 100
 [ -e "$ROOM/breaks" ] || cat "$ROOM/result" >"$state/status"
+[ ! -e "$ROOM/said" ] || cp "$ROOM/said" "$state/complaints"
 echo "Kernel panic" >"$state/console"'
 mkdir "$room/seen"
 
@@ -77,9 +78,15 @@ run --nat --pairs 2 -- true
 expect "two of a kind" "$(cat "$room/seen/settings")" "vm_driver=rxe vm_second=rxe vm_topology=nat*"
 run --no-network -- true
 expect "none at all" "$(cat "$room/seen/settings")" "*vm_topology=none*"
+printf 'WARNING: CPU\n<TASK>\n' >"$room/said"
+run -- true
+expect "each line of a kernel's complaint is told as ours" "$status:$output" "7:*rdma_vm: \
+the guest's kernel complained:"$'\n'"rdma_vm:   WARNING: CPU"$'\n'"rdma_vm:   <TASK>*"
+rm "$room/said"
 touch "$room/breaks"
 run -- true
-expect "a machine that breaks" "$status:$output" "125:*Kernel panic*stopped without a result*"
+expect "a machine that breaks" "$status:$output" \
+  "125:*rdma_vm:   Kernel panic*stopped without a result*"
 touch "$room/hangs"
 run --timeout 1 -- true
 expect "the time limit" "$status:$output" "124:*time limit of 1 s*"

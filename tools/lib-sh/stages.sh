@@ -61,7 +61,7 @@ _explain() {
   local log=$1
   grep -E -A 3 '(^|: )(fatal )?error:|^ERROR: |^CMake Error' "$log" |
     grep -v '^\[' | head -n 60 | sed 's/^/    /'
-  grep -aE "^(FAIL $_own|$_says)" "$log" | head -n 60 | cut -c 1-1000 | sed 's/^/    /'
+  grep -aE "^(FAIL $_own|$_says)" "$log" | head -n 300 | cut -c 1-1000 | sed 's/^/    /'
   awk -v most=60 '
     function flush(  i) {
       for (i = (n > most ? n - most : 0); i < n; i++) print "    " lines[i]

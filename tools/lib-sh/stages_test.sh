@@ -36,6 +36,7 @@ run() {
     guests() {
       echo "PASS rdma/rxe/calls/small_calls (0.1 s)"
       echo "FAIL rdma/siw/calls/small_calls: lost: a byte"
+      for i in $(seq 200); do echo "rdma_vm: rdma/siw/calls/small_calls: seen $i"; done
       echo "PASS nothing that counts"
       return 1
     }
@@ -78,6 +79,7 @@ expect "broken: shows the error" "$output" "*x.cc:1: error: expected ;*"
 run 'run_stage rdma guests'
 expect "guests: every case counts" "$(last_line)" "1 passed, 1 failed"
 expect "guests: the reason is shown" "$output" "*FAIL rdma/siw/calls/small_calls: lost: a byte*"
+expect "guests: what they saw is shown" "$output" "*: seen 1"$'\n'"*: seen 200"$'\n'"*"
 
 run 'run_stage interop peers'
 expect "peers: every case counts" "$(last_line)" "2 passed, 1 failed"

@@ -6,6 +6,8 @@ import os
 import subprocess
 import time
 
+import stuck
+
 DRIVER = os.environ.get("RDMA_VM", "rxe")
 
 # What a device's port has counted. The kernel shows it in the machine's own /sys only, and not in
@@ -17,35 +19,31 @@ class Trouble(Exception):
     """A case does not hold, or the guest does not do what it was asked for."""
 
 
+class Late(Trouble):
+    """Something did not end in time. `seen`: lines that tell what the guest did just then."""
+
+    def __init__(self, text):
+        super().__init__(text)
+        self.seen = stuck.report()
+
+
 def run(*command, limit=30):
     """Runs a command of the system; returns what it says."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False
-        )
+        out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        raise Trouble("%s did not end within %d s" % (" ".join(command), limit)) from None
-    if done.returncode:
-        said = (done.stderr + done.stdout).decode(errors="replace").strip()
+        late = Late("%s did not end within %d s" % (" ".join(command), limit))
+        process.kill()
+        # Who waits in the kernel cannot be killed, and would have to be waited for.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=1)
+        raise late from None
+    if process.returncode:
+        said = (err + out).decode(errors="replace").strip()
         raise Trouble("%s: %s" % (" ".join(command), said or "failed"))
-    return done.stdout.decode(errors="replace")
-
-
-def _openers():
-    """Which processes have which RDMA devices open."""
-    found = []
-    for process in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            files = os.listdir("/proc/%s/fd" % process)
-            links = [os.readlink("/proc/%s/fd/%s" % (process, file)) for file in files]
-            with open("/proc/%s/cmdline" % process, encoding="utf-8") as words:
-                command = words.read().replace("\0", " ")
-        except OSError:
-            continue
-        devices = sorted(link for link in links if link.startswith("/dev/infiniband/uverbs"))
-        if devices:
-            found.append("%s: %s" % (command[-60:].strip(), " ".join(devices)))
-    return "; ".join(found) or "by no process"
+    return out.decode(errors="replace")
 
 
 def _has_gid(device):
@@ -89,8 +87,7 @@ class Host:
         end = time.monotonic() + limit
         while remover.poll() is None:
             if time.monotonic() > end:
-                raise Trouble("%s is still open %d s after its removal: %s"
-                              % (device, limit, _openers()))  # fmt: skip
+                raise Late("%s is still open %d s after its removal" % (device, limit))
             time.sleep(0.02)
         if remover.returncode:
             raise Trouble("%s cannot be removed" % device)

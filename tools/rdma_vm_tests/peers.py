@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from guest import Trouble
+from guest import Late, Trouble
 
 # Where bazel put rdma_peer; the suite's first argument.
 BIN = [""]
@@ -109,7 +109,7 @@ class Peer:
             left = end - time.monotonic()
             if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
                 said = self.log()[-2000:]
-                raise Trouble("the %s was silent for %d s; its log: %s" % (self._what, limit, said))
+                raise Late("the %s was silent for %d s; its log: %s" % (self._what, limit, said))
             more = os.read(self._process.stdout.fileno(), 65536)
             if not more:
                 raise Trouble("the %s has ended: %s" % (self._what, self.log()[-2000:]))

@@ -6,7 +6,7 @@ import sys
 import time
 
 import peers
-from guest import Trouble
+from guest import Late, Trouble
 
 # For one case; all in one are limited by the machine.
 CASE_LIMIT = 150
@@ -18,7 +18,7 @@ def check(holds, text):
 
 
 def _too_long(_number, _frame):
-    raise Trouble("not done within %d s" % CASE_LIMIT)
+    raise Late("not done within %d s" % CASE_LIMIT)
 
 
 def run_case(name, case, out=sys.stdout):
@@ -27,10 +27,12 @@ def run_case(name, case, out=sys.stdout):
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(CASE_LIMIT)
     why = told = None
+    seen = ()
     try:
         told = case()
     except Trouble as trouble:
         why = str(trouble)
+        seen = getattr(trouble, "seen", seen)
     except Exception as error:  # a mistake in the case itself is told in the same way
         why = "%s: %s" % (type(error).__name__, error)
     finally:
@@ -40,6 +42,8 @@ def run_case(name, case, out=sys.stdout):
         out.write("PASS %s (%.1f s%s)\n" % (name, seconds, "; " + told if told else ""))
     else:
         out.write("FAIL %s: %s (%.1f s)\n" % (name, " | ".join(why.splitlines()), seconds))
+        for line in seen:
+            out.write("rdma_vm: %s: %s\n" % (name, line))
     out.flush()
     return why is None
 

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import unittest
+from unittest import mock
 
 import breakage
 import calls
@@ -23,9 +24,10 @@ import reasons
 import removal
 import services
 import store
+import stuck
 import suite
 import tokens
-from guest import A, B, Trouble, run
+from guest import A, B, Late, Trouble, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 
@@ -78,6 +80,15 @@ class CaseTest(unittest.TestCase):
         passed, said = self.run_case(lambda: {}["x"])
         self.assertFalse(passed)
         self.assertIn("KeyError", said)
+
+    def test_what_was_seen_when_it_was_late_is_told(self):
+        def late():
+            with mock.patch.object(stuck, "report", lambda: ["a waits", "b runs"]):
+                raise Late("it took long")
+
+        said = self.run_case(late)[1].splitlines()
+        self.assertRegex(said[0], "^FAIL rdma/x/y/z: it took long ")
+        self.assertEqual(said[1:], ["rdma_vm: rdma/x/y/z: a waits", "rdma_vm: rdma/x/y/z: b runs"])
 
     def test_names_are_unique_and_of_functions(self):
         names = [case.__name__ for case in hosts.CASES]
@@ -145,9 +156,40 @@ class CommandTest(unittest.TestCase):
 
     def test_a_command_that_fails_or_hangs_is_trouble(self):
         self.assertEqual(run("echo", "x"), "x\n")
-        for command in (("false",), ("sleep", "100")):
-            with self.assertRaises(Trouble):
-                run(*command, limit=0.2)
+        with self.assertRaises(Trouble):
+            run("false")
+        with mock.patch.object(stuck, "report", lambda: ["seen"]), self.assertRaises(Late) as late:
+            run("sleep", "100", limit=0.2)
+        self.assertEqual(late.exception.seen, ["seen"])
+
+
+class StuckTest(unittest.TestCase):
+    LOG = """[   21.5] sysrq: Show backtrace of all active CPUs
+[   21.6] NMI backtrace for cpu 0
+[   21.6] CPU: 0 PID: 71 Comm: python3 Not tainted 6.1.0 #1
+[   21.6] RIP: 0010:native_read+0x4/0x10
+[   21.6] Call Trace:
+[   21.6]  <IRQ>
+[   21.6]  ? nmi_cpu_backtrace.cold+0x30/0x70
+[   21.6]  rxe_do_task+0x7d/0x110 [rdma_rxe]
+[   21.7] NMI backtrace for cpu 1 skipped: idling at native_safe_halt+0xb/0x10
+"""
+
+    def test_stacks_are_read(self):
+        stack = ["[<0>] __rxe_cleanup+0x12c/0x150 [rdma_rxe]", "[<0>] ib_destroy_qp_user+0x8/0x10"]
+        self.assertEqual(stuck.frames(stack), "__rxe_cleanup < ib_destroy_qp_user")
+        self.assertEqual(
+            list(stuck.running(self.LOG.splitlines())),
+            ["cpu 0 python3 native_read < rxe_do_task",
+             "cpu 1 skipped: idling at native_safe_halt+0xb/0x10  "],
+        )  # fmt: skip
+
+    def test_who_waits_is_told(self):
+        files = {"/proc/7/task/8/stat": "8 (a (b) D 1 2", "/proc/7/task/8/stack": "[<0>] f+0x1/0x2"}
+        with mock.patch.object(stuck, "_read", lambda path: files.get(path, "")), mock.patch.object(
+            stuck.os, "listdir", lambda path: ["7", "x"] if path == "/proc" else ["8", "9"]
+        ), mock.patch.object(stuck.os.path, "isdir", lambda _: True):
+            self.assertEqual(list(stuck.waiting()), ["8 a (b of process 7 waits in f"])
 
 
 class TranslatorTest(unittest.TestCase):
@@ -195,7 +237,7 @@ class ListTest(unittest.TestCase):
         script = os.path.join(HERE, "..", "lib-sh", "rdma_vm", "suites.sh")
         with open(script, encoding="utf-8") as text:
             listed = re.findall(r"^(?:rxe|siw) (\w+) --", text.read(), re.MULTILINE)
-        library = {"counters", "guest", "peers", "pods", "suite", "traffic"}
+        library = {"counters", "guest", "peers", "pods", "stuck", "suite", "traffic"}
         in_hosts = {"calls", "ports", "reasons", "store", "tokens"}
         there = {name[:-3] for name in os.listdir(HERE) if name.endswith(".py")}
         self.assertEqual(set(listed), there - library - in_hosts - {"suite_test"})

@@ -80,7 +80,10 @@ for _ in {1..20}; do
   kill -0 $copy_out 2>/dev/null || kill -0 $copy_err 2>/dev/null || break
   sleep 0.1
 done
-dmesg | grep -E 'BUG|WARNING|Oops|hung task|rcu.*stall' | head -n 20
+# What the kernel complained of, with the stacks that follow each complaint.
+dmesg | awk '/BUG|WARNING|Oops|blocked for more than|rcu.* stall|to become free/ {left = 40}
+  left-- > 0 && !/\]  \? | (Code|Modules linked in|R[ABDS][PX]|R1[03]|[CDF][RS][023]?|PKRU): /' |
+  head -n 150 >$state/complaints
 echo $status >$state/status.new
 mv $state/status.new $state/status
 switch_off

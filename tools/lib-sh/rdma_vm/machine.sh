@@ -85,19 +85,21 @@ _watch() {
   kill -KILL "$_qemu"
 }
 
-_BAD_NEWS='BUG|WARNING|Oops|hung task|stall'
+# Each line with the name that tools/test looks for.
+_cite() { sed 's/^/rdma_vm:   /' >&2; }
 
 # The machine has ended, with this status of qemu.
 _conclude() {
-  local complaints
   if [ -s "$vm_state/status" ]; then
-    complaints=$(grep -aE "$_BAD_NEWS" "$vm_state/console" 2>/dev/null | head -n 20)
-    [ -z "$complaints" ] || _say "the guest's kernel complained:"$'\n'"$complaints"
+    if [ -s "$vm_state/complaints" ]; then
+      _say "the guest's kernel complained:"
+      _cite <"$vm_state/complaints"
+    fi
     return "$(<"$vm_state/status")"
   fi
-  cat "$vm_state/qemu" >&2
+  _cite <"$vm_state/qemu"
   _say "the last lines of the guest's console:"
-  tail -n 40 "$vm_state/console" >&2
+  tail -n 40 "$vm_state/console" | _cite
   case $(cat "$vm_state/late" 2>/dev/null) in
     limit) _say "the time limit of $vm_limit s has passed" && return 124 ;;
     start) _say "the machine has not started within $_START_LIMIT s" && return 125 ;;
@@ -109,7 +111,7 @@ _conclude() {
 # One machine, until SECONDS is $1: the status of qemu.
 _run_once() {
   local result=0
-  rm -f "$vm_state/"{stdout,stderr,monitor.in,monitor.out,late,ready,status,console}
+  rm -f "$vm_state/"{stdout,stderr,monitor.in,monitor.out,late,ready,status,complaints,console}
   mkfifo "$vm_state/"{stdout,stderr,monitor.in,monitor.out} || return 125
   cat "$vm_state/stdout" &
   _helpers=($!)
@@ -147,7 +149,7 @@ rdma_vm_run() {
     _run_once "$end_by" || result=$?
     [ "$(cat "$vm_state/late" 2>/dev/null)" = start ] && [ "$starts" -lt "$_STARTS" ] || break
     _say "the machine has not started within $_START_LIMIT s; starting another. Its console:"
-    tail -n 40 "$vm_state/console" >&2
+    tail -n 40 "$vm_state/console" | _cite
   done
   _conclude "$result"
 }
