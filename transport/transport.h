@@ -157,8 +157,8 @@ struct ConnectOptions {
   // With the loop held.
   std::function<std::string()> credential;
   // With kPrefer: the reason why there is a plain connection, which this one would replace. It is
-  // linked (ConnectionInfo::linked), or the error has the reason why not. A peer that did not
-  // answer the hello (kPeerSilent) is asked again only if it has ever answered one.
+  // linked (ConnectionInfo::linked), or the error has the reason why not. A peer that has shown
+  // that it knows no hello (kPeerSilent) is asked again only if it has ever answered one.
   std::optional<WhyNotRdma> instead_of;
 };
 

@@ -75,6 +75,9 @@ class ClientHandshake final : public Handshake {
       case ClientHello::kSilentPeer:
         result_.kind = Handshaken::Kind::kSilent;
         break;
+      case ClientHello::kStranger:
+        result_.kind = Handshaken::Kind::kStranger;
+        break;
     }
     parts_.user.OnHandshaken(result_);
   }

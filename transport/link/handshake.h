@@ -22,8 +22,10 @@ struct Handshaken {
   enum class Kind : uint8_t {
     kLinked,  // link frames follow, both ways
     kPlain,   // plain bytes do, for `why` it is not linked
-    kSilent,  // client: the peer knows no hello, and the connection is spoilt by it
-    kClosed,  // garbage or half a hello: close it, for `why`
+    // Client: the connection is spoilt by the hello.
+    kSilent,    // the peer did not answer in time
+    kStranger,  // it knows no hello: it closed, or said something else
+    kClosed,    // garbage or half a hello: close it, for `why`
   };
   Kind kind = Kind::kPlain;
   size_t peer_window = 0;  // kLinked: bytes that the peer takes

@@ -158,6 +158,7 @@ void LinkConnection::OnHandshaken(const Handshaken& result) {
       BecomePlain(result.why, result.missed);
       break;
     case Handshaken::Kind::kSilent:
+    case Handshaken::Kind::kStranger:
       phase_ = Phase::kClosed;
       break;
     case Handshaken::Kind::kClosed:

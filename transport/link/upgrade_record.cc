@@ -65,6 +65,7 @@ void UpgradeRecord::RememberAnswering(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (answered_.size() >= kMostPeers) answered_.clear();
   answered_[std::string(peer)] = true;
+  strangers_.erase(std::string(peer));
   silent_.erase(std::string(peer));
 }
 
@@ -80,9 +81,16 @@ bool UpgradeRecord::KnownAnswering(absl::string_view peer) {
   return found != answered_.end() && found->second;
 }
 
-bool UpgradeRecord::HasAnswered(absl::string_view peer) {
+void UpgradeRecord::RememberStranger(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return answered_.contains(std::string(peer));
+  if (answered_.contains(std::string(peer))) return;
+  if (strangers_.size() >= kMostPeers) strangers_.clear();
+  strangers_.emplace(peer);
+}
+
+bool UpgradeRecord::MayAnswer(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return !strangers_.contains(std::string(peer));
 }
 
 bool UpgradeRecord::FirstStall(absl::string_view peer) {

@@ -51,8 +51,10 @@ class UpgradeRecord {
   void RememberAnswering(absl::string_view peer);
   void ForgetAnswering(absl::string_view peer);
   bool KnownAnswering(absl::string_view peer);
-  // Ever, as far as that is remembered.
-  bool HasAnswered(absl::string_view peer);
+  // `peer` has shown that it knows no hello: it did not just say nothing, as who is busy.
+  void RememberStranger(absl::string_view peer);
+  // Not if it is known as a stranger, unless it has ever answered.
+  bool MayAnswer(absl::string_view peer);
 
  private:
   bool FirstTime(absl::string_view peer, WhyNotRdma why);
@@ -70,6 +72,7 @@ class UpgradeRecord {
   std::set<std::pair<std::string, WhyNotRdma>> logged_;
   std::map<std::string, TimePoint> silent_;
   std::map<std::string, bool> answered_;  // once; true: the last hello too
+  std::set<std::string> strangers_;
   std::set<std::string> stalled_peers_;
 };
 

@@ -111,19 +111,26 @@ TEST(UpgradeRecordTest, EventsTellEachTime) {
   EXPECT_EQ(all[1].times, 3u);
 }
 
-TEST(UpgradeRecordTest, WhoHasEverAnsweredIsKnownWhenItDoesNotAnswerAnyMore) {
+TEST(UpgradeRecordTest, WhoHasNotShownThatItKnowsNoHelloMayAnswerOne) {
   UpgradeRecord record(nullptr);
-  record.ForgetAnswering("a");
-  EXPECT_FALSE(record.HasAnswered("a"));
+  EXPECT_TRUE(record.MayAnswer("a"));
+  record.RememberStranger("a");
+  EXPECT_FALSE(record.MayAnswer("a"));
+  EXPECT_TRUE(record.MayAnswer("b"));
   record.RememberAnswering("a");
-  EXPECT_TRUE(record.KnownAnswering("a") && record.HasAnswered("a"));
+  EXPECT_TRUE(record.KnownAnswering("a") && record.MayAnswer("a"));
   record.ForgetAnswering("a");
+  record.RememberStranger("a");
   EXPECT_FALSE(record.KnownAnswering("a"));
-  EXPECT_TRUE(record.HasAnswered("a"));
+  EXPECT_TRUE(record.MayAnswer("a")) << "it was stopped, or replaced, amid a hello";
+  size_t known = 0;
   for (size_t i = 0; i < 2 * UpgradeRecord::kMostPeers; ++i) {
-    record.RememberAnswering(std::to_string(i));
+    record.RememberStranger(std::to_string(i));
   }
-  EXPECT_FALSE(record.HasAnswered("a")) << "memory is bounded";
+  for (size_t i = 0; i < 2 * UpgradeRecord::kMostPeers; ++i) {
+    known += record.MayAnswer(std::to_string(i)) ? 0 : 1;
+  }
+  EXPECT_LE(known, UpgradeRecord::kMostPeers) << "memory is bounded";
 }
 
 TEST(UpgradeRecordTest, NeedsNoLog) {

@@ -40,7 +40,7 @@ void UpgradingConnector::Begin(const std::shared_ptr<UpgradingConnector>& self) 
     return OnProbed(NotRdma(WhyNotRdma::kNotForThisAddress, "a unix socket"));
   }
   // Nobody waits for what replaces another connection.
-  patient_ = options_.instead_of && settings_->record->HasAnswered(peer_.ToString());
+  patient_ = options_.instead_of && settings_->record->MayAnswer(peer_.ToString());
   loop_.SetTimer(timer_, loop_.now() + settings_->options.probe_timeout);
   settings_->rdma->Probe(loop_, [weak = std::weak_ptr(self)](const absl::Status& available) {
     if (const auto alive = weak.lock()) alive->OnProbed(available);
@@ -96,6 +96,9 @@ void UpgradingConnector::OnHello(Handshaken::Kind kind) {
     case Handshaken::Kind::kPlain:
       if (!may_be_plain()) return Finish(connection_->why_not_rdma());
       return Finish(std::move(connection_));
+    case Handshaken::Kind::kStranger:
+      record.RememberStranger(peer);
+      break;
     case Handshaken::Kind::kSilent:
     case Handshaken::Kind::kClosed:
       break;

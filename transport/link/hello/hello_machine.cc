@@ -33,12 +33,13 @@ ClientHello Next(ClientHello state, ClientHelloEvent event) {
       return ClientHello::kLinked;
     case ClientHelloEvent::kDeclined:
       return ClientHello::kPlain;
+    case ClientHelloEvent::kTimedOut:
+      return ClientHello::kSilentPeer;
     case ClientHelloEvent::kOtherBytes:
     case ClientHelloEvent::kClosed:
-    case ClientHelloEvent::kTimedOut:
       break;
   }
-  return ClientHello::kSilentPeer;
+  return ClientHello::kStranger;
 }
 
 ServerHello Next(ServerHello state, ServerHelloEvent event) {

@@ -4,8 +4,8 @@
 //
 //   client   kAsking --accepted--> kLinked          link frames, both ways
 //                    --declined--> kPlain           plain bytes on this connection
-//                    --else------> kSilentPeer      it knows no hello: a new connection,
-//                                                   plain
+//                    --timeout---> kSilentPeer      it may be busy: a new connection, plain
+//                    --else------> kStranger        it knows no hello: the same
 //
 //   server   kSilent --part--> kBegun --hello--> kAnswering --accept--> kLinked
 //                                                           --decline-> kPlain
@@ -21,7 +21,7 @@
 
 namespace farcall {
 
-enum class ClientHello : uint8_t { kAsking, kLinked, kPlain, kSilentPeer };
+enum class ClientHello : uint8_t { kAsking, kLinked, kPlain, kSilentPeer, kStranger };
 enum class ClientHelloEvent : uint8_t { kAccepted, kDeclined, kOtherBytes, kClosed, kTimedOut };
 ClientHello Next(ClientHello state, ClientHelloEvent event);
 

@@ -219,25 +219,34 @@ TEST_F(LinkHelloTest, APeerThatHasEverAnsweredIsAskedAgainForALinkInsteadOfAPlai
   EXPECT_TRUE(info_.linked);
 }
 
-TEST_F(LinkHelloTest, APeerThatHasNeverAnsweredIsNotAskedAgainForALink) {
+TEST_F(LinkHelloTest, APeerThatWasSilentIsAskedAgainForALinkWithMoreTime) {
   Sleeper server(harness_);
   server.awake = false;
   ASSERT_TRUE(Connect(server.address()).ok());
-  WaitFor(seconds(61));
+  EXPECT_FALSE(info_.linked);
   const size_t before = server.connections();
-  const absl::Status refused = Replace(server.address(), WhyNotRdma::kPeerSilent);
-  EXPECT_EQ(ReasonOf(refused), WhyNotRdma::kPeerSilent) << refused;
-  EXPECT_EQ(server.connections(), before);
+  const TimePoint start = Now();
+  const absl::Status still = Replace(server.address(), WhyNotRdma::kPeerSilent);
+  EXPECT_EQ(ReasonOf(still), WhyNotRdma::kPeerSilent) << still;
+  EXPECT_GE(Now() - start, seconds(3));
+  EXPECT_EQ(server.connections(), before + 1) << "no other one, which would be plain";
+  server.awake = true;
+  EXPECT_TRUE(Replace(server.address(), WhyNotRdma::kPeerSilent).ok());
+  EXPECT_TRUE(info_.linked);
 }
 
-TEST_F(LinkHelloTest, APeerThatWasNeverAskedIsAskedOnceForALink) {
-  Sleeper server(harness_);
-  server.awake = false;
+// brpc, to which each hello is a connection that breaks, and a line in its log.
+TEST_F(LinkHelloTest, APeerThatClosedIsNotAskedAgainForALink) {
+  RawServer server(harness_, harness_.tcp(), [](RawPeer& peer) {
+    peer.on_read = [](RawPeer& self) {
+      if (self.received[0] != 'P') self.Close(CloseMode::kAbort);
+    };
+  });
   EXPECT_EQ(ReasonOf(Replace(server.address(), WhyNotRdma::kNoDevice)), WhyNotRdma::kPeerSilent);
-  EXPECT_EQ(server.connections(), 1u);
-  server.awake = true;
-  EXPECT_EQ(ReasonOf(Replace(server.address(), WhyNotRdma::kNoDevice)), WhyNotRdma::kPeerSilent);
-  EXPECT_EQ(server.connections(), 1u) << "it is known as silent for a minute";
+  EXPECT_EQ(server.peers.size(), 1u);
+  WaitFor(seconds(61));
+  EXPECT_EQ(ReasonOf(Replace(server.address(), WhyNotRdma::kPeerSilent)), WhyNotRdma::kPeerSilent);
+  EXPECT_EQ(server.peers.size(), 1u);
 }
 
 TEST_F(LinkHelloTest, WhatIsDeclinedReplacesNothing) {
