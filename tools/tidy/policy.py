@@ -170,6 +170,7 @@ PURE = [
     "transport/link/switching_stream",
     "transport/link/upgrade_client",
     "transport/link/upgrade_server",
+    "transport/loop/drive_turns",
     "transport/loop/flush_list",
     "transport/loop/polling",
     "transport/loop/timer_queue",

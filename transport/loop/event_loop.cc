@@ -49,7 +49,7 @@ EventLoop::~EventLoop() {
 void EventLoop::Post(Task task) {
   CheckHere();
   mailbox_.Put(std::move(task));
-  WakeIfAsleep();
+  WakeDriver();
 }
 
 bool EventLoop::held() const { return held_loop == this; }
@@ -76,7 +76,7 @@ absl::Status EventLoop::AddSource(PollSource& source) {
   CheckHeld();
   absl::Status status = sources_.Add(source);
   // A sleeping driver has not armed it.
-  if (status.ok()) WakeIfAsleep();
+  if (status.ok()) WakeDriver();
   return status;
 }
 
@@ -99,6 +99,18 @@ void EventLoop::ForgetFlush(Flushable& output) {
 void EventLoop::RunUser(UserTask& task) {
   CheckHeld();
   user_.Push(task);
+}
+
+void EventLoop::NeedThread(int change) {
+  CheckHeld();
+  const int needs = thread_needs_.load(std::memory_order_relaxed) + change;
+  Check(needs >= 0, "who needs a loop's thread no more has needed it");
+  thread_needs_.store(needs, std::memory_order_relaxed);
+}
+
+void EventLoop::EndSleep() {
+  CheckHeld();
+  if (driver_.load(std::memory_order_relaxed) == Driver::kAsleep) WakeDriver();
 }
 
 bool EventLoop::Turn() {
@@ -126,13 +138,15 @@ UserTask* EventLoop::TakeUser() {
   return task;
 }
 
-void EventLoop::FlushAll() {
+bool EventLoop::FlushAndFindUser() {
   Lock();
   if (!flush_.empty()) {
     now_ = clock_.Now();
     flush_.FlushAll();
   }
+  const bool user = !user_.empty();
   Release();
+  return user;
 }
 
 // At the descriptors, if that is due; before a timer fires, at all there is.
@@ -184,10 +198,10 @@ bool EventLoop::PrepareSleep() {
   bool sleep = user_.empty() && flush_.empty() && (!timers_.next() || *timers_.next() > now_) &&
                sources_.ArmAll();
   if (sleep) {
-    asleep_.store(true, std::memory_order_seq_cst);
-    // Who posts puts first and looks at asleep_ second; this looks the other way round.
+    driver_.store(Driver::kAsleep, std::memory_order_seq_cst);
+    // Who posts puts first and looks at driver_ second; this looks the other way round.
     if (!mailbox_.empty()) {
-      asleep_.store(false, std::memory_order_relaxed);
+      driver_.store(Driver::kAwake, std::memory_order_relaxed);
       sources_.DisarmAll();
       sleep = false;
     } else {
@@ -200,10 +214,23 @@ bool EventLoop::PrepareSleep() {
 }
 
 void EventLoop::Awake() {
-  asleep_.store(false, std::memory_order_relaxed);
+  Attend();
   Enter();
   sources_.DisarmAll();
   Release();
+}
+
+bool EventLoop::LeaveAlone() {
+  Lock();
+  bool alone = user_.empty() && flush_.empty() && !epoll_->fetched() && !thread_needed();
+  if (alone) {
+    driver_.store(Driver::kNobody, std::memory_order_seq_cst);
+    // As before a sleep.
+    alone = mailbox_.empty();
+    if (!alone) Attend();
+  }
+  Release();
+  return alone;
 }
 
 void EventLoop::CheckHeld() const {
@@ -247,16 +274,26 @@ bool EventLoop::TryEnter() {
 void EventLoop::Leave() {
   if (driven_loop != this) {
     flush_.FlushAll();
-    if (asleep_.load(std::memory_order_relaxed)) {
-      if (!user_.empty() || !flush_.empty()) WakeIfAsleep();
-      wake_.ArmTimer(timers_.next(), now_);
+    const Driver driver = driver_.load(std::memory_order_relaxed);
+    if (driver != Driver::kAwake) {
+      const bool needed = driver == Driver::kNobody && thread_needed();
+      if (needed || !user_.empty() || !flush_.empty()) WakeDriver();
     }
+    if (driver == Driver::kAsleep) wake_.ArmTimer(timers_.next(), now_);
   }
   Release();
 }
 
-void EventLoop::WakeIfAsleep() {
-  if (asleep_.load(std::memory_order_seq_cst) && asleep_.exchange(false)) wake_.Wake();
+void EventLoop::WakeDriver() {
+  if (driver_.load(std::memory_order_seq_cst) == Driver::kAwake) return;
+  switch (driver_.exchange(Driver::kAwake)) {
+    case Driver::kAwake:
+      return;
+    case Driver::kAsleep:
+      return wake_.Wake();
+    case Driver::kNobody:
+      return drive_.WantThread();
+  }
 }
 
 }  // namespace farcall

@@ -33,6 +33,7 @@
 #include "transport/base/time.h"
 #include "transport/loop/epoll_source.h"
 #include "transport/loop/flush_list.h"
+#include "transport/loop/loop_drive.h"
 #include "transport/loop/mailbox.h"
 #include "transport/loop/source_list.h"
 #include "transport/loop/timer_queue.h"
@@ -79,6 +80,10 @@ class EventLoop {
   // Where it is not here(), in a child of fork(2), everything else here ends the process: what
   // belongs to the loop is the parent's, descriptors too.
   const ProcessMark& process() const { return process_; }
+  // Whose turn it is to drive it.
+  LoopDrive& drive() { return drive_; }
+  // Whether somebody waits who does not drive the loop himself, see NeedThread.
+  bool thread_needed() const { return thread_needs_.load(std::memory_order_relaxed) > 0; }
 
   // --- With the loop held; checked. What is not pending may be taken back at any time.
 
@@ -104,6 +109,12 @@ class EventLoop {
   void ForgetFlush(Flushable& output);
   // Queues user code. `task` owns itself: Run ends its life or hands it on.
   void RunUser(UserTask& task);
+  // +1: somebody waits for the loop and does not drive it himself, such as a call with a closure
+  // or a server's connection, so from now on the loop's own thread drives it, and nobody else.
+  // -1: he waits no more.
+  void NeedThread(int change);
+  // Ends the sleep of who drives, if he sleeps.
+  void EndSleep();
 
   // --- Whoever drives the loop: one thread at a time, the loop not held.
 
@@ -114,7 +125,9 @@ class EventLoop {
   // came after the last Turn waits for the next, so that user code that begets user
   // code starves nothing.
   UserTask* TakeUser();
-  void FlushAll();
+  void FlushAll() { FlushAndFindUser(); }
+  // True: user code waits.
+  bool FlushAndFindUser();
   // A whole turn with its user code and flush; for stepping by hand. True: there was work.
   bool RunOnce();
   // When the next timer is due.
@@ -124,6 +137,10 @@ class EventLoop {
   bool PrepareSleep();
   void Sleep() { epoll_->Wait(); }
   void Awake();
+  // Agrees to be driven by nobody for a while: false if there is work that is known of. After true
+  // whoever brings work calls drive().WantThread, until Attend, by who drives then.
+  bool LeaveAlone();
+  void Attend() { driver_.store(Driver::kAwake, std::memory_order_relaxed); }
 
   // Declares that this thread runs user code of this loop (null: of none), so that what
   // it writes is flushed at the end of the turn and not call by call.
@@ -160,14 +177,19 @@ class EventLoop {
   void CheckHere() const;
   bool Look(bool source_worked);
   bool LookDue(bool source_worked);
-  void WakeIfAsleep();
+  void WakeDriver();
+
+  enum class Driver : uint8_t { kAwake, kAsleep, kNobody };
 
   const Clock& clock_;
   const ProcessMark process_;
   std::mutex mutex_;  // "the loop is held"
   Mailbox mailbox_;
-  // Set by the driver before it sleeps; who clears it writes to the wake descriptor.
-  std::atomic<bool> asleep_{false};
+  // Set by the driver before it sleeps or leaves the loop alone; who brings work sets it back, and
+  // then writes to the wake descriptor or wants the thread.
+  std::atomic<Driver> driver_{Driver::kAwake};
+  std::atomic<int> thread_needs_{0};  // written with the loop held
+  LoopDrive drive_;
 
   // Guarded by mutex_.
   TimePoint now_{};

@@ -2,14 +2,13 @@
 
 #include "transport/loop/loop_driver.h"
 
-#include <sched.h>
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/cores.h"
 #include "transport/base/thread.h"
 #include "transport/loop/blocking.h"
+#include "transport/loop/wait_for_work.h"
 
 namespace farcall {
 namespace {
@@ -62,6 +61,7 @@ class LoopDriver::Seat final : public BlockingHook {
 absl::StatusOr<std::unique_ptr<LoopDriver>> LoopDriver::Start(EventLoop& loop,
                                                               const LoopDriverOptions& options) {
   if (absl::Status status = options.Validate(); !status.ok()) return status;
+  loop.drive().SetPolling(options.polling);
   std::unique_ptr<LoopDriver> driver(new LoopDriver(loop, options));
   std::unique_lock<std::mutex> lock(driver->mutex_);
   absl::Status status = driver->AddThread();
@@ -72,6 +72,7 @@ absl::StatusOr<std::unique_ptr<LoopDriver>> LoopDriver::Start(EventLoop& loop,
 
 LoopDriver::~LoopDriver() {
   stop_.store(true);
+  loop_.drive().WantThread();
   loop_.Post([] {});  // ends its sleep
   for (;;) {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -123,10 +124,15 @@ void LoopDriver::Drive(Seat& seat) {
       if (!seat.driving()) return;
       loop_.FlushAll();
       spin_.OnWork(found, loop_.clock().Now());
-      if (Stopping()) ++last_turns;
+      if (Stopping()) {
+        ++last_turns;
+        continue;
+      }
+      loop_.drive().GiveAway(loop_);
     } else {
       if (Stopping()) return;
-      WaitForWork();
+      if (loop_.drive().GiveAway(loop_)) continue;
+      WaitForWork(loop_, spin_, [] { return false; });
     }
   }
 }
@@ -149,23 +155,6 @@ void LoopDriver::RunUserCode(Seat& seat, TimePoint began) {
   }
   SetBlockingHook(nullptr);
   EventLoop::SetDriven(nullptr);
-}
-
-void LoopDriver::WaitForWork() {
-  const TimePoint now = loop_.clock().Now();
-  switch (spin_.OnIdle(now)) {
-    case AdaptiveSpin::Decision::kPoll:
-      return;
-    case AdaptiveSpin::Decision::kYield:
-      sched_yield();
-      spin_.OnYielded(loop_.clock().Now() - now);
-      return;
-    case AdaptiveSpin::Decision::kSleep:
-      if (!loop_.PrepareSleep()) return;
-      loop_.Sleep();
-      loop_.Awake();
-      return;
-  }
 }
 
 bool LoopDriver::PassOn() {

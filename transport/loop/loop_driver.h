@@ -58,7 +58,6 @@ class LoopDriver {
   // Both return when the seat has lost the drive or the driver stops.
   void Drive(Seat& seat);
   void RunUserCode(Seat& seat, TimePoint began);
-  void WaitForWork();
   bool Stopping();
   bool PassOn();
 

@@ -13,6 +13,12 @@ absl::Status PollingOptions::Validate() const {
   return absl::OkStatus();
 }
 
+void AdaptiveSpin::Begin(TimePoint now) {
+  idle_ = false;
+  polls_ = 0;
+  last_work_ = now;
+}
+
 void AdaptiveSpin::OnWork(TimePoint found, TimePoint done) {
   if (idle_) Count(found - last_work_ <= options_.spin + (pays() ? Duration(0) : kTwoWakeUps));
   idle_ = false;

@@ -39,6 +39,9 @@ class AdaptiveSpin {
 
   explicit AdaptiveSpin(const PollingOptions& options) : options_(options) {}
 
+  // Somebody begins to look for work, after a time in which nobody did: that is no gap.
+  void Begin(TimePoint now);
+
   // There was work: it was found at `found` and is done at `done`.
   void OnWork(TimePoint found, TimePoint done);
   // There was none. After kYield the caller gives way, and tells by OnYielded.

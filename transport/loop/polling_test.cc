@@ -59,6 +59,8 @@ class Spinner {
     now_ += gap;
     Work(takes);
   }
+  // Nobody looks for work for that long.
+  void BeginAfter(Duration gap) { spin_.Begin(now_ += gap); }
   // What it decides that long after its last work.
   Decision IdleAfter(Duration since) { return spin_.OnIdle(now_ + since); }
   void Yielded(Duration took) { spin_.OnYielded(took); }
@@ -111,6 +113,21 @@ TEST(AdaptiveSpinTest, GivesWayOnEveryFourthPoll) {
   spinner.Work();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(spinner.IdleAfter(microseconds(1)), Decision::kPoll);
   EXPECT_EQ(spinner.IdleAfter(microseconds(1)), Decision::kYield);
+}
+
+TEST(AdaptiveSpinTest, TimeInWhichNobodyLookedIsNoGap) {
+  Spinner spinner;
+  for (int i = 0; i < 20; ++i) {
+    spinner.BeginAfter(hours(1));
+    EXPECT_TRUE(spinner.spins());
+    spinner.WorkAfter(microseconds(10));
+  }
+  for (int i = 0; i < 20; ++i) {
+    spinner.BeginAfter(hours(1));
+    spinner.WorkAfter(milliseconds(1));
+  }
+  spinner.BeginAfter(Duration(0));
+  EXPECT_FALSE(spinner.spins()) << "what it waited for itself counts";
 }
 
 TEST(AdaptiveSpinTest, SleepsWhenTheSpinIsOver) {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/loop/loop_drive.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "transport/loop/event_loop.h"
+#include "transport/loop/loop_visitor.h"
+#include "transport/loop/wait_word.h"
+
+namespace farcall {
+
+void LoopDrive::SetPolling(const PollingOptions& options) {
+  driving_spin_ = AdaptiveSpin(options);
+  PollingOptions waiting = options;
+  // One core for a loop that never sleeps is enough.
+  if (waiting.mode == PollingMode::kBusy) waiting.mode = PollingMode::kAdaptive;
+  waiting_spin_ = AdaptiveSpin(waiting);
+}
+
+LoopDrive::Part LoopDrive::Arrive(LoopVisitor& visitor) {
+  const TimePoint now = clock_.Now();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (visitor.done()) return Part::kDone;
+  if (turns_.Arrive(visitor, now)) {
+    visitor.SetDrives();
+    return Part::kDrive;
+  }
+  visited_.store(true, std::memory_order_relaxed);
+  return Wait(visitor);
+}
+
+LoopDrive::Part LoopDrive::Wait(LoopVisitor& visitor) {
+  if (spin_taken_.exchange(true, std::memory_order_acquire)) return Part::kSleep;
+  turns_.SetSpins(visitor, true);
+  return Part::kSpin;
+}
+
+void LoopDrive::StopSpinning(LoopVisitor& visitor) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  turns_.SetSpins(visitor, false);
+}
+
+void LoopDrive::Leave(LoopVisitor& visitor, EventLoop& loop) {
+  const TimePoint now = clock_.Now();
+  std::unique_lock<std::mutex> lock(mutex_);
+  visitor.ClearDrives();
+  bool rest = false;
+  if (!turns_.AnyNext()) {
+    lock.unlock();
+    rest = loop.LeaveAlone();
+    lock.lock();
+  }
+  Tell(std::move(lock), turns_.Leave(rest, now));
+}
+
+LoopDrive::Part LoopDrive::GiveToThread(LoopVisitor& visitor) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  visitor.ClearDrives();
+  if (visitor.done()) {
+    Tell(std::move(lock), turns_.Leave(/*rest=*/false, clock_.Now()));
+    return Part::kDone;
+  }
+  visited_.store(true, std::memory_order_relaxed);
+  const DriveTurns::Told told = turns_.GiveToThread(visitor);
+  const Part part = Wait(visitor);
+  Tell(std::move(lock), told);
+  return part;
+}
+
+bool LoopDrive::GiveAway(EventLoop& loop) {
+  if (!visited_.load(std::memory_order_relaxed) || loop.thread_needed()) return false;
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!turns_.ThreadMayGive(clock_.Now())) {
+    visited_.store(false, std::memory_order_relaxed);
+    return false;
+  }
+  lock.unlock();
+  if (!loop.LeaveAlone()) return false;
+  lock.lock();
+  const std::optional<DriveTurns::Told> told = turns_.ThreadGives(clock_.Now());
+  thread_wanted_.store(turns_.thread_wanted(), std::memory_order_relaxed);
+  if (told) {
+    Tell(std::move(lock), *told);
+    lock = std::unique_lock<std::mutex>(mutex_);
+    while (const auto until = turns_.ThreadLooks(clock_.Now())) {
+      if (*until == TimePoint::max()) {
+        thread_told_.wait(lock);
+      } else {
+        thread_told_.wait_until(lock, *until);
+      }
+    }
+  }
+  lock.unlock();
+  loop.Attend();
+  return told.has_value();
+}
+
+void LoopDrive::EndOf(LoopVisitor& visitor) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  turns_.Forget(visitor);
+  const std::atomic<uint32_t>* const asleep = visitor.SetDone();
+  lock.unlock();
+  if (asleep != nullptr) WakeSleeper(asleep);
+}
+
+void LoopDrive::WantThread() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  Tell(std::move(lock), turns_.ThreadWanted());
+}
+
+void LoopDrive::Tell(std::unique_lock<std::mutex> lock, DriveTurns::Told told) {
+  thread_wanted_.store(turns_.thread_wanted(), std::memory_order_relaxed);
+  const std::atomic<uint32_t>* asleep = nullptr;
+  if (told.visitor != nullptr) asleep = told.visitor->SetDrives();
+  lock.unlock();
+  if (asleep != nullptr) WakeSleeper(asleep);
+  if (told.thread) thread_told_.notify_one();
+}
+
+}  // namespace farcall
