@@ -171,6 +171,7 @@ PURE = [
     "transport/link/upgrade_client",
     "transport/link/upgrade_server",
     "transport/loop/drive_turns",
+    "transport/loop/driver_claim",
     "transport/loop/flush_list",
     "transport/loop/polling",
     "transport/loop/timer_queue",

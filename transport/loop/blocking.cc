@@ -13,4 +13,12 @@ bool BeforeBlocking() { return current_hook == nullptr || current_hook->BeforeBl
 
 void SetBlockingHook(BlockingHook* hook) { current_hook = hook; }
 
+WatchScope::WatchScope(WatchedCode& code) : hook_(current_hook) {
+  if (hook_ != nullptr) hook_->watched.Set(code);
+}
+
+WatchScope::~WatchScope() {
+  if (hook_ != nullptr) hook_->watched.Clear();
+}
+
 }  // namespace farcall

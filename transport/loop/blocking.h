@@ -3,13 +3,17 @@
 #ifndef FARCALL_TRANSPORT_LOOP_BLOCKING_H_
 #define FARCALL_TRANSPORT_LOOP_BLOCKING_H_
 
+#include "transport/loop/watch_slot.h"
+
 namespace farcall {
 
-// What a thread that drives a loop does before user code on it blocks.
+// What a thread does before user code on it blocks, and where that code can be watched.
 class BlockingHook {
  public:
-  // False: nobody can take over, so blocking would stall the loop.
+  // False: nobody can take over, so blocking would stall a loop.
   virtual bool BeforeBlocking() = 0;
+
+  WatchSlot watched;
 
  protected:
   ~BlockingHook() = default;
@@ -22,6 +26,19 @@ bool BeforeBlocking();
 
 // For drivers: the hook of this thread while it runs user code; null: none.
 void SetBlockingHook(BlockingHook* hook);
+
+// While it lives, `code` runs on this thread, and is told when it runs for long on a thread that
+// drives a loop.
+class WatchScope {
+ public:
+  explicit WatchScope(WatchedCode& code);
+  WatchScope(const WatchScope&) = delete;
+  WatchScope& operator=(const WatchScope&) = delete;
+  ~WatchScope();
+
+ private:
+  BlockingHook* const hook_;
+};
 
 }  // namespace farcall
 

@@ -9,9 +9,9 @@
 namespace farcall {
 namespace {
 
-// What the rules of the loop's law are checked against: each thread's own state.
+// What the rules of the loop's law are checked against: each thread's own state. Its address is
+// the thread's name.
 thread_local const EventLoop* held_loop = nullptr;
-thread_local const EventLoop* driven_loop = nullptr;
 
 // How long a thread asks for a held loop before it lets the kernel put it to
 // sleep: the loop is held for microseconds, and waking up costs tens of them.
@@ -53,8 +53,6 @@ void EventLoop::Post(Task task) {
 }
 
 bool EventLoop::held() const { return held_loop == this; }
-
-void EventLoop::SetDriven(EventLoop* loop) { driven_loop = loop; }
 
 void EventLoop::SetTimer(Timer& timer, TimePoint when) {
   CheckHeld();
@@ -127,26 +125,55 @@ bool EventLoop::Turn() {
   return worked;
 }
 
-UserTask* EventLoop::TakeUser() {
+UserTask* EventLoop::TakeUser(DriverClaim::Piece& piece) {
   Lock();
   UserTask* task = nullptr;
-  if (user_due_ > 0) {
+  if (user_due_ > 0 && claim_.Has(piece)) {
     --user_due_;
     task = user_.Pop();
+    piece = claim_.Begin(&held_loop, !task->keeps_drive);
+    TellClaim();
   }
   Release();
   return task;
 }
 
+bool EventLoop::EndTurn(DriverClaim::Piece piece) {
+  Lock();
+  const bool drives = claim_.End(piece);
+  TellClaim();
+  if (drives) FlushHeld();
+  Release();
+  return drives;
+}
+
+bool EventLoop::TakeDrive(DriverClaim::Piece piece) {
+  Lock();
+  const bool taken = claim_.Take(piece);
+  TellClaim();
+  Release();
+  return taken;
+}
+
+bool EventLoop::StillIn(DriverClaim::Piece state) {
+  Lock();
+  const bool still = claim_.state() == state;
+  Release();
+  return still;
+}
+
 bool EventLoop::FlushAndFindUser() {
   Lock();
-  if (!flush_.empty()) {
-    now_ = clock_.Now();
-    flush_.FlushAll();
-  }
+  FlushHeld();
   const bool user = !user_.empty();
   Release();
   return user;
+}
+
+void EventLoop::FlushHeld() {
+  if (flush_.empty()) return;
+  now_ = clock_.Now();
+  flush_.FlushAll();
 }
 
 // At the descriptors, if that is due; before a timer fires, at all there is.
@@ -179,10 +206,15 @@ bool EventLoop::LookDue(bool source_worked) {
 
 bool EventLoop::RunOnce() {
   if (!Turn()) return false;
-  const EventLoop* const outer = std::exchange(driven_loop, this);
-  while (UserTask* const task = TakeUser()) task->Run();
-  driven_loop = outer;
-  FlushAll();
+  // Of user code of this thread that steps its own loop, and goes on as its driver afterwards.
+  const DriverClaim outer = claim_;
+  DriverClaim::Piece piece = 0;
+  while (UserTask* const task = TakeUser(piece)) task->Run();
+  Lock();
+  claim_ = outer;
+  TellClaim();
+  FlushHeld();
+  Release();
   return true;
 }
 
@@ -272,7 +304,7 @@ bool EventLoop::TryEnter() {
 }
 
 void EventLoop::Leave() {
-  if (driven_loop != this) {
+  if (!claim_.DefersOutput(&held_loop)) {
     flush_.FlushAll();
     const Driver driver = driver_.load(std::memory_order_relaxed);
     if (driver != Driver::kAwake) {

@@ -31,6 +31,7 @@
 #include "absl/status/statusor.h"
 #include "transport/base/process_mark.h"
 #include "transport/base/time.h"
+#include "transport/loop/driver_claim.h"
 #include "transport/loop/epoll_source.h"
 #include "transport/loop/flush_list.h"
 #include "transport/loop/loop_drive.h"
@@ -121,10 +122,13 @@ class EventLoop {
   // One pass over mailbox, sources and timers. False: there was nothing to do, and there
   // is no user code and no output waiting either.
   bool Turn();
-  // The next piece of user code, to be Run by the caller with nothing held; or null. What
-  // came after the last Turn waits for the next, so that user code that begets user
-  // code starves nothing.
-  UserTask* TakeUser();
+  // The next piece of user code, to be Run by the caller with nothing held; or null: none is left,
+  // or the drive was taken from this thread while the last ran, which EndTurn tells. `piece`: 0
+  // after Turn. What came after the last Turn waits for the next, so that user code that begets
+  // user code starves nothing.
+  UserTask* TakeUser(DriverClaim::Piece& piece);
+  // Flushes. False: nothing was done, as another thread drives now, and this one no more.
+  bool EndTurn(DriverClaim::Piece piece);
   void FlushAll() { FlushAndFindUser(); }
   // True: user code waits.
   bool FlushAndFindUser();
@@ -142,9 +146,15 @@ class EventLoop {
   bool LeaveAlone();
   void Attend() { driver_.store(Driver::kAwake, std::memory_order_relaxed); }
 
-  // Declares that this thread runs user code of this loop (null: of none), so that what
-  // it writes is flushed at the end of the turn and not call by call.
-  static void SetDriven(EventLoop* loop);
+  // --- Whoever shall drive it next; any thread that holds no loop.
+
+  // Takes the drive from the thread that runs `piece`. Who drives from now on flushes what that has
+  // written so far; what it writes later is flushed at once. False: it runs that no more.
+  bool TakeDrive(DriverClaim::Piece piece);
+  // Whether no user code began or ended since claim_state() was `state`. For who then sleeps: what
+  // begins later sees all that this thread wrote before.
+  bool StillIn(DriverClaim::Piece state);
+  DriverClaim::Piece claim_state() const { return claim_state_.load(std::memory_order_relaxed); }
 
  private:
   // The descriptors of wake_, whose only use is to end a sleep.
@@ -173,6 +183,8 @@ class EventLoop {
   void Release();
   bool TryEnter();
   void Leave();  // what TryEnter began
+  void FlushHeld();
+  void TellClaim() { claim_state_.store(claim_.state(), std::memory_order_relaxed); }
   void CheckHeld() const;
   void CheckHere() const;
   bool Look(bool source_worked);
@@ -204,6 +216,8 @@ class EventLoop {
   FlushList flush_;
   UserQueue user_;
   size_t user_due_ = 0;  // how much of user_ belongs to this turn
+  DriverClaim claim_;
+  std::atomic<DriverClaim::Piece> claim_state_{0};  // claim_.state(), for all to read
   Counts counts_;
 };
 

@@ -61,7 +61,8 @@ TEST_F(EventLoopLawDeathTest, UserCodeHoldsNothing) {
   EXPECT_DEATH(loop_->RunOnce(), kNotHeld);
   // It is run here, so that the loop may die: with a loop to hold.
   EXPECT_TRUE(loop_->Turn());
-  UserTask* const task = loop_->TakeUser();
+  DriverClaim::Piece piece = 0;
+  UserTask* const task = loop_->TakeUser(piece);
   loop_->RunOrPost([&] {
     task->Run();
     loop_->CancelTimer(timer);
@@ -86,7 +87,10 @@ TEST_F(EventLoopLawDeathTest, AThreadDoesNotEnterALoopTwice) {
   EXPECT_DEATH(loop_->RunOrPost([&] { loop_->RunOrPost([] {}); }), kHoldsOne);
   EXPECT_DEATH(loop_->RunOrPost([&] { loop_->TryRun([] {}); }), kHoldsOne);
   EXPECT_DEATH(loop_->RunOrPost([&] { loop_->Turn(); }), kHoldsOne);
-  EXPECT_DEATH(loop_->RunOrPost([&] { loop_->TakeUser(); }), kHoldsOne);
+  DriverClaim::Piece piece = 0;
+  EXPECT_DEATH(loop_->RunOrPost([&] { loop_->TakeUser(piece); }), kHoldsOne);
+  EXPECT_DEATH(loop_->RunOrPost([&] { (void)loop_->EndTurn(piece); }), kHoldsOne);
+  EXPECT_DEATH(loop_->RunOrPost([&] { (void)loop_->TakeDrive(piece); }), kHoldsOne);
   EXPECT_DEATH(loop_->RunOrPost([&] { loop_->FlushAll(); }), kHoldsOne);
   EXPECT_DEATH(loop_->RunOrPost([&] { loop_->NextTimer(); }), kHoldsOne);
 }

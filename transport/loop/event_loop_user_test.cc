@@ -73,14 +73,15 @@ TEST_F(EventLoopUserTest, UserCodeThatBegetsUserCodeLeavesATurnBetween) {
 }
 
 TEST_F(EventLoopUserTest, TakeUserGivesWhatTheTurnFound) {
-  EXPECT_EQ(loop_->TakeUser(), nullptr);
+  DriverClaim::Piece piece = 0;
+  EXPECT_EQ(loop_->TakeUser(piece), nullptr);
   int ran = 0;
   RunUserCode(*loop_, [&] { ++ran; });
-  EXPECT_EQ(loop_->TakeUser(), nullptr);
+  EXPECT_EQ(loop_->TakeUser(piece), nullptr);
   EXPECT_TRUE(loop_->Turn());
-  UserTask* const task = loop_->TakeUser();
+  UserTask* const task = loop_->TakeUser(piece);
   ASSERT_NE(task, nullptr);
-  EXPECT_EQ(loop_->TakeUser(), nullptr);
+  EXPECT_EQ(loop_->TakeUser(piece), nullptr);
   task->Run();
   EXPECT_EQ(ran, 1);
   EXPECT_FALSE(loop_->Turn());
@@ -93,15 +94,79 @@ TEST_F(EventLoopUserTest, ATurnLeftToAnotherThreadStillHasItsUserCode) {
     UserClosure::Queue(*loop_, [&] { ++ran; });
   });
   EXPECT_TRUE(loop_->Turn());
-  UserTask* const first = loop_->TakeUser();
+  DriverClaim::Piece piece = 0;
+  UserTask* const first = loop_->TakeUser(piece);
   std::thread other([&] {
     EXPECT_TRUE(loop_->Turn());
-    loop_->TakeUser()->Run();
-    EXPECT_EQ(loop_->TakeUser(), nullptr);
+    DriverClaim::Piece others = 0;
+    loop_->TakeUser(others)->Run();
+    EXPECT_EQ(loop_->TakeUser(others), nullptr);
   });
   other.join();
   first->Run();
   EXPECT_EQ(ran, 2);
+}
+
+TEST_F(EventLoopUserTest, WhoLostTheDriveGetsNoMoreUserCode) {
+  int ran = 0;
+  loop_->RunOrPost([&] {
+    for (int i = 0; i < 3; ++i) UserClosure::Queue(*loop_, [&] { ++ran; });
+  });
+  EXPECT_TRUE(loop_->Turn());
+  DriverClaim::Piece piece = 0;
+  loop_->TakeUser(piece)->Run();
+  EXPECT_EQ(loop_->claim_state(), piece);
+  EXPECT_TRUE(DriverClaim::Watched(piece));
+  EXPECT_TRUE(loop_->TakeDrive(piece));
+  EXPECT_FALSE(loop_->TakeDrive(piece)) << "it is taken once";
+  EXPECT_EQ(loop_->TakeUser(piece), nullptr);
+  EXPECT_FALSE(loop_->EndTurn(piece));
+  EXPECT_TRUE(loop_->RunOnce()) << "another one drives";
+  EXPECT_EQ(ran, 3);
+}
+
+TEST_F(EventLoopUserTest, UserCodeThatEndedCannotBeTaken) {
+  RunUserCode(*loop_, [] {});
+  EXPECT_TRUE(loop_->Turn());
+  DriverClaim::Piece piece = 0;
+  loop_->TakeUser(piece)->Run();
+  EXPECT_TRUE(loop_->EndTurn(piece));
+  EXPECT_FALSE(loop_->TakeDrive(piece));
+}
+
+TEST_F(EventLoopUserTest, UserCodeThatKeepsTheDriveIsNotWatched) {
+  UserClosure* const closure = new UserClosure([] {});
+  closure->keeps_drive = true;
+  loop_->RunOrPost([&] { loop_->RunUser(*closure); });
+  EXPECT_TRUE(loop_->Turn());
+  DriverClaim::Piece piece = 0;
+  UserTask* const task = loop_->TakeUser(piece);
+  EXPECT_FALSE(DriverClaim::Watched(loop_->claim_state()));
+  EXPECT_TRUE(loop_->TakeDrive(piece)) << "it may give it away itself";
+  task->Run();
+  EXPECT_FALSE(loop_->EndTurn(piece));
+}
+
+TEST_F(EventLoopUserTest, TurnsWithoutUserCodeLeaveTheDriveAsItIs) {
+  const DriverClaim::Piece before = loop_->claim_state();
+  loop_->Post([] {});
+  EXPECT_TRUE(loop_->RunOnce());
+  EXPECT_EQ(loop_->claim_state(), before);
+}
+
+TEST_F(EventLoopUserTest, OutputOfWhoLosesTheDriveIsLeftToTheNextAndThenFlushedAtOnce) {
+  CountingOutput before;
+  CountingOutput after;
+  RunUserCode(*loop_, [&] {
+    loop_->RunOrPost([&] { loop_->FlushLater(before); });
+    EXPECT_TRUE(loop_->TakeDrive(loop_->claim_state()));
+    EXPECT_EQ(before.flushes, 0);
+    loop_->FlushAll();  // as the next driver does
+    EXPECT_EQ(before.flushes, 1);
+    loop_->RunOrPost([&] { loop_->FlushLater(after); });
+    EXPECT_EQ(after.flushes, 1);
+  });
+  EXPECT_TRUE(loop_->RunOnce());
 }
 
 TEST_F(EventLoopUserTest, OutputFromOutsideIsFlushedBeforeRunOrPostReturns) {

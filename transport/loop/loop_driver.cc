@@ -8,6 +8,7 @@
 #include "transport/base/cores.h"
 #include "transport/base/thread.h"
 #include "transport/loop/blocking.h"
+#include "transport/loop/loop_monitor.h"
 #include "transport/loop/wait_for_work.h"
 
 namespace farcall {
@@ -33,13 +34,15 @@ absl::Status LoopDriverOptions::Validate() const {
   return polling.Validate();
 }
 
-// A thread's part in driving a loop. Only its own thread touches it.
+// A thread's part in driving a loop. Only its own thread touches it, but for what is watched.
 class LoopDriver::Seat final : public BlockingHook {
  public:
   explicit Seat(LoopDriver& driver) : driver_(driver) {}
 
+  // False also while another one drives already, which this one has yet to find out.
   bool driving() const { return driving_; }
   void Take() { driving_ = true; }
+  void Lose() { driving_ = false; }
 
   // From user code that is about to wait.
   bool BeforeBlocking() override {
@@ -47,11 +50,13 @@ class LoopDriver::Seat final : public BlockingHook {
     if (!driving_ || !driver_.loop_.process().here()) return true;
     // What this thread wrote so far would otherwise wait for the end of its turn.
     driver_.loop_.FlushAll();
-    if (!driver_.PassOn()) return false;
-    EventLoop::SetDriven(nullptr);
-    driving_ = false;
+    std::lock_guard<std::mutex> lock(driver_.mutex_);
+    if (driver_.PassOn(piece) == Passed::kNoSpare) return false;
+    Lose();
     return true;
   }
+
+  DriverClaim::Piece piece = 0;  // that it runs
 
  private:
   LoopDriver& driver_;
@@ -59,14 +64,16 @@ class LoopDriver::Seat final : public BlockingHook {
 };
 
 absl::StatusOr<std::unique_ptr<LoopDriver>> LoopDriver::Start(EventLoop& loop,
-                                                              const LoopDriverOptions& options) {
+                                                              const LoopDriverOptions& options,
+                                                              LoopMonitor* monitor) {
   if (absl::Status status = options.Validate(); !status.ok()) return status;
   loop.drive().SetPolling(options.polling);
-  std::unique_ptr<LoopDriver> driver(new LoopDriver(loop, options));
+  std::unique_ptr<LoopDriver> driver(new LoopDriver(loop, options, monitor));
   std::unique_lock<std::mutex> lock(driver->mutex_);
   absl::Status status = driver->AddThread();
   lock.unlock();
   if (!status.ok()) return status;
+  if (monitor != nullptr) monitor->Add(*driver);
   return driver;
 }
 
@@ -74,6 +81,14 @@ LoopDriver::~LoopDriver() {
   stop_.store(true);
   loop_.drive().WantThread();
   loop_.Post([] {});  // ends its sleep
+  JoinAll();
+  if (monitor_ == nullptr) return;
+  monitor_->Remove(*this);
+  // It may have added a thread for user code that has come back meanwhile.
+  JoinAll();
+}
+
+void LoopDriver::JoinAll() {
   for (;;) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (threads_.empty()) return;
@@ -100,10 +115,11 @@ void LoopDriver::ThreadMain() {
   for (;;) {
     wanted_.wait(lock, [this] { return drive_free_; });
     drive_free_ = false;
+    seat_ = &seat;
     --standing_by_;
     lock.unlock();
     seat.Take();
-    Drive(seat);
+    DriveOn(seat);
     lock.lock();
     if (seat.driving()) break;
     --away_;
@@ -116,13 +132,15 @@ void LoopDriver::ThreadMain() {
   wanted_.notify_one();
 }
 
-void LoopDriver::Drive(Seat& seat) {
+void LoopDriver::DriveOn(Seat& seat) {
+  // What the last driver wrote before it lost the drive.
+  loop_.FlushAll();
   for (int last_turns = 0; last_turns < kLastTurns;) {
     if (loop_.Turn()) {
       const TimePoint found = loop_.clock().Now();
       RunUserCode(seat, found);
+      if (seat.driving() && !loop_.EndTurn(seat.piece)) seat.Lose();
       if (!seat.driving()) return;
-      loop_.FlushAll();
       spin_.OnWork(found, loop_.clock().Now());
       if (Stopping()) {
         ++last_turns;
@@ -144,9 +162,10 @@ bool LoopDriver::Stopping() {
 }
 
 void LoopDriver::RunUserCode(Seat& seat, TimePoint began) {
-  EventLoop::SetDriven(&loop_);
   SetBlockingHook(&seat);
-  while (UserTask* const task = loop_.TakeUser()) {
+  seat.piece = 0;
+  while (UserTask* const task = loop_.TakeUser(seat.piece)) {
+    if (monitor_ != nullptr) monitor_->OnUserCode();
     task->Run();
     if (!seat.driving()) break;
     // The rest belongs to the next turn. A driver that stops has few left.
@@ -154,18 +173,32 @@ void LoopDriver::RunUserCode(Seat& seat, TimePoint began) {
     if (over && !stop_.load(std::memory_order_relaxed)) break;
   }
   SetBlockingHook(nullptr);
-  EventLoop::SetDriven(nullptr);
 }
 
-bool LoopDriver::PassOn() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (standing_by_ == 0) {
-    if (away_ >= options_.max_spares || !AddThread().ok()) return false;
+LoopDriver::Passed LoopDriver::PassOn(DriverClaim::Piece piece) {
+  if (loop_.claim_state() != piece) return Passed::kTakenBefore;
+  if (standing_by_ == 0 && (away_ >= options_.max_spares || !AddThread().ok())) {
+    return Passed::kNoSpare;
   }
+  if (!loop_.TakeDrive(piece)) return Passed::kTakenBefore;
   ++away_;
   drive_free_ = true;
   wanted_.notify_one();
-  return true;
+  return Passed::kYes;
+}
+
+LoopDriver::Seen LoopDriver::Look() {
+  const DriverClaim::Piece state = loop_.claim_state();
+  Seen seen;
+  seen.what = look_.Look(state);
+  if (seen.what != ClaimLook::Seen::kLong) return seen;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const Passed passed = PassOn(state);
+  seen.taken_over = passed == Passed::kYes;
+  seen.stalled = passed == Passed::kNoSpare && std::exchange(stalled_, state) != state;
+  // The seat is there at least until its thread has this mutex.
+  if (seen.taken_over || seen.stalled) seen.name = seat_->watched.Tell();
+  return seen;
 }
 
 }  // namespace farcall

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -17,6 +18,8 @@
 #include "transport/loop/polling.h"
 
 namespace farcall {
+
+class LoopMonitor;
 
 struct LoopDriverOptions {
   PollingOptions polling;
@@ -34,13 +37,16 @@ struct LoopDriverOptions {
   absl::Status Validate() const;
 };
 
-// Gives a loop its threads: one drives it; when user code on that thread is about
-// to block, a spare one takes over, and the first becomes a spare once it is back.
+// Gives a loop its threads: one drives it; when user code on that thread is about to block, or a
+// monitor sees it run for long, a spare one takes over, and the first becomes a spare once it is
+// back.
 class LoopDriver {
  public:
-  // Starts one thread. `loop` outlives the driver.
+  // Starts one thread. `loop` outlives the driver, as does `monitor` (null: nobody looks whether
+  // user code runs for long).
   static absl::StatusOr<std::unique_ptr<LoopDriver>> Start(EventLoop& loop,
-                                                           const LoopDriverOptions& options);
+                                                           const LoopDriverOptions& options,
+                                                           LoopMonitor* monitor = nullptr);
   LoopDriver(const LoopDriver&) = delete;
   LoopDriver& operator=(const LoopDriver&) = delete;
   // Runs what is queued, then ends the threads and waits for them. The loop is driven on
@@ -48,21 +54,41 @@ class LoopDriver {
   // from one of them.
   ~LoopDriver();
 
+  // --- For its monitor, one thread at a time.
+
+  struct Seen {
+    ClaimLook::Seen what = ClaimLook::Seen::kQuiet;
+    bool taken_over = false;
+    // It runs for long, and no spare thread is left; told once for each piece.
+    bool stalled = false;
+    std::string name;  // of the code that was taken over or stalls; "": it has none
+  };
+  // A piece that ran at the last look already is driven past.
+  Seen Look();
+  // Nothing has happened since a look that saw kQuiet.
+  bool StillQuiet() { return loop_.StillIn(look_.last()); }
+
  private:
   class Seat;
+  enum class Passed : uint8_t { kYes, kNoSpare, kTakenBefore };
 
-  LoopDriver(EventLoop& loop, const LoopDriverOptions& options)
-      : loop_(loop), options_(options), spin_(options.polling) {}
+  LoopDriver(EventLoop& loop, const LoopDriverOptions& options, LoopMonitor* monitor)
+      : loop_(loop), options_(options), monitor_(monitor), spin_(options.polling) {}
   absl::Status AddThread();
   void ThreadMain();
+  void JoinAll();
   // Both return when the seat has lost the drive or the driver stops.
-  void Drive(Seat& seat);
+  void DriveOn(Seat& seat);
   void RunUserCode(Seat& seat, TimePoint began);
   bool Stopping();
-  bool PassOn();
+  // The drive, from the thread that runs `piece`; with mutex_ held.
+  Passed PassOn(DriverClaim::Piece piece);
 
   EventLoop& loop_;
   const LoopDriverOptions options_;
+  LoopMonitor* const monitor_;
+  ClaimLook look_;                  // the monitor's
+  DriverClaim::Piece stalled_ = 0;  // the last that it told
   std::atomic<bool> stop_{false};
   AdaptiveSpin spin_;  // of whoever drives
 
@@ -70,8 +96,9 @@ class LoopDriver {
   std::condition_variable wanted_;
   // Guarded by mutex_. Each thread drives, stands by, or is away.
   bool drive_free_ = true;  // nobody drives
+  Seat* seat_ = nullptr;    // who took the drive last
   int standing_by_ = 0;     // threads that wait for the drive or are about to
-  int away_ = 0;            // threads in user code that have passed the drive on
+  int away_ = 0;            // threads in user code that have lost the drive
   std::vector<std::thread> threads_;
 };
 

@@ -59,10 +59,10 @@ class UserClosure final : public UserTask {
     run_();
     delete this;
   }
-
- private:
+  // It owns itself.
   explicit UserClosure(absl::AnyInvocable<void()> run) : run_(std::move(run)) {}
 
+ private:
   absl::AnyInvocable<void()> run_;
 };
 

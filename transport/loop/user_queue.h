@@ -14,6 +14,8 @@ class UserTask {
   virtual void Run() = 0;
 
   UserTask* next_task = nullptr;  // the queue's
+  // However long it runs, its thread drives its loop again only afterwards.
+  bool keeps_drive = false;
 
  protected:
   ~UserTask() = default;

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// User code that runs for long: a monitor gives its loop another driver. The test looks for the
+// monitor, so that nothing depends on time.
+
+#include "transport/loop/loop_monitor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "transport/base/clock.h"
+#include "transport/loop/blocking.h"
+#include "transport/loop/loop_driver.h"
+#include "transport/loop/loop_testing.h"
+
+namespace farcall {
+namespace {
+
+struct CountingCode final : WatchedCode {
+  void OnLong() override { told.Signal(); }
+  std::string Name() const override { return "the code"; }
+  TestEvent told;
+};
+
+class LoopMonitorTest : public testing::Test {
+ protected:
+  void Start(int max_spares, PollingMode mode = PollingMode::kEvent) {
+    LoopDriverOptions options;
+    options.polling.mode = mode;
+    options.max_spares = max_spares;
+    driver_ = *LoopDriver::Start(*loop_, options, &monitor_);
+  }
+  // Looks until so many drives were taken over since the start.
+  void LookUntilTaken(uint64_t times) {
+    const TimePoint late = clock_.Now() + kTestPatience;
+    while (monitor_.counts().taken_over < times && clock_.Now() < late) monitor_.Look();
+    ASSERT_EQ(monitor_.counts().taken_over, times);
+  }
+
+  SteadyClock clock_;
+  std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
+  std::vector<std::string> stalls_;
+  LoopMonitor monitor_{[this](absl::string_view name) { stalls_.emplace_back(name); }};
+  std::unique_ptr<LoopDriver> driver_;
+};
+
+TEST_F(LoopMonitorTest, OtherUserCodeGoesOnBesideAPieceThatRunsForLong) {
+  Start(1);
+  TestEvent running;
+  TestEvent others;
+  TestEvent done;
+  loop_->RunOrPost([&] {
+    UserClosure::Queue(*loop_, [&] {
+      running.Signal();
+      EXPECT_TRUE(others.Wait(2));
+      done.Signal();
+    });
+    UserClosure::Queue(*loop_, [&] { others.Signal(); });
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  RunUserCode(*loop_, [&] { others.Signal(); });
+  EXPECT_TRUE(done.Wait());
+}
+
+TEST_F(LoopMonitorTest, APieceIsTakenOverOnce) {
+  Start(4);
+  TestEvent running;
+  TestEvent release;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  for (int i = 0; i < 10; ++i) monitor_.Look();
+  EXPECT_EQ(monitor_.counts().taken_over, 1u);
+  release.Signal();
+  driver_.reset();
+}
+
+TEST_F(LoopMonitorTest, OutputLeavesBeforeAndAfterTheDriveIsTaken) {
+  Start(1);
+  TestEvent before_flushed;
+  TestEvent after_flushed;
+  CountingOutput before([&] { before_flushed.Signal(); });
+  CountingOutput after([&] { after_flushed.Signal(); });
+  TestEvent running;
+  TestEvent done;
+  RunUserCode(*loop_, [&] {
+    loop_->RunOrPost([&] { loop_->FlushLater(before); });
+    EXPECT_EQ(before.flushes, 0);
+    running.Signal();
+    EXPECT_TRUE(before_flushed.Wait()) << "by the next driver";
+    loop_->RunOrPost([&] { loop_->FlushLater(after); });
+    EXPECT_TRUE(after_flushed.Wait());
+    done.Signal();
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  EXPECT_TRUE(done.Wait());
+}
+
+TEST_F(LoopMonitorTest, CodeThatIsWatchedIsToldOnceWhileItRuns) {
+  Start(1);
+  TestEvent running;
+  TestEvent done;
+  CountingCode code;
+  RunUserCode(*loop_, [&] {
+    {
+      const WatchScope scope(code);
+      running.Signal();
+      EXPECT_TRUE(code.told.Wait());
+    }
+    done.Signal();
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  ASSERT_TRUE(done.Wait());
+  EXPECT_EQ(code.told.count(), 1);
+}
+
+TEST_F(LoopMonitorTest, CodeThatHasEndedIsNotTold) {
+  Start(1);
+  TestEvent running;
+  TestEvent release;
+  CountingCode code;
+  RunUserCode(*loop_, [&] {
+    { const WatchScope scope(code); }
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  release.Signal();
+  driver_.reset();
+  EXPECT_EQ(code.told.count(), 0);
+}
+
+TEST_F(LoopMonitorTest, WithNoSpareThreadAStallIsToldOnceByName) {
+  Start(1);
+  TestEvent running;
+  TestEvent release;
+  CountingCode code;
+  const auto hold = [&] {
+    const WatchScope scope(code);
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  };
+  RunUserCode(*loop_, hold);
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  // On the last thread.
+  RunUserCode(*loop_, hold);
+  ASSERT_TRUE(running.Wait(2));
+  for (int i = 0; i < 10; ++i) monitor_.Look();
+  EXPECT_EQ(monitor_.counts().stalled, 1u);
+  EXPECT_EQ(stalls_, std::vector<std::string>{"the code"});
+  TestEvent goes_on;
+  RunUserCode(*loop_, [&] { goes_on.Signal(); });
+  EXPECT_EQ(goes_on.count(), 0) << "nobody drives";
+  release.Signal();
+  EXPECT_TRUE(goes_on.Wait());
+  driver_.reset();
+}
+
+TEST_F(LoopMonitorTest, AStallEndsWhenAThreadComesBack) {
+  Start(1);
+  TestEvent running;
+  TestEvent first_ends;
+  TestEvent second_ends;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(first_ends.Wait());
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  TestEvent done;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(second_ends.Wait());
+    done.Signal();
+  });
+  ASSERT_TRUE(running.Wait(2));
+  for (int i = 0; i < 3; ++i) monitor_.Look();
+  first_ends.Signal();
+  LookUntilTaken(2);
+  RunUserCode(*loop_, [&] { second_ends.Signal(); });
+  EXPECT_TRUE(done.Wait());
+}
+
+TEST_F(LoopMonitorTest, UserCodeThatKeepsTheDriveIsLeftAlone) {
+  Start(1);
+  TestEvent running;
+  TestEvent release;
+  auto* const closure = new UserClosure([&] {
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  closure->keeps_drive = true;
+  loop_->RunOrPost([&] { loop_->RunUser(*closure); });
+  ASSERT_TRUE(running.Wait());
+  for (int i = 0; i < 10; ++i) monitor_.Look();
+  EXPECT_EQ(monitor_.counts().taken_over, 0u);
+  EXPECT_EQ(monitor_.counts().stalled, 0u);
+  release.Signal();
+  driver_.reset();
+}
+
+TEST_F(LoopMonitorTest, WhoLostTheDriveMayBlockThoughNoSpareIsLeft) {
+  Start(1);
+  TestEvent running;
+  TestEvent taken;
+  TestEvent done;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(taken.Wait());
+    EXPECT_TRUE(BeforeBlocking());
+    TestEvent there;
+    loop_->Post([&] { there.Signal(); });
+    EXPECT_TRUE(there.Wait());
+    done.Signal();
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  taken.Signal();
+  EXPECT_TRUE(done.Wait());
+}
+
+TEST_F(LoopMonitorTest, SleepsOnlyWhereNoUserCodeRuns) {
+  Start(1);
+  // Until the driver has nothing left of its start.
+  while (monitor_.Look()) {
+  }
+  EXPECT_TRUE(monitor_.PrepareSleep());
+  TestEvent running;
+  TestEvent release;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  ASSERT_TRUE(running.Wait());
+  EXPECT_FALSE(monitor_.PrepareSleep());
+  EXPECT_TRUE(monitor_.Look());
+  release.Signal();
+  driver_.reset();
+}
+
+TEST_F(LoopMonitorTest, StoppingWaitsForUserCodeWhoseDriveWasTaken) {
+  Start(1);
+  TestEvent running;
+  TestEvent release;
+  std::atomic<bool> ended{false};
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+    ended = true;
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  std::thread releaser([&] { release.Signal(); });
+  driver_.reset();
+  EXPECT_TRUE(ended);
+  releaser.join();
+}
+
+// The monitor's own thread, which is asleep each time.
+TEST(LoopMonitorThreadTest, UserCodeWakesTheMonitor) {
+  SteadyClock clock;
+  const std::unique_ptr<EventLoop> loop = *EventLoop::Create(clock);
+  const auto monitor = *LoopMonitor::Start(nullptr);
+  auto driver = *LoopDriver::Start(*loop, LoopDriverOptions(), monitor.get());
+  for (int i = 0; i < 50; ++i) {
+    while (!monitor->asleep()) std::this_thread::yield();
+    TestEvent done;
+    loop->RunOrPost([&] {
+      TestEvent* const end = &done;
+      auto release = std::make_shared<TestEvent>();
+      UserClosure::Queue(*loop, [release, end] {
+        EXPECT_TRUE(release->Wait());
+        end->Signal();
+      });
+      UserClosure::Queue(*loop, [release] { release->Signal(); });
+    });
+    ASSERT_TRUE(done.Wait());
+  }
+  // Afterwards the monitor does not look at it any more, and has counted.
+  driver.reset();
+  EXPECT_GE(monitor->counts().taken_over, 50u);
+}
+
+// Drives are taken at every moment: nothing is lost, doubled or left behind.
+class LoopMonitorStormTest : public testing::TestWithParam<PollingMode> {};
+
+TEST_P(LoopMonitorStormTest, EveryPieceRunsOnceAndAllOutputLeaves) {
+  constexpr int kThreads = 3;
+  constexpr int kEach = 1'500;
+  SteadyClock clock;
+  const std::unique_ptr<EventLoop> loop = *EventLoop::Create(clock);
+  LoopMonitor monitor{nullptr};
+  LoopDriverOptions options;
+  options.polling.mode = GetParam();
+  options.max_spares = 3;
+  auto driver = *LoopDriver::Start(*loop, options, &monitor);
+  std::atomic<bool> stop{false};
+  std::thread looker([&] {
+    while (!stop) {
+      if (!monitor.Look() && monitor.PrepareSleep()) std::this_thread::yield();
+    }
+  });
+  std::vector<std::atomic<int>> ran(size_t{kThreads} * kEach);
+  TestEvent flushed;
+  TestEvent done;
+  const auto piece = [&](size_t i) {
+    auto* const output = new CountingOutput([&] { flushed.Signal(); });
+    loop->RunOrPost([&] { loop->FlushLater(*output); });
+    std::mt19937 random(static_cast<uint32_t>(i));
+    switch (random() % 4) {
+      case 0:
+        for (unsigned n = static_cast<unsigned>(random()) % 3'000; n > 0; --n) {
+          std::atomic_signal_fence(std::memory_order_seq_cst);
+        }
+        break;
+      case 1:
+        std::this_thread::yield();
+        break;
+      case 2:
+        (void)BeforeBlocking();
+        break;
+      default:
+        break;
+    }
+    ++ran[i];
+    done.Signal();
+    return output;
+  };
+  std::mutex outputs_mutex;
+  std::vector<std::unique_ptr<CountingOutput>> outputs;
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (size_t i = t * kEach; i < (t + 1) * kEach; ++i) {
+        RunUserCode(*loop, [&, i] {
+          std::unique_ptr<CountingOutput> output(piece(i));
+          std::lock_guard<std::mutex> lock(outputs_mutex);
+          outputs.push_back(std::move(output));
+        });
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int some = 0; some < kThreads * kEach; some += 100) ASSERT_TRUE(done.Wait(some));
+  ASSERT_TRUE(done.Wait(kThreads * kEach));
+  // Of those that lost the drive too, and though nothing else happens on the loop.
+  EXPECT_TRUE(flushed.Wait(kThreads * kEach));
+  driver.reset();
+  stop = true;
+  looker.join();
+  for (const std::atomic<int>& count : ran) EXPECT_EQ(count, 1);
+  for (const auto& output : outputs) EXPECT_EQ(output->flushes, 1);
+  EXPECT_GT(monitor.counts().taken_over + monitor.counts().stalled, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, LoopMonitorStormTest,
+                         testing::Values(PollingMode::kEvent, PollingMode::kAdaptive),
+                         [](const auto& mode) {
+                           return std::string(mode.param == PollingMode::kEvent ? "Event"
+                                                                                : "Adaptive");
+                         });
+
+}  // namespace
+}  // namespace farcall
