@@ -72,11 +72,11 @@ absl::Status CheckSizes(const FrameHeader& header, const FrameLimits& limits) {
   return absl::OkStatus();
 }
 
-bool ParseMetaBytes(const char* bytes, size_t size, wire::RpcMeta& meta) {
-  if (ReadPlainMeta({bytes, size}, meta)) [[likely]]
+bool ParseMetaBytes(const char* bytes, size_t size, Frame& frame) {
+  if (frame.reader.Read({bytes, size}, frame.meta)) [[likely]]
     return true;
   // Larger only if a limit was set beyond what protobuf can do.
-  return size <= INT_MAX && meta.ParsePartialFromArray(bytes, static_cast<int>(size));
+  return size <= INT_MAX && frame.meta.ParsePartialFromArray(bytes, static_cast<int>(size));
 }
 
 // 0, or kFrameHeaderSize if the header of the frame at the front is not there yet.
@@ -98,27 +98,30 @@ absl::StatusOr<size_t> ReadHeader(const Buffer& input, const FrameLimits& limits
 // `input` holds the header and the meta. A meta that is spread over slices is copied into
 // one piece, not parsed by BufferInputStream: where a bounded message is malformed,
 // libprotobuf 3.21 backs up over more than the last piece, which a stream need not bear.
-bool ParseMeta(const Buffer& input, size_t meta_size, wire::RpcMeta& meta) {
+bool ParseMeta(const Buffer& input, size_t meta_size, Frame& frame) {
   const absl::string_view first = input.slices().front().view();
   if (first.size() >= kFrameHeaderSize + meta_size) {
-    return ParseMetaBytes(first.data() + kFrameHeaderSize, meta_size, meta);
+    return ParseMetaBytes(first.data() + kFrameHeaderSize, meta_size, frame);
   }
   if (meta_size <= kOrdinaryMetaSize) {
     char scratch[kOrdinaryMetaSize];
     input.CopyTo(scratch, meta_size, kFrameHeaderSize);
-    return ParseMetaBytes(scratch, meta_size, meta);
+    return ParseMetaBytes(scratch, meta_size, frame);
   }
   const auto copy = std::make_unique_for_overwrite<char[]>(meta_size);
   input.CopyTo(copy.get(), meta_size, kFrameHeaderSize);
-  return ParseMetaBytes(copy.get(), meta_size, meta);
+  return ParseMetaBytes(copy.get(), meta_size, frame);
 }
 
 // The same, into `frame`, whose own meta may be an older one.
 absl::Status ReadMeta(const Buffer& input, const FrameHeader& header, Frame& frame) {
-  if (frame.meta_size > kOrdinaryMetaSize) frame.meta = wire::RpcMeta();
+  if (frame.meta_size > kOrdinaryMetaSize) {
+    frame.meta = wire::RpcMeta();
+    frame.reader = PlainMetaReader();
+  }
   frame.body_size = header.body_size;
   frame.meta_size = header.meta_size;
-  if (ParseMeta(input, header.meta_size, frame.meta)) return absl::OkStatus();
+  if (ParseMeta(input, header.meta_size, frame)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("malformed frame: its meta of ", header.meta_size, " bytes does not parse"));
 }
@@ -242,7 +245,7 @@ absl::Status FrameEncoder::AddMeta(size_t size) {
 }
 
 void FrameEncoder::WriteHeader(uint8_t* out) const {
-  std::copy(kFrameMagic.begin(), kFrameMagic.end(), out);
+  std::memcpy(out, kFrameMagic.data(), kFrameMagic.size());
   StoreBigEndian32(meta_size_ + payload_size_ + following_size_, out + 4);
   StoreBigEndian32(meta_size_, out + 8);
 }
@@ -254,7 +257,8 @@ void FrameEncoder::WriteTo(char* out) const {
   if (meta_ != nullptr) {
     end = meta_->SerializeWithCachedSizesToArray(end);
   } else {
-    end = std::copy(plain_.begin(), plain_.end(), end);
+    std::memcpy(end, plain_.data(), plain_.size());
+    end += plain_.size();
   }
   if (payload_ != nullptr) end = payload_->SerializeWithCachedSizesToArray(end);
   Check(end == begin + head_size(), "a message stays as it is while it is written");

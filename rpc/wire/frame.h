@@ -38,14 +38,15 @@ struct FrameLimits {
 
 // Reuse one: its meta keeps its memory, and cutting then allocates nothing.
 struct Frame {
-  wire::RpcMeta meta;
-  Buffer payload;     // not parsed, perhaps compressed
-  Buffer attachment;  // meta.attachment_size() bytes
+  wire::RpcMeta meta;  // what CutFrame and PeekMeta have read stays, while they are used
+  Buffer payload;      // not parsed, perhaps compressed
+  Buffer attachment;   // meta.attachment_size() bytes
   // Bytes of all that follows the header, on the wire.
   size_t body_size = 0;
   // Those of the meta among them. The memory of an unusually large one is freed by the
   // next CutFrame, not kept.
   size_t meta_size = 0;
+  PlainMetaReader reader;  // of meta
 };
 
 // Cuts the frame at the front of `input` off into `frame`, whose old content is dropped,

@@ -35,8 +35,7 @@ absl::Status ParsePayload(const Buffer& payload, google::protobuf::MessageLite& 
   return CheckRequiredFields(message);
 }
 
-absl::Status CheckRequiredFields(const google::protobuf::MessageLite& message) {
-  if (message.IsInitialized()) return absl::OkStatus();
+absl::Status LacksRequiredFields(const google::protobuf::MessageLite& message) {
   return absl::InvalidArgumentError(absl::StrCat(
       message.GetTypeName(), " lacks required fields: ", message.InitializationErrorString()));
 }

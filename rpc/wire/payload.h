@@ -16,7 +16,10 @@ namespace farcall {
 absl::Status ParsePayload(const Buffer& payload, google::protobuf::MessageLite& message);
 
 // kInvalidArgument, with the type and the names, if `message` lacks required fields.
-absl::Status CheckRequiredFields(const google::protobuf::MessageLite& message);
+absl::Status LacksRequiredFields(const google::protobuf::MessageLite& message);
+inline absl::Status CheckRequiredFields(const google::protobuf::MessageLite& message) {
+  return message.IsInitialized() ? absl::OkStatus() : LacksRequiredFields(message);
+}
 
 }  // namespace farcall
 

@@ -167,21 +167,50 @@ void PlainMeta::SetAttachmentSize(int32_t bytes) {
   end_ = static_cast<size_t>(PutNumber(kAttachmentSize, bytes, bytes_ + end_) - bytes_);
 }
 
-bool ReadPlainMeta(absl::string_view bytes, wire::RpcMeta& meta) {
-  meta.Clear();
-  FieldReader fields(bytes);
+bool PlainMetaReader::Read(absl::string_view bytes, wire::RpcMeta& meta) {
+  const size_t known = Known(bytes, meta);
+  of_ = nullptr;
+  return (known > 0 && ReadFrom(known, bytes, meta)) || ReadFrom(0, bytes, meta);
+}
+
+// How many bytes at the front are read already.
+size_t PlainMetaReader::Known(absl::string_view bytes, const wire::RpcMeta& meta) const {
+  if (of_ != &meta || part_.empty() || bytes.size() < part_.size()) return 0;
+  return std::memcmp(bytes.data(), part_.data(), part_.size()) == 0 ? part_.size() : 0;
+}
+
+// `front`: up to the end of the `count`th request or response.
+void PlainMetaReader::Remember(absl::string_view front, int count) {
+  const bool alone = count == 1 && (front[0] == kRequest || front[0] == kResponse);
+  part_.assign(front.data(), alone && front.size() <= kMostPart ? front.size() : 0);
+}
+
+bool PlainMetaReader::ReadFrom(size_t known, absl::string_view bytes, wire::RpcMeta& meta) {
+  if (known > 0) {
+    meta.clear_compress_type();
+    meta.clear_correlation_id();
+    meta.clear_attachment_size();
+  } else {
+    meta.Clear();
+    part_.clear();
+  }
+  FieldReader fields(bytes.substr(known));
+  int parts = 0;
   while (!fields.done()) {
     absl::string_view part;
     uint64_t id = 0;
     int32_t number = 0;
-    switch (fields.TakeTag()) {
+    const char tag = fields.TakeTag();
+    switch (tag) {
       case kRequest:
-        if (!fields.TakeBytes(part)) return false;
-        if (!ReadRequest(FieldReader(part), *meta.mutable_request())) return false;
-        break;
       case kResponse:
-        if (!fields.TakeBytes(part)) return false;
-        if (!ReadResponse(FieldReader(part), *meta.mutable_response())) return false;
+        // Two of them are merged: not into what is known.
+        if (known > 0 || !fields.TakeBytes(part)) return false;
+        if (tag == kRequest ? !ReadRequest(FieldReader(part), *meta.mutable_request())
+                            : !ReadResponse(FieldReader(part), *meta.mutable_response())) {
+          return false;
+        }
+        Remember(bytes.substr(0, static_cast<size_t>(part.end() - bytes.begin())), ++parts);
         break;
       case kCompressType:
         if (!fields.TakeInt32(number)) return false;
@@ -199,6 +228,7 @@ bool ReadPlainMeta(absl::string_view bytes, wire::RpcMeta& meta) {
         return false;
     }
   }
+  of_ = &meta;
   return true;
 }
 

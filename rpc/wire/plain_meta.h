@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "rpc/wire/rpc_meta.pb.h"
@@ -49,10 +50,29 @@ class PlainMeta {
   size_t end_ = 0;
 };
 
-// Replaces `meta` by what `bytes` hold, and returns true, if that is what
-// meta.ParsePartialFromArray would make of them. False: they are malformed, or have something
-// that only generated code reads; what `meta` holds is then not specified.
-bool ReadPlainMeta(absl::string_view bytes, wire::RpcMeta& meta);
+// Reads the metas of one connection, one after the other, into one RpcMeta that nobody else changes
+// meanwhile. One thread at a time.
+class PlainMetaReader {
+ public:
+  // Replaces `meta` by what `bytes` hold, and returns true, if that is what
+  // meta.ParsePartialFromArray would make of them. False: they are malformed, or have something
+  // that only generated code reads; what `meta` holds is then not specified.
+  bool Read(absl::string_view bytes, wire::RpcMeta& meta);
+
+ private:
+  // A larger part is not kept.
+  static constexpr size_t kMostPart = 512;
+
+  size_t Known(absl::string_view bytes, const wire::RpcMeta& meta) const;
+  void Remember(absl::string_view front, int count);
+  bool ReadFrom(size_t known, absl::string_view bytes, wire::RpcMeta& meta);
+
+  // The bytes at the front of the last meta that were its request or response, all of it: most
+  // calls of a connection are of one method, and where the next meta begins with the same bytes,
+  // what they mean stands in `of_` already.
+  std::string part_;
+  const wire::RpcMeta* of_ = nullptr;  // null: nothing is known
+};
 
 }  // namespace farcall
 

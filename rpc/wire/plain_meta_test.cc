@@ -6,9 +6,11 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "rpc/wire/frame.h"
 #include "rpc/wire/frame_testing.h"
 #include "rpc/wire/rpc_meta.pb.h"
 
@@ -35,15 +37,23 @@ wire::RpcMeta Used() {
 
 // Whether it was read by hand; then it is what generated code reads. The bytes have an allocation
 // of just their size, so that AddressSanitizer sees a byte read too many.
-bool ReadByHand(absl::string_view bytes) {
+bool Read(PlainMetaReader& reader, absl::string_view bytes, wire::RpcMeta& meta) {
   const auto copy = std::make_unique<char[]>(bytes.size());
   std::memcpy(copy.get(), bytes.data(), bytes.size());
-  wire::RpcMeta meta = Used();
-  if (!ReadPlainMeta({copy.get(), bytes.size()}, meta)) return false;
+  if (!reader.Read({copy.get(), bytes.size()}, meta)) return false;
   wire::RpcMeta expected;
   EXPECT_TRUE(expected.ParsePartialFromArray(copy.get(), static_cast<int>(bytes.size())));
   EXPECT_EQ(meta.SerializePartialAsString(), expected.SerializePartialAsString());
   return true;
+}
+
+bool ReadByHand(absl::string_view bytes) {
+  PlainMetaReader reader;
+  wire::RpcMeta meta = Used();
+  const bool by_hand = Read(reader, bytes, meta);
+  // The same again, when its beginning is known.
+  EXPECT_EQ(Read(reader, bytes, meta), by_hand);
+  return by_hand;
 }
 
 wire::RpcMeta Generated(const PlainMeta::Request& request) {
@@ -186,6 +196,44 @@ constexpr Case kCases[] = {
     {"an answer with the server's limit", "12 03 a88301", false},
     {"an error text beyond the answer", "12 03 1205 68 20 01", false},
 };
+
+// What was read before changes nothing: not the same beginning, not what was malformed.
+TEST(PlainMetaReaderTest, EachIsReadAfterEachOther) {
+  for (const Case& before : kCases) {
+    for (const Case& after : kCases) {
+      SCOPED_TRACE(std::string(before.what) + ", " + after.what);
+      PlainMetaReader reader;
+      wire::RpcMeta meta;
+      static_cast<void>(Read(reader, FromHex(before.hex), meta));
+      EXPECT_EQ(Read(reader, FromHex(after.hex), meta), after.by_hand);
+      // With something else behind the same beginning.
+      static_cast<void>(Read(reader, FromHex(after.hex) + FromHex("20 07"), meta));
+      static_cast<void>(Read(reader, FromHex(after.hex) + FromHex("0a 02 1805"), meta));
+      EXPECT_EQ(Read(reader, FromHex(after.hex), meta), after.by_hand);
+    }
+  }
+}
+
+TEST(PlainMetaReaderTest, AnotherMetaIsReadFromItsBeginning) {
+  const std::string bytes = FromHex("0a 06 0a0161 120162 20 01");
+  PlainMetaReader reader;
+  wire::RpcMeta first;
+  wire::RpcMeta second;
+  EXPECT_TRUE(Read(reader, bytes, first));
+  EXPECT_TRUE(Read(reader, bytes, second));
+  EXPECT_TRUE(Read(reader, bytes, first));
+}
+
+TEST(PlainMetaReaderTest, AFrameThatWasMovedFromIsReadFromItsBeginning) {
+  const std::string bytes = FromHex("0a 06 0a0161 120162 20 01");
+  Frame frame;
+  EXPECT_TRUE(Read(frame.reader, bytes, frame.meta));
+  Frame taken = std::move(frame);
+  EXPECT_TRUE(Read(frame.reader, bytes, frame.meta));
+  EXPECT_TRUE(Read(taken.reader, bytes, taken.meta));
+  frame = Frame();
+  EXPECT_TRUE(Read(frame.reader, bytes, frame.meta));
+}
 
 INSTANTIATE_TEST_SUITE_P(Metas, PlainMetaReadTest, ::testing::ValuesIn(kCases));
 
