@@ -32,13 +32,15 @@ void Buffer::Append(const BlockRef& block, uint32_t offset, uint32_t length) {
 
 void Buffer::Append(Buffer&& tail) {
   Check(this != &tail, "a Buffer is not appended to itself");
+  if (tail.empty()) return;
   // Moving would lose the memory that an empty queue keeps for its next slices.
   if (empty() && !slices_.keeps_memory()) {
     *this = std::move(tail);
     return;
   }
   for (size_t i = 0; i < tail.slices_.size(); ++i) Append(std::move(tail.slices_[i]));
-  tail = Buffer();
+  tail.slices_.clear();
+  tail.size_ = 0;
 }
 
 void Buffer::Append(absl::string_view bytes) {
@@ -97,8 +99,6 @@ void Buffer::RemoveFront(size_t bytes) {
     slices_.pop_front();
   }
 }
-
-void Buffer::Clear() { RemoveFront(size_); }
 
 Buffer Buffer::Share() const {
   Buffer copy;

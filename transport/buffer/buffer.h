@@ -62,7 +62,9 @@ class Buffer {
   // The first `bytes` (<= size()), taken out of this Buffer.
   Buffer CutFront(size_t bytes);
   void RemoveFront(size_t bytes);  // bytes <= size()
-  void Clear();
+  void Clear() {
+    if (size_ > 0) RemoveFront(size_);
+  }
 
   // The same bytes again: references to the same blocks.
   Buffer Share() const;

@@ -6,6 +6,13 @@
 
 namespace farcall {
 
+void SliceList::Reset() {
+  std::destroy(data() + head_, data() + end_);
+  head_ = 0;
+  end_ = 0;
+  FreeHeap();
+}
+
 void SliceList::MakeRoom() {
   const uint32_t live = end_ - head_;
   const size_t bytes = live * sizeof(BufferSlice);

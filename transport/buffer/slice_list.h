@@ -37,11 +37,13 @@ class SliceList {
   SliceList(SliceList&& other) noexcept { Take(other); }
   SliceList& operator=(SliceList&& other) noexcept {
     if (this == &other) return *this;
-    Reset();
+    if (in_use()) Reset();
     Take(other);
     return *this;
   }
-  ~SliceList() { Reset(); }
+  ~SliceList() {
+    if (in_use()) Reset();
+  }
 
   size_t size() const { return end_ - head_; }
   bool empty() const { return end_ == head_; }
@@ -52,6 +54,9 @@ class SliceList {
   BufferSlice& operator[](size_t i) { return data()[head_ + i]; }
   std::span<const BufferSlice> all() const { return {data() + head_, size()}; }
 
+  void clear() {
+    if (in_use()) Reset();
+  }
   void push_back(BufferSlice slice) {
     if (end_ == capacity_) [[unlikely]]
       MakeRoom();
@@ -73,6 +78,9 @@ class SliceList {
     return heap_ != nullptr ? heap_ : reinterpret_cast<const BufferSlice*>(inline_);
   }
 
+  // Most Buffers are moved from, or were never filled, when they end: that costs two loads.
+  bool in_use() const { return end_ != 0 || heap_ != nullptr; }
+
   // This is empty and has no memory; `other` is so afterwards.
   void Take(SliceList& other) {
     heap_ = std::exchange(other.heap_, nullptr);
@@ -88,12 +96,8 @@ class SliceList {
     if (capacity_ > kKept) FreeHeap();
   }
 
-  void Reset() {
-    if (head_ != end_) std::destroy(data() + head_, data() + end_);
-    head_ = 0;
-    end_ = 0;
-    FreeHeap();
-  }
+  // Not here, so that what is here is inlined.
+  void Reset();
 
   void FreeHeap() {
     if (heap_ == nullptr) return;
