@@ -22,8 +22,8 @@
 #include "transport/base/check.h"
 #include "transport/base/chunk_pool.h"
 #include "transport/base/process_mark.h"
+#include "transport/base/thread_slot.h"
 #include "transport/buffer/registration_cache.h"
-#include "transport/buffer/thread_slot.h"
 #include "transport/loop/blocking.h"
 #include "transport/loop/loop_group.h"
 
@@ -50,9 +50,6 @@ class ChannelCall final : public RoutedCall {
 };
 
 namespace {
-
-// Of calls that have ended; about half a KiB each.
-constexpr size_t kKeptCalls = 256;
 
 constexpr char kNoBlocks[] = "the block pool is at its limit (RuntimeOptions::pool.max_bytes)";
 
@@ -155,7 +152,7 @@ Channel::Channel(const RuntimeParts& parts, const ChannelOptions& options,
           CallEnvironment{parts.clock, parts.pool, options.max_body_size, options.interceptors,
                           parts.copied, parts.log})),
       clusters_(std::move(clusters)),
-      calls_(std::make_shared<ChannelCall::Pool>(kKeptCalls)) {}
+      calls_(std::make_shared<ChannelCall::Pool>()) {}
 
 Channel::~Channel() {
   // In a child of fork(2) the clusters keep themselves.

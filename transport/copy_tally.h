@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport/buffer/thread_slot.h"
+#include "transport/base/thread_slot.h"
 #include "transport/copied_bytes.h"
 
 namespace farcall {

@@ -7,11 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include "google/protobuf/message.h"
+#include "transport/base/spare_list.h"
 
 namespace farcall {
 
@@ -24,21 +23,15 @@ class MessagePool {
   static constexpr size_t kMostKept = 64;
   static constexpr uint32_t kLookEvery = 8;
 
-  MessagePool() { free_.reserve(kMostKept); }
+  MessagePool() = default;
   MessagePool(const MessagePool&) = delete;
   MessagePool& operator=(const MessagePool&) = delete;
+  ~MessagePool() { Close(); }
 
   // Empty, of the type of `prototype`, which is always the same.
   std::unique_ptr<google::protobuf::Message> Take(const google::protobuf::Message& prototype) {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      if (!free_.empty()) {
-        std::unique_ptr<google::protobuf::Message> kept = std::move(free_.back());
-        free_.pop_back();
-        return kept;
-      }
-    }
-    return std::unique_ptr<google::protobuf::Message>(prototype.New());
+    google::protobuf::Message* const kept = free_.Take();
+    return std::unique_ptr<google::protobuf::Message>(kept != nullptr ? kept : prototype.New());
   }
   void Give(std::unique_ptr<google::protobuf::Message> message) {
     if (message->ByteSizeLong() > kMostBytes) return;
@@ -46,22 +39,16 @@ class MessagePool {
     // What fields keep when they are cleared adds up over calls. It takes a while to find out.
     const bool look = uses_.fetch_add(1, std::memory_order_relaxed) % kLookEvery == 0;
     if (look && message->SpaceUsedLong() > 4 * kMostBytes) return;
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!closed_ && free_.size() < kMostKept) free_.push_back(std::move(message));
+    if (free_.Give(message.get())) static_cast<void>(message.release());
   }
   // Keeps none any more: their types may go.
   void Close() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    closed_ = true;
-    free_.clear();
+    for (google::protobuf::Message* const message : free_.Close()) delete message;
   }
 
  private:
   std::atomic<uint32_t> uses_{0};
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  std::vector<std::unique_ptr<google::protobuf::Message>> free_;
-  bool closed_ = false;
+  SpareList<google::protobuf::Message, kMostKept, 4> free_;
 };
 
 }  // namespace farcall

@@ -15,14 +15,7 @@
 
 namespace farcall {
 
-namespace {
-
-// Of calls that have ended; about half a KiB each.
-constexpr size_t kKeptCalls = 512;
-
-}  // namespace
-
-ServerCore::ServerCore() : frame_calls(std::make_unique<ChunkPool<ServerFrameCall>>(kKeptCalls)) {}
+ServerCore::ServerCore() : frame_calls(std::make_unique<ChunkPool<ServerFrameCall>>()) {}
 ServerCore::~ServerCore() = default;
 
 bool ServerCore::Add(const std::shared_ptr<ServerSession>& session) {

@@ -4,23 +4,25 @@
 #define FARCALL_TRANSPORT_BASE_CHUNK_POOL_H_
 
 #include <cstddef>
-#include <mutex>
 #include <new>
 #include <utility>
-#include <vector>
+
+#include "transport/base/spare_list.h"
 
 namespace farcall {
 
 // Memory for objects of one type that come and go all the time: what was freed is kept, up to
-// `keep` pieces, and used again. Any thread. Outlives its objects.
+// kMost pieces, and used again. Any thread. Outlives its objects.
 template <typename T>
 class ChunkPool {
  public:
-  explicit ChunkPool(size_t keep) : keep_(keep) { free_.reserve(keep); }
+  static constexpr size_t kMost = 512;
+
+  ChunkPool() = default;
   ChunkPool(const ChunkPool&) = delete;
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool() {
-    for (void* const chunk : free_) Free(chunk);
+    for (void* const chunk : free_.Close()) Free(chunk);
   }
 
   template <typename... Args>
@@ -29,33 +31,17 @@ class ChunkPool {
   }
   void Delete(T* object) {
     object->~T();
-    Give(object);
+    if (!free_.Give(object)) Free(object);
   }
 
  private:
   static void Free(void* chunk) { ::operator delete(chunk, std::align_val_t(alignof(T))); }
   void* Take() {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      if (!free_.empty()) {
-        void* const chunk = free_.back();
-        free_.pop_back();
-        return chunk;
-      }
-    }
+    if (void* const chunk = free_.Take()) return chunk;
     return ::operator new(sizeof(T), std::align_val_t(alignof(T)));
   }
-  void Give(void* chunk) {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      if (free_.size() < keep_) return free_.push_back(chunk);
-    }
-    Free(chunk);
-  }
 
-  const size_t keep_;
-  std::mutex mutex_;
-  std::vector<void*> free_;  // guarded by mutex_; never grows beyond what was reserved
+  SpareList<void, kMost, 32> free_;
 };
 
 }  // namespace farcall

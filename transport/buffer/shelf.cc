@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "transport/buffer/thread_slot.h"
+#include "transport/base/thread_slot.h"
 
 namespace farcall {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/buffer/thread_slot.h"
+#include "transport/base/thread_slot.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/buffer/thread_slot.h"
+#include "transport/base/thread_slot.h"
 
 #include <atomic>
 #include <bit>
@@ -14,7 +14,7 @@ namespace {
 constinit std::atomic<uint64_t> taken_slots{0};
 static_assert(kThreadSlots == 64, "a bit for each slot");
 
-constexpr size_t kNone = ~size_t{0};
+using thread_slot::kNone;
 
 size_t TakeSlot() {
   uint64_t taken = taken_slots.load(std::memory_order_relaxed);
@@ -41,7 +41,7 @@ struct SlotHolder {
   }
 };
 
-size_t FirstUse() {
+size_t Slot() {
   thread_local const SlotHolder holder;
   if (holder.slot != kNone) return holder.slot;
   // More threads than slots: shared ones, by the place of the thread's own memory.
@@ -50,13 +50,6 @@ size_t FirstUse() {
 
 }  // namespace
 
-size_t ThreadSlot() {
-  // Without a destructor, so that blocks can still be dropped while the thread ends.
-  thread_local constinit size_t slot = kNone;
-  if (slot == kNone) [[unlikely]] {
-    slot = FirstUse();
-  }
-  return slot;
-}
+size_t thread_slot::FirstUse() { return own = Slot(); }
 
 }  // namespace farcall
