@@ -3,6 +3,7 @@
 #include "rpc/controller.h"
 
 #include <cerrno>
+#include <mutex>
 #include <utility>
 
 namespace farcall {
@@ -42,21 +43,22 @@ void Controller::Reset() {
   latency_us_ = 0;
   deadline_ = TimePoint::max();
   connection_ = nullptr;
-  std::lock_guard<std::mutex> lock(cancel_mutex_);
+  std::shared_ptr<Cancellable> calls;  // released outside the lock
+  const std::lock_guard<SpinLock> lock(cancel_lock_);
   phase_ = Phase::kNew;
   canceled_ = 0;
-  calls_ = nullptr;
+  calls.swap(calls_);
 }
 
 CallId Controller::call_id() const {
-  std::lock_guard<std::mutex> lock(cancel_mutex_);
+  const std::lock_guard<SpinLock> lock(cancel_lock_);
   return CallId{Open()};
 }
 
 void Controller::StartCancel() {
   uint64_t call = 0;
   {
-    std::lock_guard<std::mutex> lock(cancel_mutex_);
+    const std::lock_guard<SpinLock> lock(cancel_lock_);
     call = Current();
   }
   StartCancel(CallId{call});
@@ -66,7 +68,7 @@ void Controller::StartCancel(CallId call) {
   std::shared_ptr<Cancellable> calls;
   uint64_t call_id = 0;
   {
-    std::lock_guard<std::mutex> lock(cancel_mutex_);
+    const std::lock_guard<SpinLock> lock(cancel_lock_);
     if (call != CallId{Open()}) return;
     canceled_ = Open();
     calls = calls_;
@@ -81,10 +83,10 @@ bool Controller::Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id) {
   response_attachment_.Clear();
   response_user_fields_.Clear();
   set_attempts(0, false);
-  std::lock_guard<std::mutex> lock(cancel_mutex_);
+  const std::lock_guard<SpinLock> lock(cancel_lock_);
   phase_ = Phase::kUnderWay;
   if (canceled_ == ++begun_) return false;
-  calls_ = std::move(calls);
+  calls_.swap(calls);
   call_id_ = call_id;
   return true;
 }
@@ -94,19 +96,19 @@ void Controller::End(int code, absl::string_view text, int64_t latency_us) {
   latency_us_ = latency_us;
   response_memory_.Clear();            // of a call that never began
   std::shared_ptr<Cancellable> calls;  // released outside the lock
-  std::lock_guard<std::mutex> lock(cancel_mutex_);
+  const std::lock_guard<SpinLock> lock(cancel_lock_);
   phase_ = Phase::kEnded;
   calls.swap(calls_);
 }
 
 bool Controller::IsCanceled() const {
-  std::lock_guard<std::mutex> lock(cancel_mutex_);
+  const std::lock_guard<SpinLock> lock(cancel_lock_);
   return canceled_ == Current();
 }
 
 void Controller::NotifyOnCancel(google::protobuf::Closure* callback) {
   {
-    std::lock_guard<std::mutex> lock(cancel_mutex_);
+    const std::lock_guard<SpinLock> lock(cancel_lock_);
     if (canceled_ != Current() && !ended_) {
       std::swap(on_cancel_, callback);  // a second callback replaces the first, which is run
     }
@@ -117,7 +119,7 @@ void Controller::NotifyOnCancel(google::protobuf::Closure* callback) {
 void Controller::NotifyCancel(bool closed) {
   google::protobuf::Closure* callback = nullptr;
   {
-    std::lock_guard<std::mutex> lock(cancel_mutex_);
+    const std::lock_guard<SpinLock> lock(cancel_lock_);
     if (closed) {
       canceled_ = Current();
     } else {

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +20,7 @@
 #include "rpc/errors.h"
 #include "rpc/types.h"
 #include "rpc/user_fields.h"
+#include "transport/base/spin_lock.h"
 #include "transport/base/time.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
@@ -154,6 +154,7 @@ class Controller final : public google::protobuf::RpcController {
 
   // A call begins (client). False: it was cancelled before.
   bool Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id);
+  bool has_response_memory() const { return !response_memory_.empty(); }
   Buffer TakeResponseMemory() { return std::move(response_memory_); }
   void End(int code, absl::string_view text, int64_t latency_us);
   void set_deadline(TimePoint deadline) { deadline_ = deadline; }
@@ -193,13 +194,13 @@ class Controller final : public google::protobuf::RpcController {
 
   enum class Phase : uint8_t { kNew, kUnderWay, kEnded };  // of a client's calls
 
-  // With cancel_mutex_ held: the call that IsCanceled tells of.
+  // With cancel_lock_ held: the call that IsCanceled tells of.
   uint64_t Current() const { return phase_ == Phase::kNew ? begun_ + 1 : begun_; }
   // The same: the one that may be cancelled.
   uint64_t Open() const { return phase_ == Phase::kUnderWay ? begun_ : begun_ + 1; }
 
-  mutable std::mutex cancel_mutex_;
-  // Guarded by cancel_mutex_.
+  mutable SpinLock cancel_lock_;
+  // Guarded by cancel_lock_.
   Phase phase_ = Phase::kNew;
   uint64_t begun_ = 0;                  // calls so far: the number of the last one
   uint64_t canceled_ = 0;               // the number of the one that was cancelled last

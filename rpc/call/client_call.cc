@@ -38,9 +38,7 @@ bool ClientCall::AskInterceptors(const google::protobuf::Message& request) {
     }
     return false;
   }
-  if (Buffer memory = controller_.TakeResponseMemory(); !memory.empty()) {
-    place_.Set(std::move(memory));
-  }
+  if (controller_.has_response_memory()) place_.Set(controller_.TakeResponseMemory());
   return true;
 }
 

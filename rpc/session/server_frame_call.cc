@@ -141,7 +141,8 @@ bool ServerFrameCall::TrySend(const google::protobuf::Message* response, absl::S
   const Packing packing = ResponsePacking();
   const UserFields& fields = controller().response_user_fields();
   if (response != nullptr && packing.plain() && fields.empty()) [[likely]] {
-    Buffer attachment = TakeAttachment();
+    Buffer attachment;
+    if (!controller().response_attachment().empty()) attachment = TakeAttachment();
     PlainMeta meta(PlainMeta::Answer{correlation_id_});
     const auto encoder = FrameEncoder::Create(meta, response, attachment.size());
     return Deliver(encoder, attachment, 0, why, code);
