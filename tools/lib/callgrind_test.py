@@ -65,5 +65,16 @@ class TableTest(unittest.TestCase):
         self.assertEqual(last.split(), ["1", "11,202", "12,365", "1,357", "1,357"])
 
 
+class LimitTest(unittest.TestCase):
+    def test_tells_what_is_over_its_limit_and_nothing_else(self):
+        limits = instructions.LIMITS[64]
+        row = {"in_flight": 64, **limits}
+        self.assertEqual(instructions.over_limit([row]), [])
+        row["server"] += 1
+        lines = instructions.over_limit([row, {"in_flight": 8, "client": 1e9, "server": 1e9}])
+        self.assertEqual(len(lines), 1)
+        self.assertIn("the server takes", lines[0])
+
+
 if __name__ == "__main__":
     unittest.main()
