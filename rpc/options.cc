@@ -146,6 +146,9 @@ absl::Status ChannelOptions::Validate() const {
 absl::Status ServerOptions::Validate() const {
   return First({
       InRange("handler_threads", handler_threads, -1, 1024),
+      handlers_on_pool && handler_threads == 0
+          ? absl::InvalidArgumentError("handlers_on_pool needs handler_threads other than 0")
+          : absl::OkStatus(),
       InRange("max_concurrency", max_concurrency.number(), 0, INT32_MAX),
       InRange("max_concurrency_per_connection", max_concurrency_per_connection, 1, 1'000'000),
       InRange("max_connections", max_connections, 1, 1'000'000),

@@ -122,6 +122,14 @@ TEST(OptionsTest, ServerBounds) {
   ExpectBounds(&ServerOptions::traffic_class, "traffic_class", -1, 255);
 }
 
+TEST(OptionsTest, HandlersOnThePoolWantThreads) {
+  ServerOptions options;
+  options.handlers_on_pool = true;
+  EXPECT_TRUE(options.Validate().ok());
+  options.handler_threads = 0;
+  EXPECT_TRUE(absl::StartsWith(options.Validate().message(), "handlers_on_pool"));
+}
+
 TEST(OptionsTest, TheFirstErrorIsTold) {
   ServerOptions options;
   options.handler_threads = -2;

@@ -35,6 +35,7 @@
 #include "transport/loop/blocking_threads.h"
 #include "transport/loop/loop_driver.h"
 #include "transport/loop/loop_group.h"
+#include "transport/loop/loop_monitor.h"
 #include "transport/rdma/device/registrar.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/verbs/load.h"
@@ -80,6 +81,7 @@ struct Runtime::Machine {
   std::unique_ptr<RdmaTransport> rdma;
   std::unique_ptr<UpgradeRecord> upgrades;
   std::unique_ptr<ChosenTransport> transport;
+  std::unique_ptr<LoopMonitor> monitor;
   std::vector<std::unique_ptr<LoopDriver>> drivers;
   std::unique_ptr<BlockingThreads> blocking;
   std::vector<std::pair<std::string, std::string>> options_text;
@@ -133,7 +135,25 @@ struct Runtime::Machine {
     status.events_forgotten = events.forgotten();
     status.options = options_text;
     status.copied = copied.Sum();
+    const LoopMonitor::Counts loop_counts = monitor->counts();
+    status.loops_taken_over = loop_counts.taken_over;
+    status.loops_held_up = loop_counts.stalled;
     return status;
+  }
+
+  absl::Status StartMonitor(const RuntimeOptions& options, const LogSink& log) {
+    auto started = LoopMonitor::Start([log, spares = options.max_blocked_threads](
+                                          absl::string_view code) {
+      log(LogSeverity::kWarning,
+          absl::StrCat(
+              "an event loop stands still: ", code.empty() ? "a completion closure or page" : code,
+              " runs for long, and the loop's ", spares,
+              " spare threads wait in user code: let handlers and closures return sooner, "
+              "or raise RuntimeOptions::max_blocked_threads"));
+    });
+    if (!started.ok()) return started.status();
+    monitor = *std::move(started);
+    return absl::OkStatus();
   }
 
   absl::Status StartDrivers(const RuntimeOptions& options) {
@@ -142,7 +162,7 @@ struct Runtime::Machine {
     driver_options.max_spares = options.max_blocked_threads;
     for (size_t i = 0; i < loops.size(); ++i) {
       if (!options.cpus.empty()) driver_options.cpu = options.cpus[i % options.cpus.size()];
-      auto driver = LoopDriver::Start(*loops[i], driver_options);
+      auto driver = LoopDriver::Start(*loops[i], driver_options, monitor.get());
       if (!driver.ok()) return driver.status();
       drivers.push_back(*std::move(driver));
     }
@@ -187,6 +207,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& a
   if (absl::Status status = machine.MakeLoops(options); !status.ok()) return status;
   machine.options_text = OptionsText(options);
   machine.MakeTransports(options, log);
+  if (absl::Status status = machine.StartMonitor(options, log); !status.ok()) return status;
   if (absl::Status status = machine.StartDrivers(options); !status.ok()) return status;
   // One is left for files where names are slow.
   auto blocking = BlockingThreads::Start(NameCache::kAtOnce + 1);

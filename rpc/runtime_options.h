@@ -37,8 +37,8 @@ struct RuntimeOptions {
   // Attachments in the program's own memory that it did not register are registered when they are
   // first sent. Off; whoever turns it on has a duty (transport/buffer/registration_cache.h).
   RegistrationCacheOptions registration_cache;
-  // Threads of one loop that may wait inside completion closures and inline handlers at
-  // the same time. 1 to 1024.
+  // Threads of one loop that may wait, or run for long, inside completion closures and handlers at
+  // the same time, while another one drives it. 1 to 1024.
   int max_blocked_threads = 64;
   // Null: spdlog's logger "farcall" where the program has one, else standard error.
   LogSink log;

@@ -33,6 +33,8 @@ namespace farcall {
 namespace {
 
 const Duration kCloseTimeout = ConnectionOptions().close_timeout;
+// Of those on handler threads, in synchronous calls: beyond, such a call fails with ELIMIT.
+constexpr int kMostWaitingHandlers = 64;
 // How often a destructor that has to wait says so.
 constexpr Duration kTellEvery = std::chrono::seconds(5);
 
@@ -156,12 +158,11 @@ absl::Status Server::Prepare(const ServerOptions& options) {
     AddStatusPages(status_, pages);
     ServeHttp(*core_, std::move(pages));
   }
-  if (const int threads = HandlerThreads(options); threads > 0) {
-    auto handlers = HandlerPool::Start(threads);
-    if (!handlers.ok()) return handlers.status();
-    core_->handlers = *std::move(handlers);
-  }
-  return absl::OkStatus();
+  const int threads = HandlerThreads(options);
+  if (threads == 0) return absl::OkStatus();
+  core_->handlers =
+      std::make_unique<HandlerPool>(threads, options.handlers_on_pool ? 0 : kMostWaitingHandlers);
+  return options.handlers_on_pool ? core_->handlers->StartAll() : absl::OkStatus();
 }
 
 void Server::TakeBackPrepare() {

@@ -37,10 +37,16 @@ class MaxConcurrency {
 struct ServerOptions {
   // Null: the process's default runtime. Else it outlives the server.
   Runtime* runtime = nullptr;
-  // Threads that run the handlers. 0: inline, on the loop's thread: fastest, for handlers that
-  // take microseconds. -1: twice the cores that the process may use (affinity, and the quotas of
-  // its cgroups), at least 4. At most 1024.
+  // A handler runs where its request was read, on the thread that drives the loop; another thread
+  // drives on when it runs for more than a millisecond or waits in a synchronous call. A method
+  // whose handler does the former again and again runs on handler threads until it is quick again:
+  // so many at most, those that hold up a loop's thread among them. -1: twice the cores that the
+  // process may use (affinity, and the quotas of its cgroups), at least 4. 0: none; a handler that
+  // is slow holds up its loop. At most 1024. docs/server.md says more.
   int handler_threads = -1;
+  // All handlers always run on handler threads, which costs two thread hops a call. Not with
+  // handler_threads 0.
+  bool handlers_on_pool = false;
 
   // --- Limits. Server::MaxConcurrencyOf limits single methods.
 

@@ -25,7 +25,10 @@
 
 ABSL_FLAG(bool, inproc, false, "server and client in this process, over loopback");
 ABSL_FLAG(bool, put, false, "attachments are not sent back");
-ABSL_FLAG(int, handler_threads, 0, "server: threads for the handlers; 0: inline on the loops");
+ABSL_FLAG(
+    int, handler_threads, 0,
+    "server: threads for slow handlers; 0: none, all stay on the loops; -1: the library's own");
+ABSL_FLAG(bool, handlers_on_pool, false, "server: all handlers on those threads, always");
 
 ABSL_FLAG(std::string, tls_certificate, "", "server: TLS with this chain in PEM");
 ABSL_FLAG(std::string, tls_private_key, "", "server: and this key");
@@ -46,6 +49,7 @@ absl::Status StartServer(farcall::Server& server, EchoService& service, Runtime&
   farcall::ServerOptions options;
   options.runtime = &runtime;
   options.handler_threads = absl::GetFlag(FLAGS_handler_threads);
+  options.handlers_on_pool = absl::GetFlag(FLAGS_handlers_on_pool);
   options.use_rdma = use_rdma;
   options.tls = ServerTls();
   options.max_body_size = size_t{2} << 30;

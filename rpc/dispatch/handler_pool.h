@@ -4,41 +4,68 @@
 #define FARCALL_RPC_DISPATCH_HANDLER_POOL_H_
 
 #include <condition_variable>
-#include <memory>
+#include <cstddef>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "transport/loop/user_queue.h"
 
 namespace farcall {
 
-// Threads that run handlers, so that one that blocks holds up no loop. First in, first
-// out. Who submits bounds how much waits: a server by its limits on concurrency.
+// Threads that run handlers, so that one that blocks holds up no loop. They are started as they are
+// wanted. First in, first out. Who submits bounds how much waits: a server by its limits on
+// concurrency.
 class HandlerPool {
  public:
-  static absl::StatusOr<std::unique_ptr<HandlerPool>> Start(int threads);
+  // `most`: handlers that run at once. `spares`: threads beside them, for as many handlers that
+  // wait in synchronous calls, and do not count as running; more fail instead of waiting. 0: such a
+  // handler keeps its thread and its place.
+  explicit HandlerPool(int most, int spares = 0) : most_(most), spares_(spares) {}
   HandlerPool(const HandlerPool&) = delete;
   HandlerPool& operator=(const HandlerPool&) = delete;
   // Runs what was submitted, then waits for the threads. Not from one of them.
   ~HandlerPool();
 
-  // Any thread. `task` owns itself.
-  void Submit(UserTask& task);
-  int threads() const { return static_cast<int>(threads_.size()); }
+  // --- Any thread.
+
+  // All `most` threads at once. kResourceExhausted when the system gives fewer.
+  absl::Status StartAll();
+  // `task` owns itself. Returns how many wait for a thread, this one among them; null: it was not
+  // taken, as there is no thread and the system gives none.
+  std::optional<size_t> Submit(UserTask& task);
+  // A handler runs elsewhere, and counts as one that runs here: as many fewer begin.
+  void BeginElsewhere();
+  void EndElsewhere();
+  int most() const { return most_; }
+  size_t waiting() const;
+  // Threads that have nothing to do.
+  int idle() const;
 
  private:
-  HandlerPool() = default;
-  void Run();
+  class Hook;
 
-  std::mutex mutex_;
+  void Run();
+  bool BeforeBlocking(Hook& hook);
+  // With mutex_ held.
+  bool MayBegin() const { return busy_ - blocked_ + elsewhere_ < most_; }
+  absl::Status AddThread();
+  void Grow();
+
+  const int most_;
+  const int spares_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   // Guarded by mutex_.
   UserQueue queue_;
+  int busy_ = 0;       // threads that run a handler
+  int blocked_ = 0;    // those of them that wait in a synchronous call
+  int elsewhere_ = 0;  // handlers that run on no thread of this
+  int starting_ = 0;   // threads that have yet to look for a task
   int idle_ = 0;
   bool stop_ = false;
-
   std::vector<std::thread> threads_;
 };
 

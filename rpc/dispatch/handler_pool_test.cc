@@ -7,10 +7,13 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "transport/loop/blocking.h"
 #include "transport/loop/loop_testing.h"
 
 namespace farcall {
@@ -19,8 +22,11 @@ namespace {
 // A task that owns itself, as handlers do.
 class Task final : public UserTask {
  public:
-  static void Submit(HandlerPool& pool, std::function<void()> run) {
-    pool.Submit(*new Task(std::move(run)));
+  // Returns how many wait.
+  static size_t Submit(HandlerPool& pool, std::function<void()> run) {
+    const std::optional<size_t> waiting = pool.Submit(*new Task(std::move(run)));
+    EXPECT_TRUE(waiting.has_value()) << "the system gives a thread";
+    return waiting.value_or(0);
   }
   void Run() override {
     run_();
@@ -33,10 +39,8 @@ class Task final : public UserTask {
   const std::function<void()> run_;
 };
 
-std::unique_ptr<HandlerPool> Start(int threads) {
-  auto pool = HandlerPool::Start(threads);
-  EXPECT_TRUE(pool.ok()) << pool.status();
-  return *std::move(pool);
+std::unique_ptr<HandlerPool> Start(int threads, int spares = 0) {
+  return std::make_unique<HandlerPool>(threads, spares);
 }
 
 TEST(HandlerPoolTest, OneThreadRunsThemInOrder) {
@@ -158,7 +162,122 @@ TEST(HandlerPoolTest, WhatATaskSubmitsWhileThePoolEndsRunsToo) {
   EXPECT_EQ(runs, 3);
 }
 
-TEST(HandlerPoolTest, MayHaveNothingToDo) { Start(3); }
+TEST(HandlerPoolTest, MayHaveNothingToDo) {
+  Start(3);
+  const auto all = Start(3);
+  EXPECT_TRUE(all->StartAll().ok());
+}
+
+TEST(HandlerPoolTest, OneThreadIsEnoughForTasksOneAfterTheOther) {
+  const auto pool = Start(8);
+  std::set<std::thread::id> threads;
+  for (int i = 0; i < 100; ++i) {
+    TestEvent ran;
+    Task::Submit(*pool, [&] {
+      threads.insert(std::this_thread::get_id());
+      ran.Signal();
+    });
+    ASSERT_TRUE(ran.Wait());
+    // A thread that has told its end is on its way back.
+    while (pool->idle() == 0) std::this_thread::yield();
+  }
+  EXPECT_EQ(threads.size(), 1u);
+}
+
+TEST(HandlerPoolTest, NoMoreRunAtOnceThanItSays) {
+  constexpr int kMost = 3;
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  {
+    const auto pool = Start(kMost, 2);
+    for (int i = 0; i < 2'000; ++i) {
+      Task::Submit(*pool, [&] {
+        const int now = ++running;
+        int seen = most;
+        while (now > seen && !most.compare_exchange_weak(seen, now)) {
+        }
+        if (now % 2 == 0) std::this_thread::yield();
+        --running;
+      });
+    }
+  }
+  EXPECT_LE(most, kMost);
+}
+
+TEST(HandlerPoolTest, WhatRunsElsewhereTakesAPlace) {
+  const auto pool = Start(2);
+  pool->BeginElsewhere();
+  pool->BeginElsewhere();
+  TestEvent ran;
+  EXPECT_EQ(Task::Submit(*pool, [&] { ran.Signal(); }), 1u);
+  EXPECT_EQ(Task::Submit(*pool, [&] { ran.Signal(); }), 2u);
+  EXPECT_EQ(pool->waiting(), 2u);
+  EXPECT_EQ(ran.count(), 0);
+  pool->EndElsewhere();
+  EXPECT_TRUE(ran.Wait(2));
+  pool->EndElsewhere();
+}
+
+TEST(HandlerPoolTest, WhoWaitsInASynchronousCallLeavesItsPlaceToOthers) {
+  constexpr int kSpares = 2;
+  const auto pool = Start(1, kSpares);
+  TestEvent waiting;
+  TestEvent release;
+  TestEvent done;
+  for (int i = 0; i < kSpares; ++i) {
+    Task::Submit(*pool, [&] {
+      EXPECT_TRUE(BeforeBlocking());
+      EXPECT_TRUE(BeforeBlocking()) << "it is counted once";
+      waiting.Signal();
+      EXPECT_TRUE(release.Wait());
+      done.Signal();
+    });
+  }
+  ASSERT_TRUE(waiting.Wait(kSpares));
+  Task::Submit(*pool, [&] {
+    EXPECT_FALSE(BeforeBlocking()) << "nobody could do what it waits for";
+    release.Signal();
+    done.Signal();
+  });
+  EXPECT_TRUE(done.Wait(kSpares + 1));
+}
+
+TEST(HandlerPoolTest, PlacesAreFreeAgainAfterSynchronousCalls) {
+  const auto pool = Start(1, 1);
+  for (int i = 0; i < 500; ++i) {
+    TestEvent inner;
+    TestEvent outer;
+    Task::Submit(*pool, [&] {
+      if (BeforeBlocking()) {
+        Task::Submit(*pool, [&] { inner.Signal(); });
+        EXPECT_TRUE(inner.Wait());
+      }
+      outer.Signal();
+    });
+    ASSERT_TRUE(outer.Wait());
+    // The outer one's end, so that its place is free.
+    TestEvent behind;
+    Task::Submit(*pool, [&] { behind.Signal(); });
+    ASSERT_TRUE(behind.Wait());
+  }
+}
+
+TEST(HandlerPoolTest, WithoutSparesWhoWaitsKeepsItsPlace) {
+  const auto pool = Start(1);
+  TestEvent waiting;
+  TestEvent release;
+  Task::Submit(*pool, [&] {
+    EXPECT_TRUE(BeforeBlocking());
+    waiting.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  ASSERT_TRUE(waiting.Wait());
+  TestEvent other;
+  EXPECT_EQ(Task::Submit(*pool, [&] { other.Signal(); }), 1u);
+  EXPECT_EQ(other.count(), 0);
+  release.Signal();
+  EXPECT_TRUE(other.Wait());
+}
 
 }  // namespace
 }  // namespace farcall

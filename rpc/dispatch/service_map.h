@@ -14,6 +14,7 @@
 #include "google/protobuf/service.h"
 #include "rpc/dispatch/concurrency_limit.h"
 #include "rpc/dispatch/message_pool.h"
+#include "rpc/dispatch/method_pace.h"
 #include "rpc/stats/method_stats.h"
 
 namespace farcall {
@@ -22,6 +23,7 @@ namespace farcall {
 struct MethodState {
   MethodStats stats;
   ConcurrencyLimit limit;
+  MethodPace pace;
   MessagePool requests;
   MessagePool responses;
 };

@@ -10,6 +10,7 @@
 #include "rpc/exception_text.h"
 #include "rpc/interceptor.h"
 #include "rpc/session/server_session.h"
+#include "transport/loop/blocking.h"
 
 namespace farcall {
 
@@ -18,6 +19,7 @@ ServerCall::ServerCall(ServerSession& session, const Admission& admission)
       session_(session.shared_from_this()),
       admission_(admission),
       arrival_(session.loop().now()) {
+  keeps_drive = core_->handlers == nullptr;
   controller_.set_connection(session.info());
   if (session.auth_context() != nullptr) controller_.set_auth_context(session.auth_context());
 }
@@ -36,17 +38,83 @@ std::optional<std::string> ServerCall::Guarded(absl::string_view whose, Code&& c
   return thrown;
 }
 
-void ServerCall::Run() {
-  if (Claim()) {
-    if (MayRun()) {
-      CallHandler();
-    } else {
-      Finish();
-    }
+// What is told when the handler runs for long on a thread that drives a loop.
+class ServerCall::Watched final : public WatchedCode {
+ public:
+  explicit Watched(ServerCall& call) : call_(call) {}
+  void OnLong() override {
+    told_ = true;
+    MethodState& state = *call_.admission_.method.state;
+    state.pace.OnLong(state.stats.counts().started);
+    call_.core_->counters.long_handlers.fetch_add(1, std::memory_order_relaxed);
+    call_.core_->handlers->BeginElsewhere();
   }
+  std::string Name() const override { return call_.method().full_name(); }
+  bool told() const { return told_; }  // once nobody tells any more
+
+ private:
+  ServerCall& call_;
+  bool told_ = false;
+};
+
+bool ServerCall::BelongsOnPool() const {
+  return core_->handlers != nullptr &&
+         (core_->options.handlers_on_pool || admission_.method.state->pace.on_pool());
+}
+
+bool ServerCall::GoToPool() {
+  if (!BelongsOnPool()) return false;
+  ServerCore& core = *core_;
+  const google::protobuf::MethodDescriptor& name = method();
+  on_pool_ = true;
+  const std::optional<size_t> waiting = core.handlers->Submit(*this);
+  if (waiting) {
+    core.TellWaiting(name, *waiting);
+    return true;
+  }
+  on_pool_ = false;
+  return false;
+}
+
+void ServerCall::Run() {
+  if (!on_pool_ && BelongsOnPool()) {
+    // Since it was queued the method has turned out to be slow. The call may be over before this
+    // has returned, and then nothing else holds the pool.
+    const std::shared_ptr<ServerCore> core = core_;
+    core->running.Begin();
+    const bool gone = GoToPool();
+    core->running.End();
+    if (gone) return;
+  }
+  if (Claim()) on_pool_ ? RunOnPool() : RunHere();
   // The core stands as long as somebody waits for what runs: not the call.
   core_->running.End();
   Unref();
+}
+
+void ServerCall::RunHere() {
+  if (core_->handlers == nullptr) return RunNow();
+  Watched watched(*this);
+  {
+    const WatchScope scope(watched);
+    RunNow();
+  }
+  if (watched.told()) core_->handlers->EndElsewhere();
+}
+
+void ServerCall::RunOnPool() {
+  if (core_->options.handlers_on_pool) return RunNow();
+  const TimePoint began = core_->parts.clock->Now();
+  RunNow();
+  admission_.method.state->pace.OnPoolCall(core_->parts.clock->Now() - began);
+}
+
+void ServerCall::RunNow() {
+  if (MayRun()) {
+    CallHandler();
+  } else {
+    Finish();
+  }
 }
 
 void ServerCall::Refuse(int code, absl::string_view text) {

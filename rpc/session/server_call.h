@@ -35,8 +35,12 @@ class ServerCall : public UserTask {
   ServerCall(const ServerCall&) = delete;
   ServerCall& operator=(const ServerCall&) = delete;
 
-  // Parses the request and runs the handler, unless it was claimed: once, with nothing held.
+  // Parses the request and runs the handler, unless it was claimed: once, with nothing held. Or
+  // leaves that to a handler thread.
   void Run() final;
+  // Gives it to the handler threads, if the method belongs there: then it may be gone. With the
+  // session's loop held, before Run.
+  bool GoToPool();
   // Whoever asks first has the call: the thread that is to run it, or who answers it instead.
   bool Claim() { return !claimed_.exchange(true, std::memory_order_acq_rel); }
   // Ends a call that was claimed, and not run. Any thread, with nothing held.
@@ -86,6 +90,12 @@ class ServerCall : public UserTask {
     ServerCall& call_;
   };
 
+  class Watched;
+
+  bool BelongsOnPool() const;
+  void RunHere();
+  void RunOnPool();
+  void RunNow();
   bool MayRun();
   bool AskInterceptors();
   void CallHandler();
@@ -103,6 +113,7 @@ class ServerCall : public UserTask {
   std::atomic<int> references_{2};
   std::atomic<bool> claimed_{false};
   std::atomic<bool> finished_{false};
+  bool on_pool_ = false;    // it was given to the handler threads
   size_t intercepted_ = 0;  // interceptors whose OnRequest was run
   Done done_{*this};
   Controller controller_;

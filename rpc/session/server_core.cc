@@ -15,6 +15,14 @@
 
 namespace farcall {
 
+namespace {
+
+// More requests than this that wait for each handler thread are told, so often at most.
+constexpr size_t kManyWaiting = 8;
+constexpr Duration kTellWaitingEvery = std::chrono::seconds(10);
+
+}  // namespace
+
 ServerCore::ServerCore() : frame_calls(std::make_unique<ChunkPool<ServerFrameCall>>()) {}
 ServerCore::~ServerCore() = default;
 
@@ -96,6 +104,23 @@ void ServerCore::TellHeld(ServerSession& session, size_t bytes, uint64_t moved) 
 void ServerCore::ForgetHeld(ServerSession& session) {
   std::lock_guard<std::mutex> lock(mutex_);
   holders_.Forget(&session);
+}
+
+void ServerCore::TellWaiting(const google::protobuf::MethodDescriptor& method, size_t waiting) {
+  // Who wants all handlers there knows that they wait there.
+  if (options.handlers_on_pool) return;
+  if (waiting <= kManyWaiting * static_cast<size_t>(handlers->most())) return;
+  const TimePoint now = parts.clock->Now();
+  {
+    std::lock_guard<std::mutex> lock(line_mutex_);
+    if (now < tell_waiting_) return;
+    tell_waiting_ = now + kTellWaitingEvery;
+  }
+  parts.log(LogSeverity::kWarning,
+            absl::StrCat(waiting, " requests wait for one of ", handlers->most(),
+                         " handler threads, such as those of ", method.full_name(),
+                         ", whose handler is slow: raise ServerOptions::handler_threads, or let "
+                         "the handler return before it has answered (docs/server.md)"));
 }
 
 void ServerCore::LogPeer(absl::string_view line) {

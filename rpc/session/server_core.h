@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "google/protobuf/descriptor.h"
 #include "rpc/authenticator.h"
 #include "rpc/dispatch/concurrency_limit.h"
 #include "rpc/dispatch/handler_pool.h"
@@ -44,6 +45,7 @@ struct ServerCounters {
   std::atomic<uint64_t> not_found{0};       // requests: no such service or method
   std::atomic<uint64_t> auth_failed{0};
   std::atomic<uint64_t> late{0};            // requests whose time was over before they ran
+  std::atomic<uint64_t> long_handlers{0};   // that ran for long where their requests were read
   std::atomic<uint64_t> lines_left_out{0};  // of the log, about peers
 };
 
@@ -56,7 +58,7 @@ struct ServerCore {
   RuntimeParts parts;
   ServerOptions options;
   ServiceMap services;
-  std::unique_ptr<HandlerPool> handlers;  // null: inline
+  std::unique_ptr<HandlerPool> handlers;  // null: all run where they were read
   // For connections that do not begin as baidu_std; null: they are closed. Set before the
   // first connection; with the session's loop held.
   std::function<std::unique_ptr<ServerProtocol>(ServerSession&)> http;
@@ -95,6 +97,8 @@ struct ServerCore {
 
   // A line about a peer: peers, who can do what makes one, get a few a second, all together.
   void LogPeer(absl::string_view line);
+  // Of a request of `method`: so many wait for a handler thread now. Many are told now and then.
+  void TellWaiting(const google::protobuf::MethodDescriptor& method, size_t waiting);
 
  private:
   std::mutex mutex_;
@@ -105,7 +109,9 @@ struct ServerCore {
   MemoryHolders holders_;  // of sessions_
 
   std::mutex line_mutex_;
-  LineLimit lines_;  // guarded by line_mutex_
+  // Guarded by line_mutex_.
+  LineLimit lines_;
+  TimePoint tell_waiting_{};  // not before
 };
 
 }  // namespace farcall

@@ -114,20 +114,14 @@ size_t ServerSession::OnRead(Buffer& input) {
 
 void ServerSession::Submit(ServerCall& call) {
   List(call);
-  if (core_->handlers != nullptr) {
-    core_->handlers->Submit(call);
-  } else {
-    loop_.RunUser(call);
-  }
+  if (!call.GoToPool()) loop_.RunUser(call);
 }
 
 void ServerSession::RunTask(UserTask& task) {
   core_->running.Begin();
-  if (core_->handlers != nullptr) {
-    core_->handlers->Submit(task);
-  } else {
-    loop_.RunUser(task);
-  }
+  if (core_->options.handlers_on_pool && core_->handlers->Submit(task)) return;
+  task.keeps_drive = core_->handlers == nullptr;
+  loop_.RunUser(task);
 }
 
 void ServerSession::Write(absl::string_view head, Buffer&& body) {

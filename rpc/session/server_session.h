@@ -85,7 +85,7 @@ class ServerSession final : public Connection::Handler,
   void CountRefused(const ServiceMap::Found& method, int code);
   // A line of the log about the peer.
   void Log(absl::string_view what);
-  // Lists the call, and gives it to a thread for handlers.
+  // Lists the call, and has it run: here, when this turn ends, or on a handler thread.
   void Submit(ServerCall& call);
   // Runs what is no call where handlers run. It ends with core()->running.End().
   void RunTask(UserTask& task);

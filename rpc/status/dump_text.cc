@@ -172,13 +172,16 @@ void AddServer(const ServerStatus& status, std::string& out) {
   StrAppend(&out, "\n[server]\nlisten ", status.listen_address, "\nuptime_seconds ",
             status.uptime_seconds, status.stopping ? "\nstopping" : "", "\nunanswered ",
             status.unanswered, "\nrunning ", status.running, "\nhandler_threads ",
-            status.handler_threads, "\nconnections ", status.connections.open, " (tcp ",
-            status.connections.tcp, ", rdma ", status.connections.rdma, ")\naccepted ",
-            counters.accepted, ", over limit ", counters.over_max_connections, ", timed out ",
-            counters.timed_out, ", bad peers ", counters.bad_peers, "\n");
+            status.handler_threads, "\nwaiting ", status.waiting, "\nconnections ",
+            status.connections.open, " (tcp ", status.connections.tcp, ", rdma ",
+            status.connections.rdma, ")\naccepted ", counters.accepted, ", over limit ",
+            counters.over_max_connections, ", timed out ", counters.timed_out, ", bad peers ",
+            counters.bad_peers, "\n");
   StrAppend(&out, "refused: logoff ", counters.refused_logoff, ", limit ", counters.refused_limit,
             ", not found ", counters.not_found, ", auth ", counters.auth_failed, ", late ",
-            counters.late, "\n");
+            counters.late, "; long handlers ", counters.long_handlers, "\n");
+  StrAppend(&out, "loops taken over ", status.runtime.loops_taken_over, ", held up ",
+            status.runtime.loops_held_up, "\n");
   AddLoops(status.loops, out);
 }
 

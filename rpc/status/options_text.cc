@@ -47,6 +47,7 @@ std::string Tls(const ServerTlsOptions* tls) {
 std::vector<std::pair<std::string, std::string>> OptionsText(const ServerOptions& options) {
   return {
       {"handler_threads", HandlerThreads(options.handler_threads)},
+      {"handlers_on_pool", YesNo(options.handlers_on_pool)},
       {"max_concurrency", Text(options.max_concurrency)},
       {"max_concurrency_per_connection", absl::StrCat(options.max_concurrency_per_connection)},
       {"max_connections", absl::StrCat(options.max_connections)},

@@ -47,6 +47,9 @@ struct RuntimeStatus {
   RdmaStatus rdma;
   ClientsStatus clients;
   CopiedBytes copied;
+  uint64_t loops_taken_over =
+      0;                       // times that a spare thread drove past user code that ran for long
+  uint64_t loops_held_up = 0;  // times that none was left for that
   std::vector<PastEvent> events;  // the last ones, oldest first
   uint64_t events_forgotten = 0;
   std::vector<std::pair<std::string, std::string>> options;  // RuntimeOptions by name

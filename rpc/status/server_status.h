@@ -31,6 +31,7 @@ struct MethodStatus {
   std::string method;
   MethodRates rates;
   LimitStatus limit;
+  bool on_pool = false;  // its handlers run on handler threads, as they were slow
 };
 
 struct ConnectionStatus {
@@ -64,6 +65,7 @@ struct CountersStatus {
   uint64_t not_found = 0;
   uint64_t auth_failed = 0;
   uint64_t late = 0;
+  uint64_t long_handlers = 0;  // that held up the loop where they were run
 };
 
 struct ProcessStatus {
@@ -91,7 +93,8 @@ struct ServerStatus {
   bool stopping = false;
   int unanswered = 0;       // requests that were admitted and not answered
   int running = 0;          // those of them that run or wait for a thread
-  int handler_threads = 0;  // 0: inline
+  int handler_threads = 0;  // at most; 0: none
+  size_t waiting = 0;       // requests that wait for one
   LimitStatus limit;
   std::vector<MethodStatus> methods;
   std::vector<CallMoment> history;

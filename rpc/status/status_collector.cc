@@ -31,7 +31,8 @@ CountersStatus StatusOf(const ServerCounters& counters) {
           .refused_limit = read(counters.refused_limit),
           .not_found = read(counters.not_found),
           .auth_failed = read(counters.auth_failed),
-          .late = read(counters.late)};
+          .late = read(counters.late),
+          .long_handlers = read(counters.long_handlers)};
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ std::vector<MethodStatus> StatusCollector::Methods(StatsSampler::View& view) con
   for (size_t i = 0; i < view.methods.size(); ++i) {
     const google::protobuf::MethodDescriptor& method = *all[i].method;
     methods.push_back({method.service()->full_name(), method.name(), std::move(view.methods[i]),
-                       StatusOf(all[i].state->limit)});
+                       StatusOf(all[i].state->limit), all[i].state->pace.on_pool()});
   }
   return methods;
 }
@@ -78,7 +79,10 @@ ServerStatus StatusCollector::Collect() {
   status.stopping = core_.stopping.load();
   status.unanswered = core_.unanswered.count();
   status.running = core_.running.count();
-  status.handler_threads = core_.handlers == nullptr ? 0 : core_.handlers->threads();
+  if (core_.handlers != nullptr) {
+    status.handler_threads = core_.handlers->most();
+    status.waiting = core_.handlers->waiting();
+  }
   status.limit = StatusOf(core_.limit);
   StatsSampler::View view = core_.sampler.Look(status.now);
   status.methods = Methods(view);

@@ -72,6 +72,7 @@ void WriteMethods(const ServerStatus& status, JsonWriter& json) {
     json.Field("method", method.method);
     WriteCalls(method.rates, json);
     WriteLimit(method.limit, json);
+    json.Field("on_pool", method.on_pool);
   });
 }
 
@@ -170,6 +171,7 @@ void WriteCounters(const CountersStatus& counters, JsonWriter& json) {
     json.Field("requests_not_found", counters.not_found);
     json.Field("requests_auth_failed", counters.auth_failed);
     json.Field("requests_late", counters.late);
+    json.Field("handlers_long", counters.long_handlers);
   });
 }
 
@@ -186,6 +188,9 @@ std::string StatusJson(const ServerStatus& status) {
   json.Field("unanswered", status.unanswered);
   json.Field("running", status.running);
   json.Field("handler_threads", status.handler_threads);
+  json.Field("waiting", status.waiting);
+  json.Field("loops_taken_over", status.runtime.loops_taken_over);
+  json.Field("loops_held_up", status.runtime.loops_held_up);
   WriteMethods(status, json);
   WriteHistory(status, json);
   WriteConnections(status.connections, json);

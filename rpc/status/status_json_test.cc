@@ -27,6 +27,10 @@ TEST(StatusJsonTest, TellsOfTheServer) {
   EXPECT_EQ(json.Number("unanswered"), 3);
   EXPECT_EQ(json.Number("running"), 2);
   EXPECT_EQ(json.Number("handler_threads"), 4);
+  EXPECT_EQ(json.Number("waiting"), 9);
+  EXPECT_EQ(json.Number("loops_taken_over"), 21);
+  EXPECT_EQ(json.Number("loops_held_up"), 22);
+  EXPECT_EQ(json.Number("counters.handlers_long"), 23);
   EXPECT_FALSE(json.Bool("stopping"));
   EXPECT_EQ(json.Text("options.use_rdma"), "true");
   EXPECT_EQ(json.Number("counters.requests_not_found"), 4);
@@ -39,6 +43,8 @@ TEST(StatusJsonTest, TellsOfMethods) {
   EXPECT_EQ(json.Text("methods.0.service"), "test.EchoService");
   EXPECT_EQ(json.Text("methods.0.method"), "Echo");
   EXPECT_EQ(json.Number("methods.0.qps"), 10.5);
+  EXPECT_TRUE(json.Bool("methods.0.on_pool"));
+  EXPECT_FALSE(json.Bool("methods.1.on_pool"));
   EXPECT_EQ(json.Number("methods.0.calls"), 10'000);
   EXPECT_EQ(json.Number("methods.0.errors"), 15);
   EXPECT_EQ(json.Number("methods.0.refused"), 5);

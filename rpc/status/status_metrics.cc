@@ -84,8 +84,13 @@ void AddServer(const ServerStatus& status, MetricFamilies& families) {
                     status.stopping ? 1 : 0);
   families.OneGauge("farcall_server_handlers_running",
                     "Requests whose handler runs or waits for a thread.", status.running);
-  families.OneGauge("farcall_server_handler_threads", "Threads for handlers; 0: none, inline.",
-                    status.handler_threads);
+  families.OneGauge("farcall_server_handler_threads",
+                    "Threads for slow handlers, at most; 0: none.", status.handler_threads);
+  families.OneGauge("farcall_server_handlers_waiting", "Requests that wait for a handler thread.",
+                    status.waiting);
+  families.OneCounter("farcall_server_handlers_long_total",
+                      "Handlers that ran for long where their requests were read.",
+                      status.counters.long_handlers);
   if (status.limit.now != 0) {
     families.OneGauge("farcall_server_concurrency_limit",
                       "Calls of all methods that may be under way at once.", status.limit.now);
@@ -128,6 +133,12 @@ void AddMachine(const ServerStatus& status, MetricFamilies& families) {
   families.OneCounter("farcall_pool_exhausted_total", "Times that a block was wanted in vain.",
                       pool.exhausted);
   families.OneGauge("farcall_loops", "Event loops.", status.loops.size());
+  families.OneCounter("farcall_loops_taken_over_total",
+                      "Times that a spare thread drove past user code that ran for long.",
+                      status.runtime.loops_taken_over);
+  families.OneCounter("farcall_loops_held_up_total",
+                      "Times that user code ran for long and no spare thread was left.",
+                      status.runtime.loops_held_up);
   families.Counter("farcall_loop_turns_total", "Turns of each event loop.");
   for (size_t i = 0; i < status.loops.size(); ++i) {
     if (!status.loops[i].answered) continue;

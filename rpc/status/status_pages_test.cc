@@ -86,6 +86,8 @@ TEST_F(StatusPagesTest, TellsWhatTheServerKnows) {
   collector_->SetListenAddress(Address::Ipv4({192, 0, 2, 7}, 8002));
   core_->stopping = true;
   core_->counters.late = 3;
+  core_->counters.long_handlers = 4;
+  core_->handlers = std::make_unique<HandlerPool>(6);
   core_->limit.Set(MaxConcurrency(12));
   core_->options.max_connections = 77;
   runtime_.upgrades.upgrades = 5;
@@ -100,6 +102,7 @@ TEST_F(StatusPagesTest, TellsWhatTheServerKnows) {
   EXPECT_EQ(json.Number("uptime_s"), 2);
   EXPECT_TRUE(json.Bool("stopping"));
   EXPECT_EQ(json.Number("counters.requests_late"), 3);
+  EXPECT_EQ(json.Number("counters.handlers_long"), 4);
   EXPECT_EQ(json.Number("all.limit"), 12);
   EXPECT_EQ(json.Text("options.max_connections"), "77");
   EXPECT_EQ(json.Number("rdma.upgrades"), 5);
@@ -107,7 +110,9 @@ TEST_F(StatusPagesTest, TellsWhatTheServerKnows) {
   EXPECT_EQ(json.Number("methods.0.calls"), 1);
   EXPECT_EQ(json.Number("methods.0.qps"), 0.5);
   EXPECT_EQ(json.Number("pool.max_bytes"), 32 << 20);
-  EXPECT_EQ(json.Number("handler_threads"), 0);
+  EXPECT_EQ(json.Number("handler_threads"), 6);
+  EXPECT_EQ(json.Number("waiting"), 0);
+  EXPECT_FALSE(json.Bool("methods.0.on_pool"));
   EXPECT_EQ(json.Size("loops"), 1);
 }
 

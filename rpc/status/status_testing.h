@@ -136,6 +136,7 @@ inline ServerStatus SampleStatus() {
   status.unanswered = 3;
   status.running = 2;
   status.handler_threads = 4;
+  status.waiting = 9;
   status.limit = {64, true};
   MethodStatus echo{"test.EchoService", "Echo", {}, {8, false}};
   echo.rates.total = CallsOf(9990, 10, std::chrono::microseconds(100));
@@ -144,6 +145,7 @@ inline ServerStatus SampleStatus() {
   echo.rates.recent = CallsOf(600, 0, std::chrono::microseconds(200));
   echo.rates.recent_seconds = 60;
   echo.rates.qps = 10.5;
+  echo.on_pool = true;
   echo.rates.errors_per_second = 0.5;
   status.methods = {echo, {"test.EchoService", "Idle", {}, {}}};
   for (int i = 0; i < 3; ++i) {
@@ -167,7 +169,10 @@ inline ServerStatus SampleStatus() {
                            {noon, noon + std::chrono::seconds(1), 3, "a travels over TCP: broken"}};
   status.runtime.events_forgotten = 5;
   status.runtime.options = {{"polling", "adaptive"}};
+  status.runtime.loops_taken_over = 21;
+  status.runtime.loops_held_up = 22;
   status.counters.accepted = 2;
+  status.counters.long_handlers = 23;
   status.counters.not_found = 4;
   status.options = {{"max_body_size", "67108864"}, {"use_rdma", "true"}};
   status.process = {

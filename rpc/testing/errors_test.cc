@@ -130,9 +130,7 @@ TEST(ErrorsTest, AResponseWithoutARequiredField) {
 }
 
 TEST(ErrorsTest, AHandlerThatThrows) {
-  for (const int threads : {0, 2}) {
-    ServerOptions options;
-    options.handler_threads = threads;
+  for (const ServerOptions& options : {Inline(), ServerOptions(), OnPool()}) {
     TestServer server(FailOr([](Controller&, const auto&, auto&, auto*) {
                         throw std::runtime_error("out of paper");
                       }),

@@ -48,9 +48,7 @@ TEST(ForkRuntimeTest, TheDefaultRuntimeIsAnotherOneInTheChild) {
 
 // Inline: the thread drives a loop of the parent.
 TEST(ForkRuntimeTest, AChildOfAHandlerMayHaveOneToo) {
-  for (const int threads : {0, 2}) {
-    ServerOptions options;
-    options.handler_threads = threads;
+  for (const ServerOptions& options : {Inline(), ServerOptions(), OnPool()}) {
     TestServer server(
         [](Controller& controller, const test::EchoRequest& request, test::EchoResponse& response,
            google::protobuf::Closure* done) {
@@ -61,7 +59,8 @@ TEST(ForkRuntimeTest, AChildOfAHandlerMayHaveOneToo) {
         options);
     TestClient client(server.address());
     TestCall call;
-    EXPECT_TRUE(call.Call(client.channel()).Echoed()) << threads << ": " << call.Error();
+    EXPECT_TRUE(call.Call(client.channel()).Echoed())
+        << options.handler_threads << ": " << call.Error();
   }
 }
 

@@ -110,9 +110,7 @@ TEST_F(ForkTest, WhatTheChildDestroysIsNotDestroyedInTheParent) {
 
 // It would answer the call a second time, on its parent's connection.
 TEST(ForkInHandlerTest, AChildThatReturnsFromItIsEnded) {
-  for (const int threads : {0, 2}) {
-    ServerOptions options;
-    options.handler_threads = threads;
+  for (const ServerOptions& options : {Inline(), ServerOptions(), OnPool()}) {
     TestServer server(
         [](Controller& controller, const test::EchoRequest& request, test::EchoResponse& response,
            google::protobuf::Closure* done) {
@@ -128,7 +126,8 @@ TEST(ForkInHandlerTest, AChildThatReturnsFromItIsEnded) {
     TestClient client(server.address());
     for (int i = 0; i < 3; ++i) {
       TestCall call;
-      EXPECT_TRUE(call.Call(client.channel()).Echoed()) << threads << ": " << call.Error();
+      EXPECT_TRUE(call.Call(client.channel()).Echoed())
+          << options.handler_threads << ": " << call.Error();
     }
   }
 }

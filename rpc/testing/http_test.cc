@@ -238,6 +238,7 @@ class HttpPageStopTest : public ::testing::Test {
   static ServerOptions OneThread() {
     ServerOptions options;
     options.handler_threads = 1;
+    options.handlers_on_pool = true;
     return options;
   }
   int HealthStatus() {

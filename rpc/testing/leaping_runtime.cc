@@ -33,7 +33,8 @@ LeapingRuntime::LeapingRuntime()
       tls_(tcp_),
       loop_(Got(EventLoop::Create(clock_))),
       group_({loop_.get()}),
-      driver_(Got(LoopDriver::Start(*loop_, WithoutSpinning()))),
+      monitor_(Got(LoopMonitor::Start(nullptr))),
+      driver_(Got(LoopDriver::Start(*loop_, WithoutSpinning(), monitor_.get()))),
       blocking_(Got(BlockingThreads::Start(1))) {
   RuntimeParts parts;
   parts.clock = &clock_;

@@ -20,6 +20,7 @@
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_driver.h"
 #include "transport/loop/loop_group.h"
+#include "transport/loop/loop_monitor.h"
 #include "transport/tcp/tcp_transport.h"
 #include "transport/tls/tls_transport.h"
 
@@ -73,6 +74,7 @@ class LeapingRuntime {
   TlsTransport tls_;
   std::unique_ptr<EventLoop> loop_;
   LoopGroup group_;
+  std::unique_ptr<LoopMonitor> monitor_;
   std::unique_ptr<LoopDriver> driver_;
   std::unique_ptr<BlockingThreads> blocking_;
   std::unique_ptr<Runtime> runtime_;

@@ -38,6 +38,7 @@ class ManyRuntimesTest : public ::testing::Test {
 ServerOptions FewThreads() {
   ServerOptions options;
   options.handler_threads = 1;
+  options.handlers_on_pool = true;
   return options;
 }
 

@@ -36,10 +36,8 @@ EchoHandler Chain(Channel* const& next) {
   };
 }
 
-ServerOptions On(TestRuntime& runtime, int handler_threads) {
-  ServerOptions options;
+ServerOptions On(TestRuntime& runtime, ServerOptions options) {
   options.runtime = &*runtime;
-  options.handler_threads = handler_threads;
   return options;
 }
 
@@ -52,16 +50,16 @@ RuntimeOptions Blocking(int max_blocked_threads) {
 // Two servers whose handlers call each other, with all their channels, on one loop.
 class Pair {
  public:
-  Pair(int handler_threads, const RuntimeOptions& options, const ChannelOptions& channel)
+  Pair(const ServerOptions& server, const RuntimeOptions& options, const ChannelOptions& channel)
       : runtime_(options),
-        a_(Chain(to_b_), On(runtime_, handler_threads)),
-        b_(Chain(to_a_), On(runtime_, handler_threads)),
+        a_(Chain(to_b_), On(runtime_, server)),
+        b_(Chain(to_a_), On(runtime_, server)),
         channel_to_a_(OpenChannel(a_.address(), *runtime_, channel)),
         channel_to_b_(OpenChannel(b_.address(), *runtime_, channel)) {
     to_a_ = channel_to_a_.get();
     to_b_ = channel_to_b_.get();
   }
-  explicit Pair(int handler_threads) : Pair(handler_threads, OneLoop(), Patient()) {}
+  explicit Pair(const ServerOptions& server) : Pair(server, OneLoop(), Patient()) {}
   // Handlers of calls that are over may still run, and use the channels.
   ~Pair() {
     a_.Destroy();
@@ -91,7 +89,7 @@ bool ChainEchoes(Pair& pair, int depth) {
 }
 
 TEST(NestedTest, InlineHandlersOnOneLoopCallEachOther) {
-  Pair pair(0);
+  Pair pair(Inline());
   for (const int depth : {1, 2, 3, 12, 30}) {
     TestCall call;
     SetDepth(call, depth);
@@ -99,8 +97,26 @@ TEST(NestedTest, InlineHandlersOnOneLoopCallEachOther) {
   }
 }
 
+// Where they run by default: with one handler thread, which is not enough for them.
+TEST(NestedTest, HandlersCallEachOtherAtAnyDepth) {
+  ServerOptions one_thread;
+  one_thread.handler_threads = 1;
+  Pair pair(one_thread);
+  for (const int depth : {1, 2, 3, 12, 30}) {
+    TestCall call;
+    SetDepth(call, depth);
+    EXPECT_TRUE(call.Call(pair.to_a()).Echoed()) << depth << ": " << call.Error();
+  }
+  // More than there are threads: an error, and soon.
+  TestCall deep;
+  SetDepth(deep, 300);
+  deep.Call(pair.to_a());
+  EXPECT_EQ(deep.controller.ErrorCode(), kLimit) << deep.Error();
+  EXPECT_TRUE(Eventually([&] { return ChainEchoes(pair, 30); }));
+}
+
 TEST(NestedTest, PoolHandlersCallEachOther) {
-  Pair pair(8);
+  Pair pair(OnPool(8));
   for (const int depth : {1, 2, 12}) {
     TestCall call;
     SetDepth(call, depth);
@@ -111,7 +127,7 @@ TEST(NestedTest, PoolHandlersCallEachOther) {
 TEST(NestedTest, AHandlerCallsItsOwnServer) {
   Channel* to_self = nullptr;
   TestRuntime runtime;
-  TestServer server(Chain(to_self), On(runtime, 0));
+  TestServer server(Chain(to_self), On(runtime, Inline()));
   const auto channel = OpenChannel(server.address(), *runtime);
   to_self = channel.get();
   TestCall call;
@@ -120,7 +136,7 @@ TEST(NestedTest, AHandlerCallsItsOwnServer) {
 }
 
 TEST(NestedTest, ManyChainsAtOnce) {
-  Pair pair(0);
+  Pair pair(Inline());
   std::vector<std::thread> threads;
   for (int i = 0; i < 6; ++i) {
     threads.emplace_back([&pair] {
@@ -136,7 +152,7 @@ TEST(NestedTest, ManyChainsAtOnce) {
 
 TEST(NestedTest, AClosureMakesSynchronousCallsOnItsOwnLoop) {
   TestRuntime runtime;
-  TestServer server(EchoBack, On(runtime, 0));
+  TestServer server(EchoBack, On(runtime, Inline()));
   const auto channel = OpenChannel(server.address(), *runtime);
   constexpr int kClosures = 20;
   TestEvent ended;
@@ -174,7 +190,7 @@ TEST(NestedTest, AClosureStartsTheNextCall) {
 }
 
 TEST(NestedTest, BeyondMaxBlockedThreadsACallFailsAndNothingHangs) {
-  Pair pair(0, Blocking(3), Patient());
+  Pair pair(Inline(), Blocking(3), Patient());
   TestCall deep;
   SetDepth(deep, 12);
   deep.Call(pair.to_a());
@@ -185,7 +201,7 @@ TEST(NestedTest, BeyondMaxBlockedThreadsACallFailsAndNothingHangs) {
 }
 
 TEST(NestedTest, ManyChainsBeyondTheLimitAllEnd) {
-  Pair pair(0, Blocking(4), Patient());
+  Pair pair(Inline(), Blocking(4), Patient());
   std::vector<std::thread> threads;
   for (int i = 0; i < 6; ++i) {
     threads.emplace_back([&pair] {
@@ -205,7 +221,7 @@ TEST(NestedTest, ManyChainsBeyondTheLimitAllEnd) {
 TEST(NestedTest, APoolThatIsUsedUpIsFreedByDeadlines) {
   ChannelOptions hasty = Patient();
   hasty.timeout_ms = 200;
-  Pair pair(1, OneLoop(), hasty);
+  Pair pair(OnPool(1), OneLoop(), hasty);
   TestCall deep;
   SetDepth(deep, 8);
   deep.Call(pair.to_a());

@@ -50,6 +50,9 @@ RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
       record_([this](absl::string_view line) { log_.Sink()(LogSeverity::kInfo, line); }, &events_),
       transport_(tls_, rig_.transport(), record_, upgrade),
       registrations_(OnlyHuge(), rig_.registrar()) {
+  auto monitor = LoopMonitor::Start(nullptr);
+  Check(monitor.ok(), "a test gets threads");
+  monitor_ = *std::move(monitor);
   for (size_t i = 0; i < rig_.loops().size(); ++i) Drive(rig_.loops().at(i));
   Drive(rig_.control());
   auto blocking = BlockingThreads::Start(1);
@@ -95,7 +98,7 @@ RdmaEnd::~RdmaEnd() {
 void RdmaEnd::Drive(EventLoop& loop) {
   LoopDriverOptions options;
   options.polling.mode = PollingMode::kEvent;
-  auto driver = LoopDriver::Start(loop, options);
+  auto driver = LoopDriver::Start(loop, options, monitor_.get());
   Check(driver.ok(), "a test gets threads");
   drivers_.push_back(*std::move(driver));
 }

@@ -24,6 +24,7 @@
 #include "transport/link/chosen_transport.h"
 #include "transport/loop/blocking_threads.h"
 #include "transport/loop/loop_driver.h"
+#include "transport/loop/loop_monitor.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/tcp/tcp_transport.h"
 #include "transport/tls/tls_transport.h"
@@ -48,6 +49,8 @@ class RdmaEnd {
   RegistrationCache& registrations() { return registrations_; }
   size_t used_bytes() { return rig_.pool().stats().used_bytes; }
   UpgradeCounts counts() const { return record_.counts(); }
+  // Threads that the loops may have made because of user code that ran for long.
+  size_t spare_threads() const { return monitor_->counts().taken_over; }
   // For messages of failed tests.
   std::string Log();
 
@@ -65,6 +68,7 @@ class RdmaEnd {
   UpgradeRecord record_;
   ChosenTransport transport_;
   RegistrationCache registrations_;
+  std::unique_ptr<LoopMonitor> monitor_;
   std::vector<std::unique_ptr<LoopDriver>> drivers_;
   std::unique_ptr<BlockingThreads> blocking_;
   std::unique_ptr<Runtime> runtime_;

@@ -35,6 +35,12 @@ Options WithRdma(Options options) {
   return options;
 }
 
+// For who counts threads: a handler of a slow machine brings no other.
+inline ServerOptions WithoutHandlerThreads(ServerOptions options) {
+  options.handler_threads = 0;
+  return options;
+}
+
 // A server and a channel to it on the two ends of a pair. One thread.
 class RdmaPeers {
  public:

@@ -35,11 +35,13 @@ TEST(RdmaStormTest, ConnectionsThatComeAndGoLeaveNothing) {
   constexpr size_t kAtOnce = 20;
   const size_t rounds = kSanitized ? 10 : 50;
   RdmaPair pair(SoonAgain(), WithDefaultReceives);
-  const RdmaPeers peers(pair);
+  const RdmaPeers peers(pair, WithoutHandlerThreads(WithRdma(ServerOptions())));
   size_t descriptors = 0;
   size_t threads = 0;
+  size_t spare_threads = 0;
   size_t blocks = 0;
   const auto used = [&] { return pair.client().used_bytes() + pair.server().used_bytes(); };
+  const auto spares = [&] { return pair.client().spare_threads() + pair.server().spare_threads(); };
   for (size_t i = 0; i < rounds; ++i) {
     {
       const Channels channels = OpenMany(peers, kAtOnce);
@@ -55,11 +57,14 @@ TEST(RdmaStormTest, ConnectionsThatComeAndGoLeaveNothing) {
     if (i == 4) {
       descriptors = OpenDescriptors();
       threads = Threads();
+      spare_threads = spares();
       blocks = used();
     } else if (i > 4) {
       ASSERT_TRUE(Eventually([&] { return OpenDescriptors() <= descriptors; }))
           << OpenDescriptors() << " descriptors, there were " << descriptors;
-      ASSERT_LE(Threads(), threads);
+      // But for those that a machine under load brings.
+      ASSERT_TRUE(Eventually([&] { return Threads() <= threads + spares() - spare_threads; }))
+          << Threads() << " threads, there were " << threads;
       // Threads keep a few blocks that they write small messages to.
       ASSERT_TRUE(Eventually([&] { return used() <= blocks + (size_t{1} << 20); }))
           << used() << " bytes in blocks, there were " << blocks;

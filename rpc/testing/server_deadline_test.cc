@@ -68,6 +68,7 @@ TEST(ServerDeadlineTest, ARequestThatIsLateIsNotRun) {
         ServerOptions one_thread;
         one_thread.runtime = &*runtime;
         one_thread.handler_threads = 1;
+        one_thread.handlers_on_pool = true;
         return one_thread;
       }());
   TestClient client(server.address());

@@ -56,6 +56,7 @@ class StatusTest : public testing::TestWithParam<int> {
   static ServerOptions Options() {
     ServerOptions options;
     options.handler_threads = GetParam();
+    options.handlers_on_pool = GetParam() > 0;
     return options;
   }
 };
@@ -115,7 +116,7 @@ TEST_P(StatusTest, MetricsSayTheSame) {
   EXPECT_GT(Metric(metrics, "process_resident_memory_bytes"), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(OnThreadsAndInline, StatusTest, testing::Values(2, 0));
+INSTANTIATE_TEST_SUITE_P(WhereverHandlersRun, StatusTest, testing::Values(2, 0, -1));
 
 TEST(StatusPageTest, CallsUnderWayAreSeen) {
   KeptAnswers kept;

@@ -26,6 +26,7 @@ class HeldHandlerTest : public ::testing::Test {
   static ServerOptions OneThread() {
     ServerOptions options;
     options.handler_threads = 1;
+    options.handlers_on_pool = true;
     return options;
   }
   static std::string UnknownMethod(int64_t id) {

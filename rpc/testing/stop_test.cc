@@ -153,12 +153,10 @@ TEST(StopTest, OfAServerThatNeverStartedIsNothing) {
 }
 
 TEST(StopTest, DestroyingAServerWaitsForTheHandlersThatRun) {
-  for (const int threads : {0, 2}) {
+  for (const ServerOptions& options : {Inline(), ServerOptions(), OnPool()}) {
     TestEvent entered;
     TestEvent leave;
     std::atomic<bool> left{false};
-    ServerOptions options;
-    options.handler_threads = threads;
     TestServer server(
         [&](Controller& controller, const auto& request, auto& response, auto* done) {
           entered.Signal();
@@ -240,9 +238,10 @@ TEST(StopTest, AChannelFindsTheNextServerOnTheSamePort) {
 // What was admitted is answered, and what was not is told so: nothing falls between.
 TEST(StopTest, UnderLoadLosesNoAnswer) {
   constexpr int kThreads = 3;
-  for (int round = 0; round < 8; ++round) {
-    ServerOptions options;
-    options.handler_threads = round % 2 == 0 ? 0 : 4;
+  for (int round = 0; round < 9; ++round) {
+    const ServerOptions options = round % 3 == 0   ? Inline()
+                                  : round % 3 == 1 ? ServerOptions()
+                                                   : OnPool(4);
     TestServer server(EchoBack, options);
     TestClient client(server.address());
     std::atomic<int> echoed{0};

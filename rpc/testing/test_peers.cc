@@ -38,6 +38,13 @@ ServerOptions Inline() {
   return options;
 }
 
+ServerOptions OnPool(int threads) {
+  ServerOptions options;
+  options.handler_threads = threads;
+  options.handlers_on_pool = true;
+  return options;
+}
+
 std::unique_ptr<Channel> OpenChannel(const std::string& target, Runtime& runtime,
                                      ChannelOptions options) {
   options.runtime = &runtime;

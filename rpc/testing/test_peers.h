@@ -21,7 +21,9 @@ namespace farcall {
 RuntimeOptions OneLoop();
 // Deadlines that decide no test, even on a machine under load; and what a single attempt comes to.
 ChannelOptions Patient();
+// Where handlers run, beside the default: always on their loop, and always on handler threads.
 ServerOptions Inline();
+ServerOptions OnPool(int threads = 2);
 // `options` on `runtime`.
 std::unique_ptr<Channel> OpenChannel(const std::string& target, Runtime& runtime,
                                      ChannelOptions options = Patient());

@@ -320,7 +320,8 @@ TEST_P(LoopMonitorStormTest, EveryPieceRunsOnceAndAllOutputLeaves) {
   TestEvent done;
   const auto piece = [&](size_t i) {
     auto* const output = new CountingOutput([&] { flushed.Signal(); });
-    loop->RunOrPost([&] { loop->FlushLater(*output); });
+    // Maybe later than this piece.
+    loop->RunOrPost([&loop, output] { loop->FlushLater(*output); });
     std::mt19937 random(static_cast<uint32_t>(i));
     switch (random() % 4) {
       case 0:

@@ -48,7 +48,7 @@ function showMethods(status, trends) {
     return {
       kind: method.calls + method.refused === 0 ? 'idle' : '',
       cells: [
-        [[method.method, element('small', {}, method.service)], 'name'],
+        [[method.method, element('small', {}, method.service + (method.on_pool ? ', on handler threads' : ''))], 'name'],
         [method.calls > 0 ? spark(trends.get(method.service + '.' + method.method) || []) : ''],
         [digits(method.qps), 'n'], [micros(latency.p50_us), 'n'], [micros(latency.p90_us), 'n'],
         [micros(latency.p99_us), 'n'], [micros(latency.p999_us), 'n'],
@@ -125,6 +125,9 @@ function showMachine(status) {
     ['resident memory', bytes(process.resident_bytes)], ['CPU time', fineSpan(process.cpu_s)],
     ['descriptors', `${count(process.open_fds)} of ${count(process.max_fds)}`],
     ['threads', count(process.threads)], ['handler threads', status.handler_threads || 'inline'],
+    ['waiting for one', count(status.waiting), status.waiting > 0 ? 'bad' : ''],
+    ['loops taken over', count(status.loops_taken_over)],
+    ['loops held up', count(status.loops_held_up), status.loops_held_up > 0 ? 'bad' : ''],
   ]);
   fillPairs('options', Object.entries(status.options));
 }

@@ -40,7 +40,7 @@ ABSL_FLAG(bool, use_rdma, true, "ask for RDMA");
 ABSL_FLAG(bool, require_rdma, false, "take nothing else");
 ABSL_FLAG(std::string, devices, "", "only these RDMA devices, separated by commas");
 ABSL_FLAG(int, threads, 1, "event loops");
-ABSL_FLAG(int, handler_threads, 0, "server: 0 runs handlers on the loops");
+ABSL_FLAG(int, handler_threads, 0, "server: so many run all handlers; 0: the loops do");
 ABSL_FLAG(uint32_t, receive_slots, farcall::RdmaOptions().receive_slots, "RdmaOptions");
 ABSL_FLAG(uint32_t, shared_receives, farcall::RdmaOptions().shared_receives, "RdmaOptions");
 ABSL_FLAG(uint32_t, max_shared_receives, farcall::RdmaOptions().max_shared_receives, "RdmaOptions");
@@ -93,6 +93,7 @@ absl::Status Serve(Runtime& runtime) {
   options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
   options.require_rdma = absl::GetFlag(FLAGS_require_rdma);
   options.handler_threads = absl::GetFlag(FLAGS_handler_threads);
+  options.handlers_on_pool = options.handler_threads > 0;
   options.max_body_size = kMostBody;
   ExchangeService service;
   Server server;
