@@ -183,6 +183,7 @@ class EventLoop {
   void Release();
   bool TryEnter();
   void Leave();  // what TryEnter began
+  static DriverClaim::Thread ThisThread();
   void FlushHeld();
   void TellClaim() { claim_state_.store(claim_.state(), std::memory_order_relaxed); }
   void CheckHeld() const;
