@@ -38,10 +38,12 @@ for wrong in "--driver mlx5 -- x" "--pairs 3 -- x" "--timeout 0 -- x" "--mtu big
 done
 
 # A cache that is complete, and tools that need do nothing.
-stamp=$(sha256sum "$tools/lib-sh/rdma_vm/initramfs.sh" | cut -c 1-12)
-mkdir -p "$room/cache/6.1.0-1-amd64/built"
+scripts=("$tools/lib-sh/rdma_vm/"{initramfs,modules}.sh)
+stamp=$(cat "${scripts[@]}" | sha256sum | cut -c 1-12)
+built=built-$(sha256sum "${scripts[1]}" | cut -c 1-12)
+mkdir -p "$room/cache/6.1.0-1-amd64/$built"
 echo 6.1.0-1-amd64 >"$room/cache/release"
-for file in vmlinux built/siw.ko built/rdma_rxe.ko "initramfs-$stamp.cpio"; do
+for file in vmlinux "$built"/{siw,rdma_rxe}.ko "initramfs-$stamp.cpio"; do
   echo x >"$room/cache/6.1.0-1-amd64/$file"
 done
 printf '#!/bin/sh\necho 2596096\n' >"$room/cache/clock"

@@ -27,14 +27,19 @@ class Late(Trouble):
         self.seen = stuck.report()
 
 
-def run(*command, limit=30):
-    """Runs a command of the system; returns what it says."""
+def begin(*command):
+    """Starts a command of the system, which `finish` waits for."""
     pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+
+
+def finish(process, limit=30):
+    """Returns what it says."""
+    command = " ".join(process.args)
     try:
         out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        late = Late("%s did not end within %d s" % (" ".join(command), limit))
+        late = Late("%s did not end within %d s" % (command, limit))
         process.kill()
         # Who waits in the kernel cannot be killed, and would have to be waited for.
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -42,8 +47,13 @@ def run(*command, limit=30):
         raise late from None
     if process.returncode:
         said = (err + out).decode(errors="replace").strip()
-        raise Trouble("%s: %s" % (" ".join(command), said or "failed"))
+        raise Trouble("%s: %s" % (command, said or "failed"))
     return out.decode(errors="replace")
+
+
+def run(*command, limit=30):
+    """Runs a command of the system; returns what it says."""
+    return finish(begin(*command), limit)
 
 
 def _has_gid(device):
@@ -104,6 +114,15 @@ class Host:
 
     def has_device(self, pair=0):
         return os.path.exists("/sys/class/infiniband/" + self.device(pair))
+
+    def device_file(self, pair=0):
+        """By which processes have it open."""
+        room = "/sys/class/infiniband_verbs"
+        for name in os.listdir(room):
+            with contextlib.suppress(OSError), open("%s/%s/ibdev" % (room, name)) as device:
+                if device.read().strip() == self.device(pair):
+                    return "/dev/infiniband/" + name
+        raise Trouble("there is no %s" % self.device(pair))
 
     def lose_rdma(self, call_port, pair=0):
         """Packets of RDMA get lost, in and out, and nobody is told."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds up the guest: told with what did not end in time."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -54,16 +55,20 @@ def waiting():
                 yield "%s of process %s waits in %s" % (name.replace(" (", " ", 1), process, where)
 
 
+def opened(process):
+    """The files of RDMA devices that it has open; " (deleted)" is behind those of removed ones."""
+    links = []
+    with contextlib.suppress(OSError):
+        for file in os.listdir("/proc/%s/fd" % process):
+            with contextlib.suppress(FileNotFoundError):
+                links.append(os.readlink("/proc/%s/fd/%s" % (process, file)))
+    return sorted(link for link in links if link.startswith("/dev/infiniband/uverbs"))
+
+
 def _openers():
     """Which processes have which RDMA devices open."""
     for process in _processes():
-        links = []
-        try:
-            for file in os.listdir("/proc/%s/fd" % process):
-                links.append(os.readlink("/proc/%s/fd/%s" % (process, file)))
-        except OSError:
-            continue
-        devices = sorted(link for link in links if link.startswith("/dev/infiniband/uverbs"))
+        devices = opened(process)
         if devices:
             command = _read("/proc/%s/cmdline" % process).replace("\0", " ").strip()
             yield "open by %s, %s: %s" % (process, command[-60:], " ".join(devices))

@@ -6,8 +6,9 @@ import json
 import os
 import time
 
+import stuck
 import suite
-from guest import A, B, Trouble, run
+from guest import A, B, Late, Trouble, run
 from peers import Client, Server
 
 # Each end may use only this device, so that what is broken is what was in use.
@@ -138,6 +139,15 @@ class Traffic:
         for client in self._clients:
             client.wait_for("rdma", 90)
             self._reasons[client] = client.reasons()
+
+    def lets_go(self, files):
+        """Until none of the processes has one of these open, which are those of removed devices."""
+        end = time.monotonic() + 30
+        for peer in self._servers + self._clients:
+            while any(link.split(" ")[0] in files for link in stuck.opened(peer.pid())):
+                if time.monotonic() > end:
+                    raise Late("removed devices are still open")
+                time.sleep(0.02)
 
     def stop(self):
         for client in self._clients:

@@ -81,8 +81,9 @@ for _ in {1..20}; do
   sleep 0.1
 done
 # What the kernel complained of, with the stacks that follow each complaint.
-dmesg | awk '/BUG|WARNING|Oops|blocked for more than|rcu.* stall|to become free/ {left = 40}
-  left-- > 0 && !/\]  \? | (Code|Modules linked in|R[ABDS][PX]|R1[03]|[CDF][RS][023]?|PKRU): /' |
+dmesg | awk '/BUG|WARNING|Oops|blocked for more than|rcu.* stall|to become free/ {left = 60}
+  / (Code|Modules linked in|R[ABDS][PX]|R1[03]|[CDF][RS][023]?|PKRU): |\]  \? / {next}
+  left-- > 0' |
   head -n 150 >$state/complaints
 echo $status >$state/status.new
 mv $state/status.new $state/status

@@ -49,7 +49,7 @@ _fill_initramfs() {
   while read -r file; do
     mkdir -p "$into/${file%/*}" && cp "$vm_tree/image/$file" "$into/$file" || return
   done < <(_module_files)
-  cp "$vm_tree"/built/*.ko "$modules/extra/" &&
+  cp "$vm_built"/*.ko "$modules/extra/" &&
     cp "$vm_tree/image/lib/modules/$vm_release"/modules.{order,builtin,builtin.modinfo} \
       "$modules/" && depmod -b "$into" "$vm_release" &&
     _init >"$into/init" && chmod +x "$into/init"
@@ -57,10 +57,10 @@ _fill_initramfs() {
 
 _prepare_initramfs() {
   local stamp work
-  stamp=$(sha256sum "$room/initramfs.sh" | cut -c 1-12)
+  stamp=$(cat "$room/initramfs.sh" "$room/modules.sh" | sha256sum | cut -c 1-12)
   vm_initramfs=$vm_tree/initramfs-$stamp.cpio
   [ ! -s "$vm_initramfs" ] || return 0
-  # Those of other versions of this file, once nobody can be about to start them.
+  # Those of other versions of these files, once nobody can be about to start them.
   find "$vm_tree" -maxdepth 1 -name 'initramfs-*' -mtime +7 -delete
   work=$(mktemp -d "$vm_cache/initramfs.XXXXXX") && _fill_initramfs "$work" &&
     (cd "$work" && find . | cpio -o -H newc --quiet) >"$vm_initramfs.new" &&

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 #
 # Kernel modules that Debian does not have: siw, which it leaves out, and an rxe that
-# serves every network namespace. Built from Debian's own source with Debian's own headers.
-# The C text below becomes part of rxe, hence the second licence. Sourced by tools/rdma_vm.
+# serves every network namespace and outlives its netdev. Built from Debian's own source
+# with Debian's own headers. The C text below becomes part of rxe, hence the second licence.
+# Sourced by tools/rdma_vm.
 
 # Debian's rxe opens its UDP port (4791) and looks up routes in the first network namespace
 # only. This gives each namespace its own socket, and takes routes from the namespace of
@@ -80,6 +81,27 @@ void rxe_net_exit(void)
 END
 }
 
+# What Linux 6.1's rxe does with packets that the netdev does not take, as while it goes down, hangs
+# the machine; no program can help it. Here they are lost, as on a wire.
+#   rxe_net.c  It sends them again at once, in a tasklet, for ever. That keeps a processor, so that
+#              no RCU grace period ends, and who takes the netdev down waits for one.
+#   rxe_req.c  Of rdma_cm's messages one fails, those behind it are flushed, but the requester stays
+#              where it was: sent again by ib_mad they are never looked at, and who destroys their
+#              rdma_cm id waits for ever, as does the removal of the device.
+_mend_rxe() {
+  sed -i 's/^\t\treturn -EAGAIN;$/\t\treturn 0;/' "$1/rxe_net.c" &&
+    sed -i '/^err:$/r /dev/stdin' "$1/rxe_req.c" <<'END'
+	if (qp_type(qp) == IB_QPT_GSI && qp->req.state == QP_STATE_READY) {
+		qp->req.wqe_index = queue_next_index(qp->sq.queue,
+						     qp->req.wqe_index);
+		wqe->state = wqe_state_done;
+		wqe->status = IB_WC_SUCCESS;
+		rxe_sched_task(&qp->comp.task);
+		goto done;
+	}
+END
+}
+
 # _compile SOURCE NAME OPTION: siw or rxe.
 _compile() {
   local source=$1 name=$2 option=$3 log
@@ -92,10 +114,11 @@ _compile() {
   return 1
 }
 
-# As vm_tree/built/{siw,rdma_rxe}.ko.
+# As vm_built/{siw,rdma_rxe}.ko.
 _prepare_modules() {
   local source=$vm_tree/src series package software
-  [ ! -s "$vm_tree/built/siw.ko" ] || [ ! -s "$vm_tree/built/rdma_rxe.ko" ] || return 0
+  vm_built=$vm_tree/built-$(sha256sum "$room/modules.sh" | cut -c 1-12)
+  [ ! -s "$vm_built/siw.ko" ] || [ ! -s "$vm_built/rdma_rxe.ko" ] || return 0
   series=$(cut -d. -f1,2 <<<"$vm_release")
   for package in "linux-headers-$vm_release" "linux-headers-${vm_release%-amd64}-common" \
     "linux-kbuild-$series" "linux-source-$series"; do
@@ -107,9 +130,9 @@ _prepare_modules() {
   software=linux-source-$series/drivers/infiniband/sw
   _watched "unpacking siw and rxe" tar -xJf "$source/usr/src/linux-source-$series.tar.xz" \
     -C "$source" --strip-components=4 "$software/siw" "$software/rxe" || return
-  grep -q rxe_netns_ops "$source/rxe/rxe_net.c" || _patch_rxe "$source/rxe/rxe_net.c" || return
+  _patch_rxe "$source/rxe/rxe_net.c" && _mend_rxe "$source/rxe" || return
   _watched "building siw" _compile "$source" siw CONFIG_RDMA_SIW || return
   _watched "building rxe" _compile "$source" rxe CONFIG_RDMA_RXE || return
-  mkdir -p "$vm_tree/built" &&
-    cp "$source/siw/siw.ko" "$source/rxe/rdma_rxe.ko" "$vm_tree/built/" && rm -rf "$source"
+  mkdir -p "$vm_built" && cp "$source/siw/siw.ko" "$source/rxe/rdma_rxe.ko" "$vm_built/" &&
+    rm -rf "$source"
 }
