@@ -38,9 +38,6 @@ struct StoryOutcome {
   // Of the client, before the end: what breaks while it closes tells nobody.
   uint64_t upgrades = 0;
   uint64_t fallbacks = 0;
-  // Channels that were opened anew to come to RDMA: a connection that began when one of the hosts
-  // had no RDMA is plain until its channel replaces it.
-  int reopened = 0;
   std::string log;  // of both
 };
 
