@@ -44,6 +44,7 @@ size_t FieldBytes(const wire::RpcMeta& meta) {
 
 // What it has too much of; empty: nothing.
 std::string TooMuch(const wire::RpcMeta& meta) {
+  if (meta.user_fields_size() == 0) return {};
   if (meta.user_fields_size() > kMaxUserFields) {
     return absl::StrCat("it has ", meta.user_fields_size(), " user_fields, over the limit, ",
                         kMaxUserFields);

@@ -207,9 +207,10 @@ TEST(PlainMetaReaderTest, EachIsReadAfterEachOther) {
       static_cast<void>(Read(reader, FromHex(before.hex), meta));
       EXPECT_EQ(Read(reader, FromHex(after.hex), meta), after.by_hand);
       // With something else behind the same beginning.
-      static_cast<void>(Read(reader, FromHex(after.hex) + FromHex("20 07"), meta));
-      static_cast<void>(Read(reader, FromHex(after.hex) + FromHex("0a 02 1805"), meta));
-      EXPECT_EQ(Read(reader, FromHex(after.hex), meta), after.by_hand);
+      for (const char* const more : {"18 02 20 07 28 05", "0a 02 1805", "12 02 0805"}) {
+        static_cast<void>(Read(reader, FromHex(after.hex) + FromHex(more), meta));
+        EXPECT_EQ(Read(reader, FromHex(after.hex), meta), after.by_hand);
+      }
     }
   }
 }
