@@ -185,8 +185,9 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
   }
   if (done == nullptr) {
     RoutedCall call(environment_, *method, controller, response, nullptr);
+    EventLoop& loop = ClusterOfThisThread().loop();
     Send(call, *method, controller, *request);
-    call.Wait();
+    call.Wait(loop);
   } else {
     Send(*calls_->New(calls_, environment_, *method, controller, response, done), *method,
          controller, *request);

@@ -92,17 +92,11 @@ void ClientCall::Complete(EventLoop& loop) {
   complete_on_ = &loop;
   if (place_.held()) return;
   if (!synchronous()) return loop.RunUser(*this);
-  // Under the lock to the end: the caller destroys the call as soon as it may go on.
-  std::lock_guard<std::mutex> lock(mutex_);
-  complete_ = true;
-  completed_.notify_one();
+  caller_.Done(loop);
 }
 
-void ClientCall::Wait() {
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    completed_.wait(lock, [this] { return complete_; });
-  }
+void ClientCall::Wait(EventLoop& loop) {
+  caller_.Wait(loop);
   End();
 }
 

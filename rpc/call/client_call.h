@@ -3,9 +3,7 @@
 #ifndef FARCALL_RPC_CALL_CLIENT_CALL_H_
 #define FARCALL_RPC_CALL_CLIENT_CALL_H_
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -21,6 +19,7 @@
 #include "rpc/wire/pack.h"
 #include "transport/copy_tally.h"
 #include "transport/loop/event_loop.h"
+#include "transport/loop/loop_visitor.h"
 
 namespace farcall {
 
@@ -71,8 +70,9 @@ class ClientCall : public UserTask {
   // that the caller set for the answer any more.
   void Complete(EventLoop& loop);
 
-  // The caller of a synchronous call, no loop held: waits for Complete, then ends the call.
-  void Wait();
+  // The caller of a synchronous call, no loop held: waits for Complete, with the same loop, which
+  // it drives meanwhile if nobody else does; then ends the call.
+  void Wait(EventLoop& loop);
   // Ends a call with a closure: with nothing held. Disposes of this.
   void Run() override;
 
@@ -114,9 +114,7 @@ class ClientCall : public UserTask {
   bool backup_ = false;
   size_t asked_ = 0;  // interceptors whose OnCall was run
 
-  std::mutex mutex_;
-  std::condition_variable completed_;
-  bool complete_ = false;  // guarded by mutex_
+  LoopVisitor caller_;  // of a synchronous call
 };
 
 }  // namespace farcall

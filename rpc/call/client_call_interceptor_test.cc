@@ -48,7 +48,7 @@ TEST_F(ClientCallTest, InterceptorsAreAskedInOrderAndToldInTheOpposite) {
   Frame frame = Message("x");
   call.Answer(frame);
   loop_->RunOrPost([&] { call.Complete(*loop_); });
-  call.Wait();
+  call.Wait(*loop_);
   EXPECT_EQ(seen, (std::vector<std::string>{"a call Say", "b call Say", "b end  response",
                                             "a end  response"}));
 }
@@ -64,7 +64,7 @@ TEST_F(ClientCallTest, AnInterceptorThatRefusesEndsTheCallForThoseThatWereAsked)
   EXPECT_FALSE(call.AskInterceptors(response_));
   call.Fail(controller_.ErrorCode(), controller_.ErrorText());
   loop_->RunOrPost([&] { call.Complete(*loop_); });
-  call.Wait();
+  call.Wait(*loop_);
   EXPECT_EQ(controller_.ErrorCode(), kRejected);
   EXPECT_EQ(seen, (std::vector<std::string>{"a call Say", "b call Say", "b end not today",
                                             "a end not today"}));
@@ -121,7 +121,7 @@ TEST_F(ThrowingInterceptorTest, BeforeTheCallItEndsTheCall) {
   EXPECT_EQ(controller_.ErrorText(), text);
   call.Fail(controller_.ErrorCode(), controller_.ErrorText());
   loop_->RunOrPost([&] { call.Complete(*loop_); });
-  call.Wait();
+  call.Wait(*loop_);
   EXPECT_EQ(seen_, (std::vector<std::string>{"a call Say", "thrower call", "thrower end",
                                              "a end " + text}));
   EXPECT_EQ(log_, (std::vector<std::string>{text}));

@@ -58,7 +58,7 @@ TEST_F(ClientCallTest, ASynchronousCallerWaitsForTheEndFromAnotherThread) {
         raw->Complete(*loop_);
       });
     });
-    call->Wait();
+    call->Wait(*loop_);
     call.reset();
     EXPECT_EQ(response_.message(), "from afar");
     answerer.join();
@@ -69,7 +69,7 @@ TEST_F(ClientCallTest, ASynchronousCallMayHaveEndedBeforeTheWait) {
   ClientCall call(environment_, Method(), controller_, &response_, nullptr);
   call.Fail(kOvercrowded, "full");
   loop_->RunOrPost([&] { call.Complete(*loop_); });
-  call.Wait();
+  call.Wait(*loop_);
   EXPECT_EQ(controller_.ErrorCode(), kOvercrowded);
   EXPECT_EQ(controller_.ErrorText(), "full");
 }
@@ -136,7 +136,7 @@ TEST_F(ClientCallTest, WhatIsNotWhatItsMetaSaysIsABadResponse) {
   json.meta.set_content_type(wire::CONTENT_JSON);
   call.Answer(json);
   loop_->RunOrPost([&] { call.Complete(*loop_); });
-  call.Wait();
+  call.Wait(*loop_);
   EXPECT_NE(other.ErrorText().find("content_type 1"), std::string::npos) << other.ErrorText();
 }
 
@@ -168,7 +168,7 @@ TEST_F(ClientCallTest, WithoutAMessageThePayloadIsNotLookedAt) {
   Frame frame = Response("\xff\xff\xff", "only this");
   call.Answer(frame);
   loop_->RunOrPost([&] { call.Complete(*loop_); });
-  call.Wait();
+  call.Wait(*loop_);
   EXPECT_FALSE(controller_.Failed()) << controller_.ErrorText();
   EXPECT_EQ(controller_.response_attachment().ToString(), "only this");
 }
@@ -182,7 +182,7 @@ TEST_F(ClientCallTest, TheControllerLearnsLatencyAndConnection) {
   call.Fail(ECANCELED, "enough");
   clock_.Advance(microseconds(1234));
   loop_->RunOrPost([&] { call.Complete(*loop_); });
-  call.Wait();
+  call.Wait(*loop_);
   EXPECT_EQ(controller_.latency_us(), 1234);
   EXPECT_EQ(controller_.remote_side(), "10.0.0.7:8002");
 }

@@ -41,6 +41,8 @@ void ServerSession::Accept(std::shared_ptr<ServerCore> core, EventLoop& loop,
     session->connection_ = nullptr;
     return;
   }
+  // Its peer waits for answers.
+  loop.NeedThread(+1);
   session->connection_->Start(*session);
   const TimePoint look = session->patience_.first_look();
   if (look != TimePoint::max()) loop.SetTimer(session->patience_timer_, look);
@@ -241,6 +243,7 @@ void ServerSession::Log(absl::string_view what) {
 void ServerSession::OnClose(const absl::Status& why) {
   if (!IsOrderlyEnd(why)) Log(absl::StrCat("closed: ", why.message()));
   connection_ = nullptr;
+  loop_.NeedThread(-1);
   loop_.CancelTimer(patience_timer_);
   loop_.CancelTimer(last_look_);
   loop_.CancelTimer(memory_timer_);
