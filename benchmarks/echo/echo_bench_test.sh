@@ -22,7 +22,7 @@ check() { # the last report has no error, and each of these
   cat "$out/json"
   grep -q '"errors": *0[,}]' "$out/json"
   local member
-  for member in '"system": *"farcall"' '"transport": *"tcp"' "$@"; do
+  for member in '"system": *"farcall' '"transport": *"tcp"' "$@"; do
     grep -q "$member" "$out/json" || { echo "missing: $member"; exit 1; }
   done
 }
@@ -36,6 +36,8 @@ check '"attachment": *1048576' '"connections": *2'
 check '"attachment": *1000000'
 "$bench" --server "$address" $load --rate=500 --in_flight=64
 check '"rate": *500'
+"$bench" --server "$address" $load --synchronous --in_flight=3
+check '"system": *"farcall synchronous"' '"in_flight": *3'
 "$bench" --inproc $load --polling=event
 check '"polling": *"event"'
 

@@ -12,7 +12,6 @@
 #include "benchmarks/common/cpu_watch.h"
 #include "benchmarks/common/load_report.h"
 #include "benchmarks/echo/echo.pb.h"
-#include "benchmarks/echo/echo_load.h"
 #include "rpc/channel.h"
 #include "transport/buffer/block_writer.h"
 
@@ -114,7 +113,10 @@ absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int threads, const std::str
   return Runtime::Create(options);
 }
 
-absl::Status RunEchoClient(const LoadOptions& options, bool put) {
+absl::Status RunEchoClient(const LoadOptions& options, const EchoStyle& style) {
+  if (style.synchronous && options.rate > 0) {
+    return absl::InvalidArgumentError("--synchronous goes without --rate");
+  }
   if (absl::Status status = options.Validate(); !status.ok()) return status;
   const auto runtime = MakeRuntime(options.threads, options.polling);
   if (!runtime.ok()) return runtime.status();
@@ -136,7 +138,7 @@ absl::Status RunEchoClient(const LoadOptions& options, bool put) {
   const LoadWindow window = LoadWindow::From(std::chrono::steady_clock::now(), options);
   std::vector<std::unique_ptr<EchoLoad>> loads;
   for (const std::unique_ptr<Channel>& channel : channels) {
-    loads.push_back(std::make_unique<EchoLoad>(*channel, options, window, attachment, put));
+    loads.push_back(std::make_unique<EchoLoad>(*channel, options, window, attachment, style));
     if (options.rate == 0) loads.back()->Start();
   }
   std::thread pacer;
@@ -155,7 +157,7 @@ absl::Status RunEchoClient(const LoadOptions& options, bool put) {
   }
 
   LoadReport report = LoadReport::From(options, seen);
-  report.system = "farcall";
+  report.system = style.synchronous ? "farcall synchronous" : "farcall";
   report.transport = facts.transport;
   report.why_not_rdma = facts.why_not_rdma;
   if (cpu.ok()) cpu->WriteTo(report);

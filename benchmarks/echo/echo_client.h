@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "benchmarks/common/load_options.h"
+#include "benchmarks/echo/echo_load.h"
 #include "rpc/runtime.h"
 
 namespace farcall::bench {
@@ -17,9 +18,8 @@ namespace farcall::bench {
 absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int threads, const std::string& polling);
 
 // Puts the load on, and prints the report. Fails when no call succeeded or some failed.
-// `put`: attachments are not sent back. With options.use_rdma the load waits until RDMA is set
-// up, or known not to be had.
-absl::Status RunEchoClient(const LoadOptions& options, bool put);
+// With options.use_rdma the load waits until RDMA is set up, or known not to be had.
+absl::Status RunEchoClient(const LoadOptions& options, const EchoStyle& style);
 
 }  // namespace farcall::bench
 

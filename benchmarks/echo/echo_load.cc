@@ -36,14 +36,15 @@ class EchoLoad::Call final : public google::protobuf::Closure {
 };
 
 EchoLoad::EchoLoad(Channel& channel, const LoadOptions& options, const LoadWindow& window,
-                   const Buffer& attachment, bool put)
+                   const Buffer& attachment, const EchoStyle& style)
     : stub_(&channel),
       options_(options),
       attachment_(attachment),
-      echoed_(put ? 0 : options.attachment),
+      echoed_(style.put ? 0 : options.attachment),
+      synchronous_(style.synchronous),
       recorder_(window) {
   for (int i = 0; i < options.in_flight; ++i) {
-    calls_.push_back(std::make_unique<Call>(*this, options.payload, put));
+    calls_.push_back(std::make_unique<Call>(*this, options.payload, style.put));
     free_.push_back(calls_.back().get());
   }
 }
@@ -56,7 +57,13 @@ void EchoLoad::Start() {
     const std::lock_guard<std::mutex> lock(mutex_);
     calls.swap(free_);
   }
-  for (Call* const call : calls) Begin(*call, Now());
+  for (Call* const call : calls) {
+    if (synchronous_) {
+      callers_.emplace_back([this, call] { CallUntilOver(*call); });
+    } else {
+      Begin(*call, Now());
+    }
+  }
 }
 
 void EchoLoad::Pace(OpenLoopSchedule schedule) {
@@ -74,6 +81,8 @@ void EchoLoad::Pace(OpenLoopSchedule schedule) {
 }
 
 void EchoLoad::WaitForLast() {
+  for (std::thread& caller : callers_) caller.join();
+  callers_.clear();
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [this] { return free_.size() == calls_.size(); });
 }
@@ -83,13 +92,25 @@ void EchoLoad::Begin(Call& call, SteadyTime intended) {
   call.controller.Reset();
   call.response.Clear();
   if (!attachment_.empty()) call.controller.request_attachment() = attachment_.Share();
-  stub_.Call(&call.controller, &call.request, &call.response, &call);
+  stub_.Call(&call.controller, &call.request, &call.response, synchronous_ ? nullptr : &call);
 }
 
 void EchoLoad::OnEnd(Call& call) {
   const SteadyTime now = Now();
+  if (Record(call, now)) Begin(call, now);
+}
+
+void EchoLoad::CallUntilOver(Call& call) {
+  for (bool more = true; more;) {
+    Begin(call, Now());
+    more = Record(call, Now());
+  }
+}
+
+// Whether the next one follows at once.
+bool EchoLoad::Record(Call& call, SteadyTime now) {
   const bool closed_loop = options_.rate == 0;
-  std::unique_lock<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   if (call.controller.Failed()) {
     recorder_.Failed(call.controller.ErrorText());
   } else if (call.response.text().size() != options_.payload ||
@@ -98,12 +119,10 @@ void EchoLoad::OnEnd(Call& call) {
   } else {
     recorder_.Succeeded(call.intended, now);
   }
-  if (closed_loop && !recorder_.window().Over(now)) {
-    lock.unlock();
-    return Begin(call, now);
-  }
+  if (closed_loop && !recorder_.window().Over(now)) return true;
   free_.push_back(&call);
   changed_.notify_all();
+  return false;
 }
 
 }  // namespace farcall::bench

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "benchmarks/common/load_options.h"
@@ -19,14 +20,19 @@
 
 namespace farcall::bench {
 
+// How the calls of an EchoLoad are made.
+struct EchoStyle {
+  bool put = false;          // the attachment is not sent back
+  bool synchronous = false;  // each of those under way on a thread of its own; no open loop
+};
+
 // The calls of one connection: a fixed number under way (closed loop), or started at
 // fixed times by Pace (open loop). A call's closure starts the next one.
 class EchoLoad {
  public:
-  // `channel` outlives the load. `attachment`: sent with each call, shared; with `put` it is
-  // not sent back.
+  // `channel` outlives the load. `attachment`: sent with each call, shared.
   EchoLoad(Channel& channel, const LoadOptions& options, const LoadWindow& window,
-           const Buffer& attachment, bool put);
+           const Buffer& attachment, const EchoStyle& style);
   EchoLoad(const EchoLoad&) = delete;
   EchoLoad& operator=(const EchoLoad&) = delete;
   ~EchoLoad();
@@ -46,12 +52,16 @@ class EchoLoad {
 
   void Begin(Call& call, LoadWindow::Time intended);
   void OnEnd(Call& call);
+  bool Record(Call& call, LoadWindow::Time now);
+  void CallUntilOver(Call& call);
 
   Echo_Stub stub_;
   const LoadOptions& options_;
   const Buffer& attachment_;
   const size_t echoed_;  // bytes attached to each answer
+  const bool synchronous_;
   std::vector<std::unique_ptr<Call>> calls_;
+  std::vector<std::thread> callers_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
