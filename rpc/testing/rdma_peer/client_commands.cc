@@ -30,6 +30,7 @@ struct ClientCommands::State {
   size_t rdma = 0;
   size_t tcp = 0;
   size_t failed = 0;
+  uint64_t fetched = 0;  // by RDMA READ, until what carries the connection changed last
   std::string why;
   std::string device;
   std::string detail;
@@ -41,6 +42,7 @@ struct ClientCommands::State {
     const bool first_bad = connections() == rdma && !call.OverRdma();
     const std::string was = why;
     ++(call.controller.Failed() ? failed : call.OverRdma() ? rdma : tcp);
+    if (info != nullptr) fetched += info->rdma.fetched;
     const bool keep = connections() > 1 && !first_bad;
     std::string now = info == nullptr ? "none" : std::string(Name(info->why_not_rdma));
     if (connections() > 1 && now != was) all_same_why = false;
@@ -58,7 +60,8 @@ struct ClientCommands::State {
   }
   std::string ToString() const {
     return absl::StrCat("state connections=", connections(), " rdma=", rdma, " tcp=", tcp,
-                        " failed=", failed, " why=", why, " device=", device, " detail=", detail);
+                        " failed=", failed, " why=", why, " device=", device, " fetched=", fetched,
+                        " detail=", detail);
   }
 };
 

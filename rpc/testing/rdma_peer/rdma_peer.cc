@@ -44,6 +44,7 @@ ABSL_FLAG(int, handler_threads, 0, "server: so many run all handlers; 0: the loo
 ABSL_FLAG(uint32_t, receive_slots, farcall::RdmaOptions().receive_slots, "RdmaOptions");
 ABSL_FLAG(uint32_t, shared_receives, farcall::RdmaOptions().shared_receives, "RdmaOptions");
 ABSL_FLAG(uint32_t, max_shared_receives, farcall::RdmaOptions().max_shared_receives, "RdmaOptions");
+ABSL_FLAG(uint32_t, read_at_least, farcall::RdmaOptions().read_at_least, "RdmaOptions");
 ABSL_FLAG(std::string, polling, "adaptive", "event, adaptive or busy");
 
 namespace farcall::rdma_peer {
@@ -66,6 +67,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime() {
   options.rdma.receive_slots = absl::GetFlag(FLAGS_receive_slots);
   options.rdma.shared_receives = absl::GetFlag(FLAGS_shared_receives);
   options.rdma.max_shared_receives = absl::GetFlag(FLAGS_max_shared_receives);
+  options.rdma.read_at_least = absl::GetFlag(FLAGS_read_at_least);
   return Runtime::Create(options);
 }
 
