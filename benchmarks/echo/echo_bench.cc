@@ -27,7 +27,7 @@ ABSL_FLAG(bool, inproc, false, "server and client in this process, over loopback
 ABSL_FLAG(bool, put, false, "attachments are not sent back");
 ABSL_FLAG(bool, synchronous, false, "client: each call under way is a thread that waits for it");
 ABSL_FLAG(
-    int, handler_threads, 0,
+    int, handler_threads, farcall::ServerOptions().handler_threads,
     "server: threads for slow handlers; 0: none, all stay on the loops; -1: the library's own");
 ABSL_FLAG(bool, handlers_on_pool, false, "server: all handlers on those threads, always");
 ABSL_FLAG(std::string, tls_certificate, "", "server: TLS with this chain in PEM");
