@@ -51,11 +51,13 @@ class SpareList {
   }
   // All that are kept, which are the caller's now; none is kept from now on.
   std::vector<T*> Close() {
+    std::vector<T*> all;
     {
+      // At once: from now on nothing comes from there to a thread's own, nor the other way.
       std::lock_guard<std::mutex> lock(mutex_);
       closed_ = true;
+      all.swap(shared_);
     }
-    std::vector<T*> all;
     for (std::atomic<Own*>& place : own_) {
       Own* const own = place.load(std::memory_order_acquire);
       if (own == nullptr) continue;
@@ -66,9 +68,6 @@ class SpareList {
       while (own->count > 0) all.push_back(own->pieces[--own->count]);
       own->busy.store(false, std::memory_order_release);
     }
-    std::lock_guard<std::mutex> lock(mutex_);
-    all.insert(all.end(), shared_.begin(), shared_.end());
-    shared_.clear();
     return all;
   }
 

@@ -92,6 +92,29 @@ TEST(SpareListTest, AClosedOneGivesAllAndKeepsNone) {
   EXPECT_TRUE(list.Close().empty());
 }
 
+// What is taken while it is closed brings nothing to where nobody looks any more.
+TEST(SpareListTest, NothingIsLeftInWhatIsClosedMeanwhile) {
+  for (int round = 0; round < 300; ++round) {
+    List list;
+    std::vector<int> pieces(64);
+    EXPECT_EQ(GiveAll(list, pieces), 64u);
+    std::latch all_here(3);
+    std::atomic<size_t> taken = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 2; ++t) {
+      threads.emplace_back([&] {
+        all_here.arrive_and_wait();
+        for (int i = 0; i < 19; ++i) taken += list.Take() != nullptr ? 1 : 0;
+      });
+    }
+    all_here.arrive_and_wait();
+    const size_t closed = list.Close().size();
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(closed + taken, 64u);
+    ASSERT_TRUE(list.Close().empty());
+  }
+}
+
 // More threads than have a part of their own, and one that closes it meanwhile.
 TEST(SpareListTest, APieceIsOneThreadsAtATime) {
   std::vector<std::atomic<int>> users(64);
