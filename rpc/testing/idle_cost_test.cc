@@ -45,8 +45,10 @@ struct Cost {
         blocks(pair.client().used_bytes() + pair.server().used_bytes()) {}
 };
 
-bool NoMoreThreads(const Cost& before, const Cost& now) {
-  return now.threads <= before.threads + (now.spare_threads - before.spare_threads);
+bool NoMoreThreads(RdmaPair& pair, const Cost& before) {
+  const Cost now(pair);
+  const size_t spares = now.spare_threads - before.spare_threads;
+  return now.threads <= before.threads + spares + pair.client().loops() + pair.server().loops();
 }
 
 void Record(const char* name, size_t more) {
@@ -63,7 +65,7 @@ TEST(IdleCostTest, OverTcp) {
   ASSERT_EQ(CallAll(channels).tcp, kConnections);
   const Cost after(pair);
   EXPECT_LE(after.descriptors, before.descriptors + 2 * kConnections + 10);
-  EXPECT_TRUE(Eventually([&] { return NoMoreThreads(before, Cost(pair)); }));
+  EXPECT_TRUE(Eventually([&] { return NoMoreThreads(pair, before); }));
   EXPECT_LE(after.blocks, before.blocks + kConnections * 5 * 8192);
   EXPECT_LE(after.heap, before.heap + kConnections * (24 << 10));
   Record("heap_bytes", after.heap - before.heap);
@@ -91,7 +93,7 @@ TEST(IdleCostTest, OverRdma) {
   EXPECT_EQ(pair.faults().QueuePairs("fakeB").size(), kConnections);
   // The sockets; rdma_cm and completion queues have one each for all.
   EXPECT_LE(after.descriptors, before.descriptors + 2 * kConnections + 10);
-  EXPECT_TRUE(Eventually([&] { return NoMoreThreads(before, Cost(pair)); }));
+  EXPECT_TRUE(Eventually([&] { return NoMoreThreads(pair, before); }));
   Record("block_bytes", after.blocks - before.blocks);
   // Receives grow by need, four for each and a third more, at both ends, in steps of 8 MiB.
   EXPECT_LE(after.blocks,

@@ -49,8 +49,10 @@ class RdmaEnd {
   RegistrationCache& registrations() { return registrations_; }
   size_t used_bytes() { return rig_.pool().stats().used_bytes; }
   UpgradeCounts counts() const { return record_.counts(); }
-  // Threads that the loops may have made because of user code that ran for long.
+  // Threads that the loops may have made because of user code that ran for long; and each of the
+  // loops one more, for code that ended just then.
   size_t spare_threads() const { return monitor_->counts().taken_over; }
+  size_t loops() const { return drivers_.size(); }
   // For messages of failed tests.
   std::string Log();
 
