@@ -179,6 +179,7 @@ done
 all() {
   rdma_run_suites() {
     local line driver suite
+    [ -z "$changes" ] || echo >>"bin/$changes"
     for line in "${@:2}"; do
       read -r driver suite _ <<<"$line"
       echo "asked $driver $suite"
@@ -193,6 +194,7 @@ all() {
   rdma_run_all bin
 }
 known=$(. "$tools/lib-sh/rdma_vm/suites.sh" && rdma_suites | cut -d' ' -f1,2 | sort)
+changes=
 asked() { sed -n 's/^asked //p' <<<"$output" | sort; }
 fails=rxe/hosts
 suites "" all
@@ -213,6 +215,11 @@ BAZEL_FLAGS="--a --nocache_test_results" suites "" all
 expect "all again, as asked" "$(asked)" "$known"
 suites "" all
 expect "nothing changed" "$status:$(asked)" "0:"
+changes=transport/rdma/device_conformance_test
+BAZEL_FLAGS=--nocache_test_results suites "" all
+changes=
+suites "" all
+expect "what changes while they run was not tested" "$(asked)" "$known"
 fails=siw/nat
 BAZEL_FLAGS=--nocache_test_results suites "" all
 expect "one of the other driver fails" "$status" 1

@@ -100,11 +100,13 @@ rdma_run_suite() {
 # is waiting, so that two processors serve both. What has passed with the same programs is not run.
 rdma_run_all() {
   local bin=$1 driver line suites lines pids=() pid failed=0
+  local -A keys
   for driver in rxe siw; do
     mapfile -t suites < <(rdma_suites | grep "^$driver ")
     lines=()
     for line in "${suites[@]}"; do
-      passed_before "$bin" "$line" || lines+=("$line")
+      keys[$line]=$(verdict_key "$bin" "$line")
+      passed_before "$bin" "$line" "${keys[$line]}" || lines+=("$line")
     done
     [ "${#lines[@]}" -gt 0 ] || continue
     { rdma_run_suites "$bin" "${lines[@]}" | keep_verdicts "$bin" "${lines[@]}"

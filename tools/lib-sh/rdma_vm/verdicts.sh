@@ -19,8 +19,8 @@ _suite_programs() {
   done
 }
 
-# _verdict_key BIN "DRIVER SUITE NETWORK...": of all that its verdict depends on.
-_verdict_key() {
+# verdict_key BIN "DRIVER SUITE NETWORK...": of all that its verdict depends on.
+verdict_key() {
   local bin=$1 suite program room
   read -r _ suite _ <<<"$2"
   room=$(dirname "${BASH_SOURCE[0]}")
@@ -41,17 +41,18 @@ _verdict_file() {
   echo "$1/../rdma_passed/$driver-$suite"
 }
 
-# passed_before BIN LINE: prints the cases of a suite that has passed; fails if it has not.
+# passed_before BIN LINE KEY: prints the cases of a suite that has passed; fails if it has not.
 passed_before() {
   local file
   case " ${BAZEL_FLAGS:-} " in *" --nocache_test_results "*) return 1 ;; esac
   file=$(_verdict_file "$@")
-  [ -e "$file" ] && [ "$(head -n 1 "$file")" = "$(_verdict_key "$@")" ] || return
+  [ -e "$file" ] && [ "$(head -n 1 "$file")" = "$3" ] || return
   sed -e 1d -e 's/ (.*/ (passed before)/' "$file"
 }
 
 # keep_verdicts BIN LINE...: passes on what these suites print, and keeps the verdict of each that
-# comes to its end without a failure.
+# comes to its end without a failure. `keys` has theirs from before they began: what changes
+# meanwhile was not tested.
 keep_verdicts() {
   local bin=$1 line suite name cases=
   shift
@@ -66,7 +67,7 @@ keep_verdicts() {
         *"FAIL rdma/$name/"*) ;;
         *"PASS rdma/$name/"*)
           {
-            _verdict_key "$bin" "$suite"
+            echo "${keys[$suite]}"
             grep "^PASS rdma/$name/" <<<"$cases"
           } >"$(_verdict_file "$bin" "$suite")"
           ;;
