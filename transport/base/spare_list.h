@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -61,9 +62,8 @@ class SpareList {
     for (std::atomic<Own*>& place : own_) {
       Own* const own = place.load(std::memory_order_acquire);
       if (own == nullptr) continue;
-      // Who has it does little with it.
-      while (own->busy.exchange(true, std::memory_order_acquire)) {
-      }
+      // Who has it does little with it, unless the kernel put it to sleep: let it go on.
+      while (own->busy.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
       own->closed = true;
       while (own->count > 0) all.push_back(own->pieces[--own->count]);
       own->busy.store(false, std::memory_order_release);
