@@ -50,10 +50,12 @@ void LoopMonitor::Remove(LoopDriver& driver) {
 
 bool LoopMonitor::Look() {
   bool quiet = true;
+  calm_looks_ = std::min(calm_looks_ + 1, kCalmLooks);
   std::lock_guard<std::mutex> lock(drivers_mutex_);
   for (LoopDriver* const driver : drivers_) {
     const LoopDriver::Seen seen = driver->Look();
     quiet &= seen.what == ClaimLook::Seen::kQuiet;
+    if (seen.what == ClaimLook::Seen::kLong) calm_looks_ = 0;
     if (seen.taken_over) taken_over_.fetch_add(1, std::memory_order_relaxed);
     if (!seen.stalled) continue;
     stalled_.fetch_add(1, std::memory_order_relaxed);
@@ -80,7 +82,7 @@ void LoopMonitor::Run() {
   for (;;) {
     {
       std::unique_lock<std::mutex> lock(mutex_);
-      if (wake_.wait_for(lock, kBound, [this] { return stop_; })) return;
+      if (wake_.wait_for(lock, pause(), [this] { return stop_; })) return;
     }
     if (!Look() && PrepareSleep()) Sleep();
   }

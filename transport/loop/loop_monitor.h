@@ -26,8 +26,11 @@ class LoopDriver;
 // while none has user code: who runs the first piece after that wakes it.
 class LoopMonitor {
  public:
-  // Between two looks.
+  // Between two looks; longer after so many of which none found user code that runs for long, since
+  // a look delays the call that it meets by twice what it takes.
   static constexpr Duration kBound = std::chrono::milliseconds(1);
+  static constexpr Duration kCalmBound = std::chrono::milliseconds(4);
+  static constexpr int kCalmLooks = 64;
   // Of user code that stalls its loop, as no spare thread is left; its name, or "". Told at most
   // each kTellEvery.
   static constexpr Duration kTellEvery = std::chrono::seconds(10);
@@ -64,6 +67,8 @@ class LoopMonitor {
 
   // False: no loop has user code, nor had since the last look.
   bool Look();
+  // Until the next look.
+  Duration pause() const { return calm_looks_ < kCalmLooks ? kBound : kCalmBound; }
   // Agrees to sleep: false if user code has begun. From now on whoever runs some wakes it.
   bool PrepareSleep();
 
@@ -79,6 +84,7 @@ class LoopMonitor {
 
   std::mutex drivers_mutex_;  // held while it looks
   std::vector<LoopDriver*> drivers_;
+  int calm_looks_ = 0;   // since one found user code that ran for long; of who looks
   TimePoint tell_at_{};  // not before
 
   std::mutex mutex_;

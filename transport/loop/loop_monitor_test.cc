@@ -86,6 +86,27 @@ TEST_F(LoopMonitorTest, APieceIsTakenOverOnce) {
   driver_.reset();
 }
 
+TEST_F(LoopMonitorTest, LooksMoreSeldomUntilUserCodeRunsForLongAgain) {
+  Start(1);
+  EXPECT_EQ(monitor_.pause(), LoopMonitor::kBound);
+  for (int i = 0; i < LoopMonitor::kCalmLooks; ++i) {
+    EXPECT_EQ(monitor_.pause(), LoopMonitor::kBound);
+    monitor_.Look();
+  }
+  EXPECT_EQ(monitor_.pause(), LoopMonitor::kCalmBound);
+  TestEvent running;
+  TestEvent release;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  EXPECT_EQ(monitor_.pause(), LoopMonitor::kBound);
+  release.Signal();
+  driver_.reset();
+}
+
 TEST_F(LoopMonitorTest, OutputLeavesBeforeAndAfterTheDriveIsTaken) {
   Start(1);
   TestEvent before_flushed;
