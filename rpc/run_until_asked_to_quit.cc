@@ -20,12 +20,12 @@ namespace {
 
 // What the handler of a signal can reach: it gets no argument of ours. -1: nobody waits.
 std::atomic<int> wake_fd{-1};
-std::atomic<bool> asked{false};
+std::atomic<bool> quit_asked{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
               "signal-safety(7)");
 
 extern "C" void OnQuitSignal(int number) {
-  if (asked.exchange(true)) ::_exit(128 + number);
+  if (quit_asked.exchange(true)) ::_exit(128 + number);
   const int kept = errno;
   const char byte = 0;
   // The pipe is empty, so that there is room.
@@ -68,7 +68,7 @@ absl::Status RunUntilAskedToQuit(Server& server, Duration grace) {
   if (!wake_fd.compare_exchange_strong(nobody, writing.get())) {
     return absl::FailedPreconditionError("RunUntilAskedToQuit is called once at a time");
   }
-  asked = false;
+  quit_asked = false;
   absl::Status stopped;
   {
     const CaughtSignals caught;

@@ -165,9 +165,7 @@ TEST(RoutedCallTest, MaxRetryBoundsTheAttempts) {
   options.max_retry = 2;
   ClusterWorld world(kTwo, options);
   const auto& call = world.Start();
-  int attempts = 0;
   for (int step = 0; step < 20 && call.ends == 0; ++step) {
-    attempts += static_cast<int>(world.Dialled().size());
     world.FailConnects();
     world.Advance(milliseconds(10));
   }

@@ -60,9 +60,9 @@ TEST(HandlerPoolTest, RunsAllFromManyThreadsOnItsOwn) {
   std::atomic<int> runs{0};
   std::atomic<bool> outside{false};
   {
-    const auto pool = Start(4);
     const std::thread::id main = std::this_thread::get_id();
     std::vector<std::thread> submitters;
+    const auto pool = Start(4);
     for (int t = 0; t < 3; ++t) {
       submitters.emplace_back([&] {
         for (int i = 0; i < kEach; ++i) {
@@ -80,9 +80,9 @@ TEST(HandlerPoolTest, RunsAllFromManyThreadsOnItsOwn) {
 }
 
 TEST(HandlerPoolTest, BlockedHandlersHoldUpNobodyWhileAThreadIsLeft) {
-  const auto pool = Start(4);
   TestEvent blocked;
   TestEvent release;
+  const auto pool = Start(4);
   for (int i = 0; i < 3; ++i) {
     Task::Submit(*pool, [&] {
       blocked.Signal();
@@ -101,9 +101,9 @@ TEST(HandlerPoolTest, BlockedHandlersHoldUpNobodyWhileAThreadIsLeft) {
 // They can end only if each has a thread of its own.
 TEST(HandlerPoolTest, AllThreadsWork) {
   constexpr int kThreads = 8;
-  const auto pool = Start(kThreads);
   TestEvent here;
   TestEvent done;
+  const auto pool = Start(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     Task::Submit(*pool, [&] {
       here.Signal();
@@ -126,9 +126,9 @@ TEST(HandlerPoolTest, ATaskIsFoundByAThreadThatWasIdle) {
 TEST(HandlerPoolTest, TheDestructorRunsWhatWaits) {
   std::atomic<int> runs{0};
   {
-    const auto pool = Start(2);
     TestEvent blocked;
     std::atomic<bool> release{false};
+    const auto pool = Start(2);
     for (int i = 0; i < 2; ++i) {
       Task::Submit(*pool, [&] {
         blocked.Signal();
@@ -220,10 +220,10 @@ TEST(HandlerPoolTest, WhatRunsElsewhereTakesAPlace) {
 
 TEST(HandlerPoolTest, WhoWaitsInASynchronousCallLeavesItsPlaceToOthers) {
   constexpr int kSpares = 2;
-  const auto pool = Start(1, kSpares);
   TestEvent waiting;
   TestEvent release;
   TestEvent done;
+  const auto pool = Start(1, kSpares);
   for (int i = 0; i < kSpares; ++i) {
     Task::Submit(*pool, [&] {
       EXPECT_TRUE(BeforeBlocking());
@@ -263,9 +263,9 @@ TEST(HandlerPoolTest, PlacesAreFreeAgainAfterSynchronousCalls) {
 }
 
 TEST(HandlerPoolTest, WithoutSparesWhoWaitsKeepsItsPlace) {
-  const auto pool = Start(1);
   TestEvent waiting;
   TestEvent release;
+  const auto pool = Start(1);
   Task::Submit(*pool, [&] {
     EXPECT_TRUE(BeforeBlocking());
     waiting.Signal();

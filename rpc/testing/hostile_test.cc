@@ -23,6 +23,7 @@
 #include "rpc/testing/raw_peer.h"
 #include "rpc/testing/test_peers.h"
 #include "rpc/wire/pack.h"
+#include "transport/base/sanitizer.h"
 
 namespace farcall {
 namespace {
@@ -30,11 +31,7 @@ namespace {
 constexpr size_t kMiB = size_t{1} << 20;
 // Of this process, for a connection that says nothing, both of its ends; sanitizers take some
 // bytes of their own for each.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr size_t kBytesOfAPeer = 64 << 10;
-#else
-constexpr size_t kBytesOfAPeer = 16 << 10;
-#endif
+constexpr size_t kBytesOfAPeer = kSanitized ? 64 << 10 : 16 << 10;
 
 // A server that loses patience when the test says so, and a healthy client of it.
 class HostileTest : public ::testing::Test {

@@ -15,6 +15,7 @@
 #include "rpc/testing/rdma_pair.h"
 #include "rpc/testing/rdma_peers.h"
 #include "rpc/testing/test_peers.h"
+#include "transport/base/sanitizer.h"
 #include "transport/loop/loop_group.h"
 
 namespace farcall {

@@ -11,13 +11,6 @@
 
 namespace farcall {
 
-// Under a sanitizer everything takes longer, and memory is kept for later.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 // Of this process, as the kernel counts. Linux; 0 where it does not tell.
 inline size_t EntriesOf(const char* directory) {
   std::error_code error;

@@ -11,15 +11,10 @@
 #include "absl/strings/match.h"
 #include "rpc/testing/eventually.h"
 #include "transport/base/check.h"
+#include "transport/base/sanitizer.h"
 
 namespace farcall {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kWaits = true;
-#else
-constexpr bool kWaits = false;
-#endif
 
 // What the other threads have done so far, if all of them sleep; else empty. Two equal answers in
 // a row: none of them ran in between.
@@ -46,7 +41,7 @@ pid_t QuietFork() {
     before = std::move(now);
     return same;
   };
-  Check(!kWaits || Eventually(quiet), "the other threads come to rest");
+  Check(!kAddressSanitizer || Eventually(quiet), "the other threads come to rest");
   return ::fork();
 }
 

@@ -11,6 +11,7 @@
 #include "rpc/testing/process_resources.h"
 #include "rpc/testing/rdma_pair.h"
 #include "rpc/testing/rdma_peers.h"
+#include "transport/base/sanitizer.h"
 
 namespace farcall {
 namespace {

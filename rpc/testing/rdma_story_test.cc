@@ -15,6 +15,7 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
+#include "transport/base/sanitizer.h"
 #include "transport/rdma/testing/fault_run.h"
 
 namespace farcall {
@@ -23,11 +24,7 @@ namespace {
 // Each test takes a share of all positions, so that they can run side by side. Sanitizers make
 // a story ten times slower: there, some positions stand for all.
 constexpr int kShares = 8;
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kApart = 12;
-#else
-constexpr int kApart = 1;
-#endif
+constexpr int kApart = kSanitized ? 12 : 1;
 
 size_t OpenDescriptors() {
   const auto all = std::filesystem::directory_iterator("/proc/self/fd");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "transport/base/check.h"
+#include "transport/base/sanitizer.h"
 #include "transport/buffer/fake_registrar.h"
 #include "transport/buffer/poison.h"
 
@@ -164,7 +165,7 @@ TEST(BlockPoolTest, BytesAreInBoundsWhileReferredToOnly) {
   EXPECT_FALSE(IsPoisoned(data));
   EXPECT_FALSE(IsPoisoned(data + BlockPool::kSmall - 1));
   block = BlockRef();
-  EXPECT_EQ(IsPoisoned(data), kPoisons);
+  EXPECT_EQ(IsPoisoned(data), kAddressSanitizer);
 }
 
 TEST(BlockPoolTest, RegistersEachRegionAndGivesItsKeysToTheBlocks) {

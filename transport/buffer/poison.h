@@ -10,16 +10,9 @@
 
 #include <cstddef>
 
-namespace farcall {
+#include "transport/base/sanitizer.h"
 
-// gcc tells by a macro, clang by a feature.
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kPoisons = true;
-#elif defined(__has_feature)
-inline constexpr bool kPoisons = __has_feature(address_sanitizer);
-#else
-inline constexpr bool kPoisons = false;
-#endif
+namespace farcall {
 
 inline void PoisonBytes([[maybe_unused]] const std::byte* data, [[maybe_unused]] size_t bytes) {
   ASAN_POISON_MEMORY_REGION(data, bytes);
@@ -29,9 +22,9 @@ inline void UnpoisonBytes([[maybe_unused]] const std::byte* data, [[maybe_unused
   ASAN_UNPOISON_MEMORY_REGION(data, bytes);
 }
 
-// Whether a use of `*data` would be reported. False where kPoisons is false.
+// Whether a use of `*data` would be reported. False where kAddressSanitizer is false.
 inline bool IsPoisoned([[maybe_unused]] const std::byte* data) {
-  if constexpr (kPoisons) return __asan_address_is_poisoned(data) != 0;
+  if constexpr (kAddressSanitizer) return __asan_address_is_poisoned(data) != 0;
   return false;
 }
 

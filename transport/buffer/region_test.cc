@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "transport/base/sanitizer.h"
 #include "transport/buffer/fake_registrar.h"
 #include "transport/buffer/poison.h"
 
@@ -67,8 +68,8 @@ TEST_F(RegionTest, IsWritableWithHugePagesAskedFor) {
 
 TEST_F(RegionTest, BytesOfFreshBlocksAreOutOfBounds) {
   const auto region = Map(false);
-  EXPECT_EQ(IsPoisoned(region->first_block().data), kPoisons);
-  EXPECT_EQ(IsPoisoned(region->last_block().data + kBlock - 1), kPoisons);
+  EXPECT_EQ(IsPoisoned(region->first_block().data), kAddressSanitizer);
+  EXPECT_EQ(IsPoisoned(region->last_block().data + kBlock - 1), kAddressSanitizer);
 }
 
 TEST_F(RegionTest, IsRegisteredWholeAsLongAsItLives) {

@@ -16,8 +16,8 @@ class LifelineWatchTest : public ::testing::Test {
   static TimePoint At(int ms) { return TimePoint(milliseconds(ms)); }
 
   // PINGs every 100 ms, idle after 1 s, dead after 10 s, stuck after 300 ms.
-  const StreamLimits limits_;
-  const LifelineWatch::Work nothing_;
+  const StreamLimits limits_{};
+  const LifelineWatch::Work nothing_{};
   const LifelineWatch::Work waits_{.unacknowledged_since = std::nullopt, .expects_answer = true};
   const LifelineWatch::Work sends_{.unacknowledged_since = At(50), .expects_answer = false};
   LifelineWatch watch_{limits_, At(0)};

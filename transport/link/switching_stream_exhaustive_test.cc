@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "transport/base/sanitizer.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/link/testing/stream_side.h"
 #include "transport/link/testing/stream_wire.h"
@@ -224,13 +225,7 @@ class Explorer {
   uint64_t runs_ = 0;
 };
 
-constexpr int DepthHere(int depth) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  return depth - 1;
-#else
-  return depth;
-#endif
-}
+constexpr int DepthHere(int depth) { return kSanitized ? depth - 1 : depth; }
 
 void ExpectAllGood(std::vector<Step> begin, int depth) {
   const auto pool = BlockPool::Create({});

@@ -16,10 +16,10 @@ namespace farcall {
 namespace {
 
 TEST(BlockingThreadsTest, OneRunsAllAfterEachOtherInOrder) {
-  const std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(1);
   std::vector<int> order;
   std::thread::id thread;
   TestEvent done;
+  const std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(1);
   for (int i = 0; i < 100; ++i) {
     EXPECT_TRUE(threads->Post([&order, i] { order.push_back(i); }));
   }
@@ -34,18 +34,18 @@ TEST(BlockingThreadsTest, OneRunsAllAfterEachOtherInOrder) {
 }
 
 TEST(BlockingThreadsTest, ATaskMayPostAnother) {
-  const std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(1);
   TestEvent done;
+  const std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(1);
   EXPECT_TRUE(threads->Post([&] { EXPECT_TRUE(threads->Post([&] { done.Signal(); })); }));
   EXPECT_TRUE(done.Wait());
 }
 
 TEST(BlockingThreadsTest, ATaskIsDestroyedOnceItHasRun) {
-  const std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(1);
   auto owned = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = owned;
   TestEvent done;
   bool gone = false;
+  const std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(1);
   EXPECT_TRUE(threads->Post([owned = std::move(owned)] {}));
   EXPECT_TRUE(threads->Post([&] {
     gone = watch.expired();
@@ -56,12 +56,12 @@ TEST(BlockingThreadsTest, ATaskIsDestroyedOnceItHasRun) {
 }
 
 TEST(BlockingThreadsTest, StoppingWaitsForTheTaskThatRunsAndDropsTheOthers) {
-  std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(1);
   TestEvent running;
   std::atomic<bool> finished{false};
   auto owned = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = owned;
   std::atomic<bool> release{false};
+  std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(1);
   EXPECT_TRUE(threads->Post([&] {
     running.Signal();
     while (!release) std::this_thread::yield();
@@ -79,9 +79,9 @@ TEST(BlockingThreadsTest, StoppingWaitsForTheTaskThatRunsAndDropsTheOthers) {
 }
 
 TEST(BlockingThreadsTest, ATaskThatBlocksHoldsUpNoOtherWhileThereAreThreads) {
-  const std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(3);
   TestEvent running;
   TestEvent release;
+  const std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(3);
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(threads->Post([&] {
       running.Signal();
@@ -104,9 +104,9 @@ TEST(BlockingThreadsTest, ATaskThatBlocksHoldsUpNoOtherWhileThereAreThreads) {
 }
 
 TEST(BlockingThreadsTest, RefusesMoreThanItsLimit) {
-  const std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(1);
   TestEvent running;
   TestEvent release;
+  const std::unique_ptr<BlockingThreads> threads = *BlockingThreads::Start(1);
   EXPECT_TRUE(threads->Post([&] {
     running.Signal();
     EXPECT_TRUE(release.Wait());

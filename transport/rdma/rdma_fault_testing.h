@@ -9,18 +9,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "transport/base/sanitizer.h"
 #include "transport/rdma/testing/fault_run.h"
 
 namespace farcall {
 
 // Sanitizers make a run ten times slower: there, every so many positions stand for all.
-constexpr int PositionsApart() {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  return 7;
-#else
-  return 1;
-#endif
-}
+constexpr int PositionsApart() { return kSanitized ? 7 : 1; }
 
 // The same for runs that differ by their seed.
 constexpr uint64_t RunsHere(uint64_t runs) { return runs / PositionsApart(); }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/functional/function_ref.h"
+#include "transport/base/sanitizer.h"
 #include "transport/testing/conformance_harness.h"
 #include "transport/testing/sim_network.h"
 #include "transport/testing/sim_transport.h"
@@ -23,9 +24,7 @@ namespace farcall {
 // time (CONTRIBUTING.md).
 inline uint64_t SeedsHere(uint64_t enough) {
   const char* const factor = std::getenv("FARCALL_SEEDS");
-#if defined(__SANITIZE_THREAD__)
-  enough = std::max<uint64_t>(enough / 4, 1);
-#endif
+  if (kThreadSanitizer) enough = std::max<uint64_t>(enough / 4, 1);
   return factor == nullptr ? enough : enough * std::stoull(factor);
 }
 

@@ -47,7 +47,7 @@ class Storm {
         harness_.loops(), harness_.FreeAddress(), ListenOptions(),
         [this](EventLoop& loop, std::unique_ptr<Connection> connection) {
           servers_.push_back(std::make_unique<TestPeer>(harness_, "server", 2, 1));
-          servers_.back()->on_read = [this](TestPeer& server) { Answer(server); };
+          servers_.back()->on_read = [](TestPeer& server) { Answer(server); };
           servers_.back()->Adopt(loop, std::move(connection));
         });
     EXPECT_TRUE(listener.ok());

@@ -23,7 +23,6 @@ namespace {
 using Outcome = TlsEngine::Outcome;
 
 constexpr uint8_t kAfterHandshake = 254;
-constexpr uint8_t kAsRecord = 255;
 
 EnginePair NewPair() {
   static TestCa* const ca = new TestCa;
@@ -73,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     farcall::Begin(pair, size_t{4} * data[0], bytes);
   } else if (data[0] == farcall::kAfterHandshake) {
     farcall::GoOn(pair, bytes);
-  } else {
+  } else {  // as a record
     std::string record = {23, 3, 3, static_cast<char>(bytes.size() >> 8),
                           static_cast<char>(bytes.size() & 0xff)};
     record.append(bytes.data(), bytes.size());

@@ -269,7 +269,7 @@ void Sim::CheckProgress() {
 
 std::string Sim::Run(StreamSimStats& stats) {
   constexpr uint64_t kMostSteps = 100000;
-  const auto over = [this](const auto& side) { return side->frozen() || side->end(); };
+  const auto over = [](const auto& side) { return side->frozen() || side->end(); };
   while (world_.failure.empty() && !std::all_of(sides_.begin(), sides_.end(), over)) {
     if (++steps_ > kMostSteps || world_.now > limit_) {
       Fail("it does not come to an end");

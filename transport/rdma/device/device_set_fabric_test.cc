@@ -56,8 +56,8 @@ class DeviceSetFabricTest : public ::testing::Test {
   const std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
   RdmaRegistrar registrar_;
   std::unique_ptr<BlockPool> pool_;
-  const RdmaOptions options_;
-  const EpisodeLog::Sink log_;
+  const RdmaOptions options_{};
+  const EpisodeLog::Sink log_{};
   std::optional<DeviceSet> set_;
   EventChannel channel_;
 };

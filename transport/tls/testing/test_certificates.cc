@@ -18,14 +18,13 @@ namespace {
 constexpr long kDay = 24 * 60 * 60;
 
 UniqueKey NewKey() {
-  UniqueKey key(EVP_EC_gen("P-256"));
+  UniqueKey key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
   Check(key != nullptr, "OpenSSL makes a key");
   return key;
 }
 
 void Extend(X509& certificate, X509& issuer, int kind, const std::string& value) {
-  X509V3_CTX context;
-  X509V3_set_ctx_nodb(&context);
+  X509V3_CTX context{};
   X509V3_set_ctx(&context, &issuer, &certificate, nullptr, nullptr, 0);
   X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str());
   Check(extension != nullptr && X509_add_ext(&certificate, extension, -1) == 1,
