@@ -10,10 +10,9 @@ Each takes its files from the folder by their names, so a new file needs no line
     x_fuzz.cc         a fuzz_test of its own (//tools/fuzz)
 
 Reading the headers of Abseil, protobuf and GoogleTest takes longer than compiling what our small
-files say. With --config=joined, which all configurations have but the default and clang's, several
-sources of a target are compiled as one file. So a library's sources do not use each other's names
-in unnamed namespaces; each test has a namespace of its own. Who forgets to include a header is
-found by clang, which compiles each file of the libraries alone, or in tests by the default.
+files say, so several sources of a target are compiled as one file. Therefore a library's sources do
+not use each other's names in unnamed namespaces; each test has a namespace of its own. Who forgets
+to include a header is found by --config=alone.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
@@ -69,7 +68,7 @@ _join = rule(
 )
 
 def _joined(name, srcs, tests = False):
-    """The sources, or in joined configurations a few files that have them all."""
+    """A few files that have all sources; or these, with --config=alone."""
     if len(srcs) < 2:
         return srcs
     _join(
@@ -81,8 +80,8 @@ def _joined(name, srcs, tests = False):
         visibility = ["//visibility:private"],
     )
     return select({
-        "//tools/rooms:joined": [":%s_joined" % name],
-        "//conditions:default": srcs,
+        "//tools/rooms:alone": srcs,
+        "//conditions:default": [":%s_joined" % name],
     })
 
 def _library(name, srcs, hdrs, apart, generated = [], **kwargs):
