@@ -61,6 +61,14 @@ class PainsTest(unittest.TestCase):
                 self.assertRegex(suites, r"(?m)^%s %s " % (driver, suite))
 
 
+class CommandsTest(unittest.TestCase):
+    def test_tools_farcall_is_a_folder_and_the_program_is_farcall(self):
+        for page in ("README.md", "CHANGELOG.md", *sorted(os.listdir(os.path.join(ROOT, "docs")))):
+            if page.endswith(".md"):
+                text = read(page if page[0].isupper() else "docs/" + page)
+                self.assertNotRegex(text, r"tools/farcall [a-z]", page)
+
+
 class OperationsTest(unittest.TestCase):
     PAGE = read("docs/operations.md")
 
