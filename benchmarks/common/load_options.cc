@@ -44,6 +44,9 @@ absl::Status LoadOptions::Validate() const {
   status.Update(Between("seconds", seconds, 0.001, 86400.0));
   status.Update(Between("warmup", warmup, 0.0, 3600.0));
   status.Update(KnownPolling(polling));
+  if (synchronous && rate > 0) {
+    status.Update(absl::InvalidArgumentError("--synchronous goes without --rate"));
+  }
   return status;
 }
 

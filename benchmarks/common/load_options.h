@@ -26,6 +26,7 @@ struct LoadOptions {
   double warmup = 0.2;    // before that, not measured; 0 to an hour
   std::string polling = "adaptive";  // event, adaptive or busy
   bool use_rdma = false;
+  bool synchronous = false;  // each call under way is a thread that waits for it; no open loop
   // Where the report goes as JSON: a file, "-" for standard output, or empty for none.
   std::string json;
 

@@ -25,7 +25,6 @@
 
 ABSL_FLAG(bool, inproc, false, "server and client in this process, over loopback");
 ABSL_FLAG(bool, put, false, "attachments are not sent back");
-ABSL_FLAG(bool, synchronous, false, "client: each call under way is a thread that waits for it");
 ABSL_FLAG(
     int, handler_threads, farcall::ServerOptions().handler_threads,
     "server: threads for slow handlers; 0: none, all stay on the loops; -1: the library's own");
@@ -42,10 +41,6 @@ std::shared_ptr<const ServerTlsOptions> ServerTls() {
   tls->files.certificate = absl::GetFlag(FLAGS_tls_certificate);
   tls->files.private_key = absl::GetFlag(FLAGS_tls_private_key);
   return tls;
-}
-
-EchoStyle Style() {
-  return {.put = absl::GetFlag(FLAGS_put), .synchronous = absl::GetFlag(FLAGS_synchronous)};
 }
 
 absl::Status StartServer(farcall::Server& server, EchoService& service, Runtime& runtime,
@@ -84,7 +79,7 @@ absl::Status Inproc(LoadOptions options) {
   absl::Status status = StartServer(server, service, **runtime, "127.0.0.1:0", options.use_rdma);
   if (!status.ok()) return status;
   options.server = server.listen_address().ToString();
-  status = RunEchoClient(options, Style());
+  status = RunEchoClient(options, absl::GetFlag(FLAGS_put));
   server.Stop(std::chrono::seconds(2)).IgnoreError();
   return status;
 }
@@ -100,7 +95,7 @@ absl::Status Main() {
   }
   if (!server.listen.empty()) return Serve(server);
   if (absl::GetFlag(FLAGS_inproc)) return Inproc(load);
-  return RunEchoClient(load, Style());
+  return RunEchoClient(load, absl::GetFlag(FLAGS_put));
 }
 
 }  // namespace

@@ -113,10 +113,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int threads, const std::str
   return Runtime::Create(options);
 }
 
-absl::Status RunEchoClient(const LoadOptions& options, const EchoStyle& style) {
-  if (style.synchronous && options.rate > 0) {
-    return absl::InvalidArgumentError("--synchronous goes without --rate");
-  }
+absl::Status RunEchoClient(const LoadOptions& options, bool put) {
   if (absl::Status status = options.Validate(); !status.ok()) return status;
   const auto runtime = MakeRuntime(options.threads, options.polling);
   if (!runtime.ok()) return runtime.status();
@@ -138,7 +135,7 @@ absl::Status RunEchoClient(const LoadOptions& options, const EchoStyle& style) {
   const LoadWindow window = LoadWindow::From(std::chrono::steady_clock::now(), options);
   std::vector<std::unique_ptr<EchoLoad>> loads;
   for (const std::unique_ptr<Channel>& channel : channels) {
-    loads.push_back(std::make_unique<EchoLoad>(*channel, options, window, attachment, style));
+    loads.push_back(std::make_unique<EchoLoad>(*channel, options, window, attachment, put));
     if (options.rate == 0) loads.back()->Start();
   }
   std::thread pacer;
@@ -157,7 +154,7 @@ absl::Status RunEchoClient(const LoadOptions& options, const EchoStyle& style) {
   }
 
   LoadReport report = LoadReport::From(options, seen);
-  report.system = style.synchronous ? "farcall synchronous" : "farcall";
+  report.system = options.synchronous ? "farcall synchronous" : "farcall";
   report.transport = facts.transport;
   report.why_not_rdma = facts.why_not_rdma;
   if (cpu.ok()) cpu->WriteTo(report);

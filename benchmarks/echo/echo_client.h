@@ -19,7 +19,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int threads, const std::str
 
 // Puts the load on, and prints the report. Fails when no call succeeded or some failed.
 // With options.use_rdma the load waits until RDMA is set up, or known not to be had.
-absl::Status RunEchoClient(const LoadOptions& options, const EchoStyle& style);
+absl::Status RunEchoClient(const LoadOptions& options, bool put);
 
 }  // namespace farcall::bench
 

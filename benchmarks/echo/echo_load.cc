@@ -36,15 +36,14 @@ class EchoLoad::Call final : public google::protobuf::Closure {
 };
 
 EchoLoad::EchoLoad(Channel& channel, const LoadOptions& options, const LoadWindow& window,
-                   const Buffer& attachment, const EchoStyle& style)
+                   const Buffer& attachment, bool put)
     : stub_(&channel),
       options_(options),
       attachment_(attachment),
-      echoed_(style.put ? 0 : options.attachment),
-      synchronous_(style.synchronous),
+      echoed_(put ? 0 : options.attachment),
       recorder_(window) {
   for (int i = 0; i < options.in_flight; ++i) {
-    calls_.push_back(std::make_unique<Call>(*this, options.payload, style.put));
+    calls_.push_back(std::make_unique<Call>(*this, options.payload, put));
     free_.push_back(calls_.back().get());
   }
 }
@@ -58,7 +57,7 @@ void EchoLoad::Start() {
     calls.swap(free_);
   }
   for (Call* const call : calls) {
-    if (synchronous_) {
+    if (options_.synchronous) {
       callers_.emplace_back([this, call] { CallUntilOver(*call); });
     } else {
       Begin(*call, Now());
@@ -92,7 +91,8 @@ void EchoLoad::Begin(Call& call, SteadyTime intended) {
   call.controller.Reset();
   call.response.Clear();
   if (!attachment_.empty()) call.controller.request_attachment() = attachment_.Share();
-  stub_.Call(&call.controller, &call.request, &call.response, synchronous_ ? nullptr : &call);
+  stub_.Call(&call.controller, &call.request, &call.response,
+             options_.synchronous ? nullptr : &call);
 }
 
 void EchoLoad::OnEnd(Call& call) {

@@ -20,19 +20,13 @@
 
 namespace farcall::bench {
 
-// How the calls of an EchoLoad are made.
-struct EchoStyle {
-  bool put = false;          // the attachment is not sent back
-  bool synchronous = false;  // each of those under way on a thread of its own; no open loop
-};
-
 // The calls of one connection: a fixed number under way (closed loop), or started at
 // fixed times by Pace (open loop). A call's closure starts the next one.
 class EchoLoad {
  public:
-  // `channel` outlives the load. `attachment`: sent with each call, shared.
+  // `channel` outlives the load. `attachment`: sent with each call, shared; `put`: not sent back.
   EchoLoad(Channel& channel, const LoadOptions& options, const LoadWindow& window,
-           const Buffer& attachment, const EchoStyle& style);
+           const Buffer& attachment, bool put);
   EchoLoad(const EchoLoad&) = delete;
   EchoLoad& operator=(const EchoLoad&) = delete;
   ~EchoLoad();
@@ -59,7 +53,6 @@ class EchoLoad {
   const LoadOptions& options_;
   const Buffer& attachment_;
   const size_t echoed_;  // bytes attached to each answer
-  const bool synchronous_;
   std::vector<std::unique_ptr<Call>> calls_;
   std::vector<std::thread> callers_;
 

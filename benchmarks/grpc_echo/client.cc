@@ -87,6 +87,43 @@ void Pace(std::list<CallSlots>& connections, const LoadWindow& window) {
   }
 }
 
+// One call after the other, each waited for, until the window is over or one fails.
+void CallUntilOver(GrpcEcho::Stub& stub, const GrpcEchoMessage& request, LoadRecorder& recorder) {
+  GrpcEchoMessage response;
+  for (LoadWindow::Time start = Clock::now(); !recorder.window().Over(start);) {
+    grpc::ClientContext context;
+    context.set_deadline(In10Seconds());
+    const grpc::Status status = stub.Echo(&context, request, &response);
+    const LoadWindow::Time end = Clock::now();
+    if (!status.ok()) return recorder.Failed(status.error_message());
+    recorder.Succeeded(start, end);
+    start = end;
+  }
+}
+
+// The calls of a channel, each of those under way on a thread of its own.
+class SynchronousCalls {
+ public:
+  SynchronousCalls(const std::shared_ptr<grpc::Channel>& channel, const GrpcEchoMessage& request,
+                   int in_flight, const LoadWindow& window)
+      : stub_(GrpcEcho::NewStub(channel)) {
+    for (int i = 0; i < in_flight; ++i) recorders_.emplace_back(window);
+    for (LoadRecorder& recorder : recorders_) {
+      callers_.emplace_back([&] { CallUntilOver(*stub_, request, recorder); });
+    }
+  }
+  // Waits for the last calls. Once.
+  void MergeInto(LoadRecorder& all) {
+    for (std::thread& caller : callers_) caller.join();
+    for (const LoadRecorder& recorder : recorders_) all.Merge(recorder);
+  }
+
+ private:
+  const std::unique_ptr<GrpcEcho::Stub> stub_;
+  std::list<LoadRecorder> recorders_;
+  std::vector<std::thread> callers_;
+};
+
 GrpcEchoMessage RequestOf(const LoadOptions& options) {
   GrpcEchoMessage request;
   request.set_message(std::string(options.payload, 'x'));
@@ -107,8 +144,13 @@ absl::StatusOr<LoadReport> RunGrpcLoad(const LoadOptions& options) {
   const GrpcEchoMessage request = RequestOf(options);
   const LoadWindow window = LoadWindow::From(Clock::now(), options);
   std::list<CallSlots> connections;
+  std::list<SynchronousCalls> synchronous;
   int number = 0;
   for (const std::shared_ptr<grpc::Channel>& channel : *channels) {
+    if (options.synchronous) {
+      synchronous.emplace_back(channel, request, options.in_flight, window);
+      continue;
+    }
     std::optional<OpenLoopSchedule> schedule;
     if (options.rate > 0) {
       schedule.emplace(window.start, options.rate, number++, options.connections);
@@ -128,10 +170,11 @@ absl::StatusOr<LoadReport> RunGrpcLoad(const LoadOptions& options) {
     connection.Drain();
     all.Merge(connection.recorder());
   }
+  for (SynchronousCalls& calls : synchronous) calls.MergeInto(all);
   if (!cpu.ok()) return cpu.status();
 
   LoadReport report = LoadReport::From(options, all);
-  report.system = "grpc";
+  report.system = options.synchronous ? "grpc synchronous" : "grpc";
   report.transport = "tcp";
   report.polling = "event";
   if (options.use_rdma) report.why_not_rdma = "gRPC has none";

@@ -42,7 +42,7 @@ absl::Status PutLoad() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "Echo on gRPC's callback API.\n"
+      "Echo on gRPC's callback API, the client with --synchronous on the synchronous one.\n"
       "  server: grpc_echo --listen 127.0.0.1:0\n"
       "  client: grpc_echo --server ADDR [--payload N] [--attachment N] [--in_flight N] ...\n"
       "gRPC chooses its threads and polls by events: --threads and --polling do not count.");

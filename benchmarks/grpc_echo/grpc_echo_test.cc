@@ -50,7 +50,7 @@ class GrpcEchoTest : public testing::Test {
     EXPECT_EQ(report->errors, 0U) << report->first_error;
     EXPECT_GT(report->calls, 0U);
     EXPECT_GT(report->latency.p50_us, 0);
-    EXPECT_EQ(report->system, "grpc");
+    EXPECT_EQ(report->system, options.synchronous ? "grpc synchronous" : "grpc");
     EXPECT_EQ(report->transport, "tcp");
     EXPECT_EQ(report->polling, "event");
   }
@@ -80,6 +80,16 @@ TEST_F(GrpcEchoTest, LargeMessagesPass) {
   options.attachment = size_t{5} << 20;
   options.seconds = 0.5;
   ExpectCallsSucceed(options);
+}
+
+TEST_F(GrpcEchoTest, ThreadsThatWaitMakeCallsToo) {
+  LoadOptions options = Load();
+  options.in_flight = 3;
+  options.connections = 2;
+  options.synchronous = true;
+  ExpectCallsSucceed(options);
+  options.rate = 100;
+  EXPECT_EQ(RunGrpcLoad(options).status().message(), "--synchronous goes without --rate");
 }
 
 TEST_F(GrpcEchoTest, AnOpenLoopMakesNoMoreCallsThanAskedFor) {

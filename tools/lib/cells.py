@@ -6,7 +6,7 @@ import re
 
 from units import bytes_text, parse_size
 
-_CELL = re.compile(r"([^x+]+)(?:\+([^x+]+))?x(\d+)")
+_CELL = re.compile(r"([^x+]+)(?:\+([^x+]+))?x(\d+)(s?)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,17 +16,20 @@ class Cell:
     payload: int
     attachment: int
     in_flight: int
+    synchronous: bool = False  # each is a thread that waits for it
 
     @classmethod
     def parse(cls, text):
-        """32x64: 32 B with 64 in flight. 32+4Kx64: the same with 4 KiB attached."""
+        """32x64: 32 B with 64 in flight. 32+4Kx64: the same with 4 KiB attached. 32x16s: 16 threads
+        that make synchronous calls."""
         match = _CELL.fullmatch(text.strip())
         if not match:
             raise ValueError(
                 '"%s" is no cell; write it like 32x64, or 32+4Kx64 with an attachment' % text
             )
-        payload, attachment, in_flight = match.groups()
-        cell = cls(parse_size(payload), parse_size(attachment or "0"), int(in_flight))
+        payload, attachment, in_flight, synchronous = match.groups()
+        sizes = parse_size(payload), parse_size(attachment or "0")
+        cell = cls(*sizes, int(in_flight), bool(synchronous))
         if not 1 <= cell.in_flight <= 65536:
             raise ValueError('"%s": calls in flight must be from 1 to 65536' % text)
         return cell
@@ -35,8 +38,11 @@ class Cell:
         text = bytes_text(self.payload)
         return text + " + " + bytes_text(self.attachment) if self.attachment else text
 
+    def in_flight_text(self):
+        return "%d%s" % (self.in_flight, " sync" if self.synchronous else "")
+
     def __str__(self):
-        return "%s x %d" % (self.size_text(), self.in_flight)
+        return "%s x %s" % (self.size_text(), self.in_flight_text())
 
 
 def parse_cells(text):

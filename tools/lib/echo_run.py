@@ -61,6 +61,9 @@ def client_command(setting, variant, cell, address):
     ]
     if variant.system == "farcall" and setting.use_rdma:
         command.append("--use_rdma")
+    # Bare sockets always wait, or spin.
+    if variant.system != "raw" and cell.synchronous:
+        command.append("--synchronous")
     return pinned(command, setting.client_cores)
 
 

@@ -104,7 +104,7 @@ def run(options, setting):
                     print("\n%s\n" % last)
                     print("\n".join(table.head()))
                 numbers = (number(report[key]) for key in MEASURED)
-                print(table.add(cell.size_text(), str(cell.in_flight), *numbers), flush=True)
+                print(table.add(cell.size_text(), cell.in_flight_text(), *numbers), flush=True)
                 yield report
     finally:
         progress.clear()

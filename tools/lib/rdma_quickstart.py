@@ -93,7 +93,7 @@ class Rows:
         numbers = [
             "-" if one in failed else number(one[key]) for key, _ in SHOWN for one in pair
         ]
-        row = self._table.add(cell.size_text(), marks + str(cell.in_flight), *numbers)
+        row = self._table.add(cell.size_text(), marks + cell.in_flight_text(), *numbers)
         print(row, flush=True)
 
     def _tell_carrier(self, asked):

@@ -75,11 +75,13 @@ class CellsTest(unittest.TestCase):
         self.assertEqual(Cell.parse("32x64"), Cell(32, 0, 64))
         self.assertEqual(Cell.parse("32+4Kx64"), Cell(32, 4096, 64))
         self.assertEqual(Cell.parse("1Mx8"), Cell(1 << 20, 0, 8))
+        self.assertEqual(Cell.parse("32x16s"), Cell(32, 0, 16, synchronous=True))
         self.assertEqual(Cell.parse("0+4KiBx1"), Cell(0, 4096, 1))
 
     def test_cells_tell_what_they_are(self):
         self.assertEqual(str(Cell(32, 4096, 64)), "32 B + 4 KiB x 64")
         self.assertEqual(str(Cell(65536, 0, 8)), "64 KiB x 8")
+        self.assertEqual(str(Cell(32, 0, 16, True)), "32 B x 16 sync")
 
     def test_what_is_no_cell_is_named(self):
         for text in ("32", "x1", "32x", "32x0", "32x65537", "ax1", "32+x1", "32x1x1"):

@@ -114,11 +114,9 @@ class BenchTest(ScriptTest):
     def test_defaults_are_those_of_the_comparison(self):
         options = bench.parse([])
         self.assertEqual(options.rounds, 5)
-        loads = [(cell.payload + cell.attachment, cell.in_flight) for cell in options.cells]
-        self.assertEqual(
-            loads,
-            [(32, 1), (32, 32), (32, 64), (32, 128), (4128, 64), (65536, 8), (1 << 20, 8)],
-        )
+        loads = ["32 B x 1 sync", "32 B x 16 sync", "32 B x 1", "32 B x 32", "32 B x 128"]
+        loads += ["4 KiB x 64", "64 KiB x 8", "1 MiB x 8"]
+        self.assertEqual([str(cell) for cell in options.cells], loads)
         systems = {variant.system for variant in options.variants}
         self.assertEqual(systems, {"farcall", "grpc", "raw"})
 
@@ -146,6 +144,7 @@ class QuickstartTest(ScriptTest):
         self.assertEqual(code, 0, err)
         self.assertEqual(out.count("tcp carries the calls; rdma was asked for: not built in"), 1)
         self.assertEqual(len(re.findall(r"^(32 B|1 MiB) .* 400,000 ", out, re.MULTILINE)), 2)
+        self.assertGreater(out.index("next: "), out.rindex("400,000"))
 
     def test_json_and_plot_are_written_and_named(self):
         files = ("--json", self.path("q.json"), "--plot", self.path("q.svg"))

@@ -125,6 +125,7 @@ def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, thre
     client += ["--in_flight=%d" % cell.in_flight, "--connections=%d" % connections]
     client += ["--seconds=%g" % seconds, "--warmup=%g" % warmup]
     client += ["--put"] if put else []
+    client += ["--synchronous"] if cell.synchronous else []
     server = [program, "--listen=%s:0" % SERVER_ADDRESS, "--exit_with_stdin", *both]
     name = "farcall over %s (%s%s)" % ("rdma" if rdma else "tcp", "put of " * put, cell)
     # To connect, to set RDMA up and to end; all is slower there.
