@@ -47,7 +47,8 @@ class ClientCommands {
   std::string Calls(const std::vector<std::string>& words);
   std::string Load(const std::vector<std::string>& words);
   std::string Await(const std::vector<std::string>& words);
-  State Look();
+  // By a call on each of these connections, one after the other.
+  State Look(size_t first, size_t end);
 
   const std::string server_;
   const ChannelOptions options_;
