@@ -9,10 +9,11 @@ import signal
 import sys
 import time
 
+import stopped
 import suite
 from guest import A, B, begin, finish, run
 from peers import PORT, Client, Server
-from traffic import FIRST, SIZES, Held, Traffic, mended_by
+from traffic import BACK, FIRST, SIZES, Held, Traffic, mended_by
 
 # What the kernel's removal of a device may wait for a process: a second, as the design says, on
 # a machine that is as many times faster than this emulated one, which others may slow down.
@@ -180,7 +181,7 @@ def the_only_device_is_removed():
                 client.wait_for("tcp", 30)
                 client.wait_for_calls(10)
                 client.stop_load()
-            client.wait_for("rdma", 90)
+            client.wait_for("rdma", BACK)
             client.calls(4, 100000, 2)
             held.settles(name)
         stats = server.check()
@@ -258,6 +259,7 @@ def the_netdev_is_deleted():
 
 
 CASES = (
+    *stopped.CASES,
     the_port_goes_down_and_up,
     queue_pairs_break,
     packets_of_rdma_are_lost,

@@ -23,6 +23,7 @@ import reasons
 import removal
 import services
 import store
+import stopped
 import stuck
 import suite
 import tokens
@@ -93,14 +94,15 @@ class CaseTest(unittest.TestCase):
         names = [case.__name__ for case in hosts.CASES]
         self.assertEqual(len(set(names)), len(names))
         modules = (breakage, calls, doctor, drivers, nat, priorities, reasons, removal, services)
-        for module in (*modules, ports, tokens):
+        for module in (*modules, ports, stopped, tokens):
             names = [case.__name__ for case in module.CASES]
             self.assertEqual(len(set(names)), len(names))
+            own = {case.__name__ for case in module.CASES if case.__module__ == module.__name__}
             public = {
                 name for name, value in vars(module).items()
                 if callable(value) and value.__module__ == module.__name__ and name[0] != "_"
             }  # fmt: skip
-            self.assertEqual(public, set(names), module.__name__)
+            self.assertEqual(public, own, module.__name__)
 
 
 class SeenTest(unittest.TestCase):
@@ -237,10 +239,12 @@ class ListTest(unittest.TestCase):
             listed = re.findall(r"^(?:rxe|siw) (\w+) --", text.read(), re.MULTILINE)
         library = {"counters", "guest", "peers", "pods", "stuck", "suite", "traffic"}
         in_hosts = {"calls", "ports", "reasons", "store", "tokens"}
+        in_breakage = {"stopped"}
         there = {name[:-3] for name in os.listdir(HERE) if name.endswith(".py")}
-        self.assertEqual(set(listed), there - library - in_hosts - {"suite_test"})
+        self.assertEqual(set(listed), there - library - in_hosts - in_breakage - {"suite_test"})
         for module in (calls, ports, reasons, store, tokens):
             self.assertLessEqual(set(module.CASES), set(hosts.CASES))
+        self.assertLessEqual(set(stopped.CASES), set(breakage.CASES))
 
 
 if __name__ == "__main__":
