@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A channel that begins while one of the hosts has no RDMA: its plain connection is replaced when
-// there is, under the calls. In virtual time.
+// A channel that loses RDMA, or begins while one of the hosts has none: it comes to it when there
+// is, under the calls. In virtual time, with the pauses of a program.
 
 #include <chrono>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "rpc/testing/stepped_rdma.h"
 #include "rpc/testing/test_call.h"
 #include "transport/rdma/testing/fault_run.h"
+#include "transport/testing/temp_dir.h"
 
 namespace farcall {
 namespace {
@@ -21,10 +24,22 @@ using std::chrono::seconds;
 
 constexpr char kAddress[] = "10.0.0.1:80";
 constexpr Duration kSoon = seconds(20);
+// After what was lost is there again.
+constexpr Duration kBack = seconds(3);
 
 class RdmaRelinkTest : public testing::TestWithParam<ConnectionType> {
  protected:
-  RdmaRelinkTest() : hosts_(SmallRdma) {}
+  RdmaRelinkTest()
+      : hosts_(
+            [this](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+              SmallRdma(fabric, rig);
+              rig.view.sys_class = sys_class_.path();
+            },
+            UpgradeOptions()) {
+    for (const char* device : {"fakeA", "fakeB"}) {
+      std::filesystem::create_directories(Shown(device));
+    }
+  }
   ~RdmaRelinkTest() override {
     channel_ = nullptr;
     hosts_.Stop(std::move(server_));
@@ -38,6 +53,7 @@ class RdmaRelinkTest : public testing::TestWithParam<ConnectionType> {
     ASSERT_TRUE(server_->Start(kAddress, options).ok());
     ChannelOptions channel = WithRdma(Patient());
     channel.connection_type = GetParam();
+    channel.pooled_idle_timeout_ms = -1;
     channel_ = OpenChannel(kAddress, hosts_.client().runtime(), channel);
   }
   // What carries a call, as the server says it.
@@ -60,9 +76,38 @@ class RdmaRelinkTest : public testing::TestWithParam<ConnectionType> {
   void Unplug(const char* device) {
     faults().RemoveDevice(device, /*flush=*/true);
     EXPECT_TRUE(hosts_.Until([&] { return !faults().RemovalPending(device); }, kSoon));
+    std::filesystem::remove(Shown(device));
+  }
+  void Plug(const char* device) {
+    EXPECT_TRUE(faults().AddDevice(device));
+    std::filesystem::create_directory(Shown(device));
+  }
+  // Where processes see that devices come and go.
+  std::string Shown(const char* device) const {
+    return sys_class_.path() + "/infiniband_verbs/" + device;
+  }
+  // Each time for so long that who only tried now and then would be in one of its longest pauses.
+  void ComeAndGo(const std::function<void()>& go, const std::function<void()>& come) {
+    Start();
+    EXPECT_TRUE(ComesToRdma(kBack));
+    for (int i = 0; i < 4; ++i) {
+      go();
+      EXPECT_FALSE(OnRdma()) << i;
+      hosts_.RunFor(seconds(40));
+      EXPECT_FALSE(OnRdma()) << i;
+      come();
+      EXPECT_TRUE(ComesToRdma(kBack)) << i << "\n" << hosts_.client().Log();
+    }
+  }
+  void RemoveAndAdd(const char* device) {
+    ComeAndGo([&] { Unplug(device); }, [&] { Plug(device); });
+  }
+  void PortDownAndUp(const char* device) {
+    ComeAndGo([&] { faults().SetPort(device, false); }, [&] { faults().SetPort(device, true); });
   }
   FakeFaults& faults() { return hosts_.fabric().faults(); }
 
+  const TempDir sys_class_;
   SteppedRdma hosts_;
   ScriptedService service_{EchoOrWhere};
   std::unique_ptr<Server> server_ = std::make_unique<Server>();
@@ -75,7 +120,7 @@ TEST_P(RdmaRelinkTest, ADeviceThatComesToTheClientIsUsedByConnectionsFromBefore)
   EXPECT_FALSE(OnRdma());
   hosts_.RunFor(seconds(30));
   EXPECT_FALSE(OnRdma());
-  EXPECT_TRUE(faults().AddDevice("fakeA"));
+  Plug("fakeA");
   EXPECT_TRUE(ComesToRdma(seconds(15)));
 }
 
@@ -84,9 +129,14 @@ TEST_P(RdmaRelinkTest, ADeviceThatComesToTheServerIsUsedByConnectionsFromBefore)
   Start();
   EXPECT_FALSE(OnRdma());
   hosts_.RunFor(seconds(30));
-  EXPECT_TRUE(faults().AddDevice("fakeB"));
+  Plug("fakeB");
   EXPECT_TRUE(ComesToRdma(seconds(60)));
 }
+
+TEST_P(RdmaRelinkTest, ADeviceOfTheClientThatGoesAndComesIsUsedAtOnce) { RemoveAndAdd("fakeA"); }
+TEST_P(RdmaRelinkTest, ADeviceOfTheServerThatGoesAndComesIsUsedAtOnce) { RemoveAndAdd("fakeB"); }
+TEST_P(RdmaRelinkTest, APortOfTheClientThatGoesAndComesIsUsedAtOnce) { PortDownAndUp("fakeA"); }
+TEST_P(RdmaRelinkTest, APortOfTheServerThatGoesAndComesIsUsedAtOnce) { PortDownAndUp("fakeB"); }
 
 INSTANTIATE_TEST_SUITE_P(Types, RdmaRelinkTest,
                          testing::Values(CONNECTION_TYPE_SINGLE, CONNECTION_TYPE_POOLED));

@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "rpc/testing/rdma_pair.h"
 #include "transport/base/check.h"
 #include "transport/loop/loop_testing.h"
 
@@ -23,12 +23,12 @@ constexpr Duration kBeat = std::chrono::milliseconds(1);
 
 }  // namespace
 
-SteppedEnd::SteppedEnd(const RdmaRigOptions& options, SimNetwork& network,
-                       const SteppedClock& clock)
+SteppedEnd::SteppedEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade,
+                       SimNetwork& network, const SteppedClock& clock)
     : rig_(options),
       tcp_(network, rig_.pool()),
       record_([this](absl::string_view line) { log_.Sink()(LogSeverity::kInfo, line); }, &events_),
-      transport_(tcp_, rig_.transport(), record_, SoonAgain()) {
+      transport_(tcp_, rig_.transport(), record_, upgrade) {
   RuntimeParts parts;
   parts.clock = &clock;
   parts.loops = &rig_.loops();
@@ -52,12 +52,12 @@ size_t SteppedEnd::End() {
   return rig_.pool().stats().used_bytes;
 }
 
-SteppedRdma::SteppedRdma(const FakeRdma::Change& change)
+SteppedRdma::SteppedRdma(const FakeRdma::Change& change, const UpgradeOptions& upgrade)
     : fake_(FakeMode::kStepped, change),
       network_({.min_delay = std::chrono::microseconds(10),
                 .max_delay = std::chrono::microseconds(100)}),
-      client_(OnlyOn("fakeA"), network_, clock_),
-      server_(OnlyOn("fakeB"), network_, clock_) {}
+      client_(OnlyOn("fakeA"), upgrade, network_, clock_),
+      server_(OnlyOn("fakeB"), upgrade, network_, clock_) {}
 
 SteppedRdma::~SteppedRdma() {
   if (!ended_) Check(End().empty(), "nothing is left of two hosts");

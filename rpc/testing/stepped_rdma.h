@@ -15,6 +15,7 @@
 #include "rpc/runtime.h"
 #include "rpc/server.h"
 #include "rpc/testing/log_lines.h"
+#include "rpc/testing/rdma_pair.h"
 #include "transport/base/event_ring.h"
 #include "transport/base/in_flight.h"
 #include "transport/link/chosen_transport.h"
@@ -28,7 +29,8 @@ namespace farcall {
 // One process of the two, composed as a Runtime composes itself.
 class SteppedEnd {
  public:
-  SteppedEnd(const RdmaRigOptions& options, SimNetwork& network, const SteppedClock& clock);
+  SteppedEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade, SimNetwork& network,
+             const SteppedClock& clock);
   SteppedEnd(const SteppedEnd&) = delete;
   SteppedEnd& operator=(const SteppedEnd&) = delete;
 
@@ -56,7 +58,8 @@ class SteppedEnd {
 // The client is at fakeA, the server at fakeB.
 class SteppedRdma {
  public:
-  explicit SteppedRdma(const FakeRdma::Change& change = nullptr);
+  explicit SteppedRdma(const FakeRdma::Change& change = nullptr,
+                       const UpgradeOptions& upgrade = SoonAgain());
   SteppedRdma(const SteppedRdma&) = delete;
   SteppedRdma& operator=(const SteppedRdma&) = delete;
   ~SteppedRdma();
