@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "rpc/testing/rdma_peers.h"
@@ -137,6 +138,30 @@ TEST_P(RdmaRelinkTest, ADeviceOfTheClientThatGoesAndComesIsUsedAtOnce) { RemoveA
 TEST_P(RdmaRelinkTest, ADeviceOfTheServerThatGoesAndComesIsUsedAtOnce) { RemoveAndAdd("fakeB"); }
 TEST_P(RdmaRelinkTest, APortOfTheClientThatGoesAndComesIsUsedAtOnce) { PortDownAndUp("fakeA"); }
 TEST_P(RdmaRelinkTest, APortOfTheServerThatGoesAndComesIsUsedAtOnce) { PortDownAndUp("fakeB"); }
+
+TEST_P(RdmaRelinkTest, AServerThatStoodStillComesBackToRdma) {
+  Start();
+  EXPECT_TRUE(ComesToRdma(kBack));
+  hosts_.HoldServer(true);
+  ChannelOptions options = WithRdma(Patient());
+  options.connection_type = GetParam();
+  auto late = OpenChannel(kAddress, hosts_.client().runtime(), options);
+  // Some of them break what does not answer, and dial anew.
+  std::vector<std::unique_ptr<TestCall>> calls;
+  for (int i = 0; i < 15; ++i) {
+    for (Channel* channel : {channel_.get(), late.get()}) {
+      calls.push_back(std::make_unique<TestCall>());
+      calls.back()->controller.set_timeout_ms(500);
+      calls.back()->Start(*channel);
+    }
+    hosts_.RunFor(seconds(1));
+    for (const auto& call : calls) ASSERT_EQ(call->ends(), 1);
+  }
+  hosts_.HoldServer(false);
+  EXPECT_TRUE(ComesToRdma(seconds(30))) << hosts_.client().Log();
+  std::swap(channel_, late);
+  EXPECT_TRUE(ComesToRdma(seconds(30))) << hosts_.client().Log();
+}
 
 INSTANTIATE_TEST_SUITE_P(Types, RdmaRelinkTest,
                          testing::Values(CONNECTION_TYPE_SINGLE, CONNECTION_TYPE_POOLED));

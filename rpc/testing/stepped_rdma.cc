@@ -74,16 +74,19 @@ RdmaRigOptions SteppedRdma::OnlyOn(const char* device) const {
 bool SteppedRdma::TurnAll() {
   if (on_turn_) on_turn_();
   bool worked = client_.rig().Step();
-  worked |= server_.rig().Step();
+  if (!server_held_) worked |= server_.rig().Step();
   for (int i = 0; i < kOutside && fake_.fabric().Step(); ++i) worked = true;
   return worked;
 }
 
 bool SteppedRdma::Advance(TimePoint latest) {
   client_.rig().Nap();
-  server_.rig().Nap();
   std::optional<TimePoint> first = client_.rig().NextTimer();
-  const std::optional<TimePoint> other = server_.rig().NextTimer();
+  std::optional<TimePoint> other;
+  if (!server_held_) {
+    server_.rig().Nap();
+    other = server_.rig().NextTimer();
+  }
   if (!first || (other && *other < *first)) first = other;
   if (!first || *first > latest) return false;
   clock_.AdvanceTo(*first);

@@ -71,6 +71,9 @@ class SteppedRdma {
 
   // Called before each turn.
   void OnTurn(std::function<void()> on_turn) { on_turn_ = std::move(on_turn); }
+  // While true the server's process makes no step, as one that was stopped: its NIC goes on, and so
+  // does who listens for it.
+  void HoldServer(bool held) { server_held_ = held; }
   // Turns until `done`. False: not within `limit`, or kMostTurns turns were not enough.
   [[nodiscard]] bool Until(absl::FunctionRef<bool()> done, Duration limit);
   void RunFor(Duration span);
@@ -92,6 +95,7 @@ class SteppedRdma {
   SimNetwork network_;
   SteppedEnd client_;
   SteppedEnd server_;
+  bool server_held_ = false;
   bool ended_ = false;
 };
 
