@@ -58,6 +58,7 @@ TEST_F(ServerAuthTest, OneGoodCredentialAdmitsAConnection) {
   }
   EXPECT_EQ(users, std::vector<std::string>(3, "ali of 192.0.2.1:80"));
   EXPECT_EQ(password_->asked, 1);
+  EXPECT_EQ(wire_->trusted, 1);
   const auto session = core_->Sessions().front();
   world_.loop->RunOrPost([&] { EXPECT_EQ(session->View()->user, "ali of 192.0.2.1:80"); });
 }
@@ -69,6 +70,7 @@ TEST_F(ServerAuthTest, ABadOneIsAnsweredAndTheConnectionCloses) {
   EXPECT_EQ(answer.meta.correlation_id(), 7);
   EXPECT_EQ(answer.meta.response().error_code(), kAuthFailed);
   EXPECT_EQ(answer.meta.response().error_text(), "wrong password");
+  EXPECT_EQ(wire_->trusted, 0);
   EXPECT_TRUE(wire_->destroyed);
   EXPECT_TRUE(service_.heard.empty()) << "one guess for each connection";
   EXPECT_TRUE(Logged("the credential of its first request is refused: wrong password"));

@@ -54,6 +54,29 @@ TEST_F(ServerSessionTest, TheLimitOfAConnectionIsExactWithinOneRead) {
   EXPECT_EQ(wire_->TakeFrames().size(), 3u);
 }
 
+// What strangers are given beside the connection is limited (transport.h).
+TEST_F(ServerSessionTest, AGoodRequestEndsBeingAStrangerAndABadOneDoesNot) {
+  Accept();
+  EXPECT_EQ(wire_->trusted, 0);
+  wire::RpcMeta meta = RequestMeta(1);
+  meta.mutable_request()->set_method_name("Unknown");
+  wire_->Deliver(Encoded(meta, "hello"));
+  EXPECT_EQ(Answer().meta.response().error_code(), kNoMethod);
+  EXPECT_EQ(wire_->trusted, 0);
+  core_->limit.Set(1);
+  ASSERT_EQ(core_->limit.Begin(), ConcurrencyLimit::Entry::kCounted);
+  wire_->Deliver(Request(2));
+  EXPECT_EQ(Answer().meta.response().error_code(), kLimit);
+  EXPECT_EQ(wire_->trusted, 0) << "who is refused";
+  core_->limit.Revoke(ConcurrencyLimit::Entry::kCounted);
+  wire_->Deliver(Request(3));
+  EXPECT_EQ(Answer().meta.response().error_code(), 0);
+  EXPECT_EQ(wire_->trusted, 1);
+  wire_->Deliver(Request(4));
+  EXPECT_EQ(Answer().meta.response().error_code(), 0);
+  EXPECT_EQ(wire_->trusted, 1) << "once";
+}
+
 TEST_F(ServerSessionTest, ACallRunsFromItsAdmissionOn) {
   Accept();
   wire_->Deliver(Request(1));

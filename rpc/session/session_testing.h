@@ -38,6 +38,7 @@ struct FakeWire final : std::enable_shared_from_this<FakeWire> {
   bool paused = false;
   bool closing = false;
   bool destroyed = false;
+  int trusted = 0;  // times that the peer was
 
   // The rest with nothing held. Bytes come from the other end.
   void Deliver(absl::string_view bytes) {
@@ -101,6 +102,7 @@ class FakeConnection final : public Connection {
   }
   size_t backlog() const override { return wire_->written.size(); }
   BlockPool& pool() override { return pool_; }
+  void TrustPeer() override { ++wire_->trusted; }
   ConnectionInfo info() const override {
     ConnectionInfo info = wire_->info;
     info.peer = Address::Ipv4({192, 0, 2, 1}, 80);
