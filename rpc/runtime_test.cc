@@ -15,6 +15,7 @@
 
 #include "rpc/channel.h"
 #include "rpc/closure.h"
+#include "rpc/cluster/name_cache.h"
 #include "rpc/dispatch/test_services.pb.h"
 #include "rpc/server.h"
 #include "transport/base/cores.h"
@@ -119,6 +120,24 @@ TEST(RuntimeTest, ItsPartsAreThere) {
   }));
   ASSERT_TRUE(ran.Wait());
   EXPECT_NE(thread, std::this_thread::get_id());
+}
+
+// As many names as are looked up at once, where their name servers do not answer.
+TEST(RuntimeTest, NamesThatAreSlowHoldUpNoFile) {
+  TestEvent begun;
+  TestEvent leave;
+  TestEvent ran;
+  const auto runtime = Make(Loops(1));
+  for (size_t i = 0; i < NameCache::kAtOnce; ++i) {
+    EXPECT_TRUE(runtime->parts().run_blocking([&] {
+      begun.Signal();
+      EXPECT_TRUE(leave.Wait());
+    }));
+  }
+  EXPECT_TRUE(begun.Wait(NameCache::kAtOnce));
+  EXPECT_TRUE(runtime->parts().run_blocking([&] { ran.Signal(); }));
+  EXPECT_TRUE(ran.Wait());
+  leave.Signal();
 }
 
 TEST(RuntimeTest, ItsLoopsAreDriven) {
