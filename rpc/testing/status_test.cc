@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "rpc/testing/kept_answers.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
+#include "transport/base/cores.h"
 
 namespace farcall {
 namespace {
@@ -79,6 +81,8 @@ TEST_P(StatusTest, TellsOfCallsAndConnections) {
   EXPECT_GT(json.Number("methods.0.latency.p50_us"), 0);
   EXPECT_GE(json.Number("methods.0.latency.p999_us"), json.Number("methods.0.latency.p50_us"));
   EXPECT_GT(json.Number("all.qps"), 0);
+  EXPECT_EQ(json.Number("handler_threads"),
+            GetParam() < 0 ? std::max(4, 2 * UsableCores()) : GetParam());
   EXPECT_EQ(json.Number("connections.open"), 2);
   EXPECT_EQ(json.Number("connections.tcp"), 2);
   ASSERT_EQ(json.Size("connections.list"), 2);

@@ -9,8 +9,6 @@
 #include <iterator>
 #include <string>
 
-#include "transport/base/cpu_quota.h"
-
 namespace farcall {
 namespace {
 
@@ -29,9 +27,11 @@ int CoresByAffinity() {
 
 }  // namespace
 
-int UsableCores() {
+int UsableCores() { return UsableCores(ReadFile); }
+
+int UsableCores(FileReader read) {
   const int cores = CoresByAffinity();
-  return std::min(cores, CoresByQuota(ReadFile).value_or(cores));
+  return std::min(cores, CoresByQuota(read).value_or(cores));
 }
 
 bool MayRunOn(int cpu) {

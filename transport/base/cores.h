@@ -3,11 +3,15 @@
 #ifndef FARCALL_TRANSPORT_BASE_CORES_H_
 #define FARCALL_TRANSPORT_BASE_CORES_H_
 
+#include "transport/base/cpu_quota.h"
+
 namespace farcall {
 
 // The cores that this process may use: on which it may run (affinity, cpusets), and no more than
 // its cgroups' quotas are worth, rounded up; at least 1. Reads files: for when things are made.
 int UsableCores();
+// The same with a test's files.
+int UsableCores(FileReader read);
 
 // Whether this thread may run on `cpu`, a number as in /proc/cpuinfo.
 bool MayRunOn(int cpu);
