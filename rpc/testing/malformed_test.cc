@@ -16,6 +16,7 @@
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
 #include "transport/testing/test_random.h"
+#include "transport/why_not_rdma.h"
 
 namespace farcall {
 namespace {
@@ -86,12 +87,15 @@ class MalformedTest : public ::testing::Test {
 
 TEST_F(MalformedTest, AnotherProtocol) { ExpectClosed("SSH-2.0-x\r\n", "no RPC frame"); }
 
+std::string BrpcRdmaHelloBytes() {
+  return absl::HexStringToBytes("52444d4100280002000100001fe0008000800000") +
+         absl::HexStringToBytes("00000000000000000000ffff0a00000100000011");
+}
+
 // No mistake: it is told to stay on TCP.
 TEST_F(MalformedTest, TheRdmaHelloOfABrpcClient) {
-  const std::string hello = absl::HexStringToBytes("52444d4100280002000100001fe0008000800000") +
-                            absl::HexStringToBytes("00000000000000000000ffff0a00000100000011");
   RawPeer peer(server_.address());
-  ASSERT_TRUE(peer.Send(hello));
+  ASSERT_TRUE(peer.Send(BrpcRdmaHelloBytes()));
   EXPECT_EQ(peer.ReceiveBytes(40),
             absl::HexStringToBytes("52444d410028ffff") + std::string(32, '\0'));
   ASSERT_TRUE(peer.Send(std::string(4, '\0') + EchoFrame(1)));
@@ -100,7 +104,32 @@ TEST_F(MalformedTest, TheRdmaHelloOfABrpcClient) {
   EXPECT_EQ(answer->meta.response().error_code(), 0);
   peer.Close();
   EXPECT_TRUE(OnlyTheHealthyOneIsLeft());
-  ExpectClosed(hello + hello, "malformed RDMA handshake of brpc");
+  ExpectClosed(BrpcRdmaHelloBytes() + BrpcRdmaHelloBytes(), "malformed RDMA handshake of brpc");
+}
+
+// Its server has RDMA too, and looks first whether these bytes are a hello of its own.
+TEST(BrpcRdmaTest, AServerWithRdmaTellsItToStayOnTcpToo) {
+  ServerOptions options;
+  options.use_rdma = true;
+  TestServer server(EchoBack, options);
+  for (const size_t piece : {100, 1}) {
+    RawPeer peer(server.address());
+    const auto send = [&](const std::string& bytes) {
+      for (size_t at = 0; at < bytes.size(); at += piece) {
+        ASSERT_TRUE(peer.Send(bytes.substr(at, piece)));
+      }
+    };
+    send(BrpcRdmaHelloBytes());
+    EXPECT_EQ(peer.ReceiveBytes(40),
+              absl::HexStringToBytes("52444d410028ffff") + std::string(32, '\0'));
+    send(std::string(4, '\0') + EchoFrame(1));
+    const auto answer = peer.Receive();
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_EQ(answer->meta.response().error_code(), 0);
+  }
+  const UpgradeCounts counts = (*server.runtime()).upgrade_counts();
+  EXPECT_EQ(counts.fallbacks[static_cast<size_t>(WhyNotRdma::kPeerSilent)], 0u)
+      << "it could not have said hello";
 }
 
 TEST_F(MalformedTest, GarbageAfterAGoodFrame) {
