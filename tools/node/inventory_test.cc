@@ -224,6 +224,7 @@ TEST(InventoryTest, MissingAndStrangeFilesAreFieldsThatAreNotSet) {
   const Inventory node = ReadInventory(tree.root());
   const Device& device = node.devices(0);
   EXPECT_FALSE(device.pci().has_numa_node());
+  EXPECT_TRUE(device.pci().no_numa_node());
   EXPECT_FALSE(device.pci().has_vendor());
   EXPECT_FALSE(device.pci().has_driver());
   ASSERT_EQ(device.ports_size(), 1);
@@ -231,6 +232,10 @@ TEST(InventoryTest, MissingAndStrangeFilesAreFieldsThatAreNotSet) {
   EXPECT_FALSE(device.ports(0).has_rate_gbps());
   EXPECT_FALSE(device.ports(0).has_lid());
   EXPECT_FALSE(device.ports(0).has_state());
+  tree.Remove("sys/class/infiniband/mlx5_0/device/numa_node");
+  const Inventory untold = ReadInventory(tree.root());
+  EXPECT_FALSE(untold.devices(0).pci().has_numa_node());
+  EXPECT_FALSE(untold.devices(0).pci().no_numa_node());
 }
 
 TEST(InventoryTest, WhatIsCutIsSaid) {

@@ -61,8 +61,9 @@ bool ReadPci(const SysFiles& files, const std::string& path, Pci& pci) {
   pci.set_address(*address);
   ReadIds(files, path, pci);
   if (const auto driver = files.LinkName(absl::StrCat(path, "/driver"))) pci.set_driver(*driver);
-  // Where the firmware does not say, and on machines of one node, it is -1.
-  const auto node = ParseNumber(files.Read(absl::StrCat(path, "/numa_node")).value_or(""));
+  const std::string place = files.Read(absl::StrCat(path, "/numa_node")).value_or("");
+  if (place == "-1") pci.set_no_numa_node(true);
+  const auto node = ParseNumber(place);
   if (node && *node < 4096) pci.set_numa_node(static_cast<int32_t>(*node));
   ReadVirtual(files, path, pci);
   ReadPhysical(files, path, pci);

@@ -169,6 +169,24 @@ TEST(PciTest, ASlotThatIsTooNarrowForThePort) {
   EXPECT_TRUE(CheckPci(Read("rxe").devices(0)).empty()) << "a software device";
 }
 
+TEST(PciTest, WhatItCanMustBeToldWhereTheLinkMayNotSuffice) {
+  const node::Device whole = Read("cx7_roce").devices(0);
+  const auto without = [&](const char* width, const auto& clear) {
+    node::Device device = whole;
+    device.mutable_pci()->set_link_width(width);
+    clear(*device.mutable_pci());
+    return CheckPci(device)[0].verdict;
+  };
+  const auto speed = [](node::Pci& pci) { pci.clear_max_link_speed(); };
+  const auto width = [](node::Pci& pci) { pci.clear_max_link_width(); };
+  const auto own = [](node::Pci& pci) { pci.clear_link_width(); };
+  EXPECT_EQ(without("16", speed), Verdict::kOk) << "it suffices for the port's rate";
+  EXPECT_EQ(without("16", width), Verdict::kOk);
+  EXPECT_EQ(without("4", width), Verdict::kUnknown);
+  EXPECT_EQ(without("4", own), Verdict::kUnknown);
+  EXPECT_EQ(without("4", speed), Verdict::kDegraded) << "it is narrower than it can";
+}
+
 TEST(PciTest, VirtualFunctionsHaveNoLinkOfTheirOwn) {
   const node::Inventory sriov = Read("sriov");
   EXPECT_EQ(sriov.devices(1).pci().link_speed(), "Unknown");
@@ -191,6 +209,11 @@ TEST(NumaTest, EachVerdict) {
   inventory.add_allowed_numa_nodes(node);
   EXPECT_EQ(CheckNuma(inventory, device)[0].verdict, Verdict::kOk);
   EXPECT_EQ(CheckNuma(inventory, Read("rxe").devices(0))[0].verdict, Verdict::kOk);
+  node::Device unread = device;
+  unread.mutable_pci()->clear_numa_node();
+  EXPECT_EQ(CheckNuma(inventory, unread)[0].verdict, Verdict::kUnknown);
+  unread.mutable_pci()->set_no_numa_node(true);
+  EXPECT_EQ(CheckNuma(inventory, unread)[0].verdict, Verdict::kOk) << "the kernel says so";
 }
 
 TEST(CapabilitiesTest, EachVerdict) {

@@ -137,16 +137,23 @@ Findings CheckPci(const node::Device& device) {
   }
   const std::string text = absl::StrCat(pci.address(), ", ", pci.driver(), ", ", pci.link_speed(),
                                         " x", pci.link_width());
-  const bool slower = !pci.max_link_speed().empty() && pci.max_link_speed() != pci.link_speed();
-  const bool narrower = !pci.max_link_width().empty() && pci.max_link_width() != pci.link_width();
-  if (!slower && !narrower) return {{kPci, device.name(), Verdict::kOk, text, "", ""}};
-  const std::string less =
-      absl::StrCat(text, "; it can ", pci.max_link_speed(), " x", pci.max_link_width());
+  const std::string& most = pci.max_link_speed();
+  const std::string& widest = pci.max_link_width();
+  const bool told = !most.empty() && !widest.empty() && !pci.link_width().empty();
+  const bool slower = !most.empty() && most != pci.link_speed();
+  const bool narrower = !widest.empty() && !pci.link_width().empty() && widest != pci.link_width();
+  if (told && !slower && !narrower) return {{kPci, device.name(), Verdict::kOk, text, "", ""}};
+  const std::string beside =
+      absl::StrCat(text, told ? absl::StrCat("; it can ", most, " x", widest)
+                              : "; not all that the link is and can is readable");
   const double slot = SlotGbps(pci);
   if (slot > 0 && node::RateGbps(device) > 0 && slot >= node::RateGbps(device)) {
-    return {{kPci, device.name(), Verdict::kOk, less, "that suffices for the port's rate", ""}};
+    return {{kPci, device.name(), Verdict::kOk, beside, "that suffices for the port's rate", ""}};
   }
-  return {{kPci, device.name(), Verdict::kDegraded, less,
+  if (!slower && !narrower) {
+    return {{kPci, device.name(), Verdict::kUnknown, beside, "", "lspci -vv, as root"}};
+  }
+  return {{kPci, device.name(), Verdict::kDegraded, beside,
            "the slot, not the network, may be what limits bandwidth",
            "another slot, or its settings in the firmware of the host"}};
 }
@@ -154,6 +161,9 @@ Findings CheckPci(const node::Device& device) {
 Findings CheckNuma(const node::Inventory& inventory, const node::Device& device) {
   constexpr const char* kNuma = "numa";
   if (!device.pci().has_numa_node()) {
+    if (device.software().empty() && !device.pci().no_numa_node()) {
+      return {{kNuma, device.name(), Verdict::kUnknown, "its NUMA node is not readable", "", ""}};
+    }
     return {{kNuma, device.name(), Verdict::kOk, "on no NUMA node that the kernel tells", "", ""}};
   }
   const int node = device.pci().numa_node();
