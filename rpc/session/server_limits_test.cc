@@ -199,6 +199,28 @@ TEST_F(ServerLimitsTest, WhoNeverReadsIsClosed) {
   EXPECT_TRUE(Logged("closed: it read nothing of its answers within read_timeout_ms, 10000"));
 }
 
+TEST_F(ServerLimitsTest, WhoReadsAByteNowAndThenIsClosedToo) {
+  service_.say = [](Controller& controller, auto* done) {
+    controller.response_attachment().Append(std::string(size_t{5} << 20, 'x'));
+    done->Run();
+  };
+  Accept();
+  wire_->Deliver(Request(1));
+  world_.Run();
+  int looks = 0;
+  for (; looks < 10 && !wire_->destroyed; ++looks) {
+    static_cast<void>(wire_->written.CutFront(1));
+    ++wire_->info.bytes_written;
+    Pass(seconds(9));
+  }
+  EXPECT_LE(looks, 4);
+  EXPECT_TRUE(wire_->destroyed);
+  EXPECT_TRUE(
+      Logged("closed: it read less than 16384 bytes a second of its answers within "
+             "read_timeout_ms, 10000"));
+  EXPECT_EQ(core_->counters.timed_out, 1u);
+}
+
 TEST_F(ServerLimitsTest, OneConnectionTooManyIsClosedAndToldOnce) {
   core_->options.max_connections = 1;
   Accept();
