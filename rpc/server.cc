@@ -105,7 +105,8 @@ Server::~Server() {
   while (const int left = core_->connections.WaitForNone(kTellEvery)) {
     core_->parts.log(LogSeverity::kWarning,
                      absl::StrCat("a server waits with its end for ", left,
-                                  " connections, whose loops are held up by inline handlers"));
+                                  " connections to close: a handler holds up their loop, or TLS "
+                                  "waits for their peers"));
   }
   core_->handlers = nullptr;
   core_->services.DropMessages();
