@@ -27,6 +27,11 @@ TEST(WhyNotRdmaTest, EachReasonHasANameAndATextOfItsOwn) {
   EXPECT_EQ(names.count(""), 0u);
 }
 
+TEST(WhyNotRdmaTest, WhereThereIsNoAdapterTcpIsRightAndThatIsSaidFirst) {
+  const std::string text(Explain(WhyNotRdma::kNoDevice));
+  EXPECT_LT(text.find("TCP is right"), text.find("load its driver")) << text;
+}
+
 TEST(WhyNotRdmaTest, ANameIsFitForMetrics) {
   for (size_t i = 0; i < kWhyNotRdmaCount; ++i) {
     for (const char c : Name(At(i))) EXPECT_TRUE((c >= 'a' && c <= 'z') || c == '_') << Name(At(i));
