@@ -80,6 +80,9 @@ absl::Status Lane::MakeSharedReceives(RdmaRegistrar& registrar) {
   receives_->Post();
   if (receives_->ledger().posted() >= std::min(kFewestReceives, slots)) return absl::OkStatus();
   if (!registered.ok()) return registered;
+  if (const int error = receives_->refused(); error != 0) {
+    return Refused(Annotate(ErrnoStatus(error), "ibv_post_srq_recv"));
+  }
   return NotRdma(WhyNotRdma::kCapacity,
                  absl::StrCat("only ", receives_->ledger().posted(), " of ", slots,
                               " receives of 64 KiB found memory (BlockPoolOptions::max_bytes)"));

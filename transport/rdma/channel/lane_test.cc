@@ -70,6 +70,19 @@ TEST_F(RdmaTransportTest, ALaneThatCouldNotBePolledIsTriedAgain) {
   Echo();
 }
 
+TEST_F(RdmaTransportTest, AReceiveThatTheDeviceRefusesIsToldAsSuch) {
+  Start();
+  fabric().faults().FailCall("ibv_post_srq_recv", 1, EIO);
+  const Offer offer = Await(Pass(1));
+  ASSERT_TRUE(offer.ok()) << offer.status();
+  const std::vector<UpgradeAddress> one = {OnlyB(*offer).at(0)};
+  const absl::Status told = Dial(one, Pass(1));
+  EXPECT_TRUE(absl::StrContains(told.message(), "ibv_post_srq_recv: Input/output error")) << told;
+  const absl::Status again = Dial(one, Pass(1));
+  ASSERT_TRUE(again.ok()) << again;
+  Echo();
+}
+
 // What holds part of a message whose rest has no memory to come to gives it up. That others have
 // all their receives, as an idle one has, does not help it.
 class LaneStarvationTest : public RdmaTransportTest,

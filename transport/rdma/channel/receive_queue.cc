@@ -127,6 +127,7 @@ void ReceiveQueue::Fill() {
 }
 
 bool ReceiveQueue::Post() {
+  refused_ = 0;
   uint32_t posted = 0;
   while (posted < ready_.size()) {
     const uint32_t some = PostSome(posted);
@@ -162,7 +163,8 @@ uint32_t ReceiveQueue::PostSome(uint32_t from) {
   }
   if (count == 0) return 0;
   ibv_recv_wr* bad = nullptr;
-  if (PostChain(requests.data(), &bad) == 0) return count;
+  refused_ = PostChain(requests.data(), &bad);
+  if (refused_ == 0) return count;
   // ENOMEM, or a broken device: those before `bad` are posted.
   return bad == nullptr ? 0 : static_cast<uint32_t>(bad - requests.data());
 }

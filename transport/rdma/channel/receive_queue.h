@@ -65,6 +65,8 @@ class ReceiveQueue {
   // Posts what has a block, and tells the ledger. False: some slots stay empty, to be tried
   // again later.
   bool Post();
+  // The errno with which the device refused a receive in the last Post; 0: it refused none.
+  int refused() const { return refused_; }
 
   ReceiveLedger& ledger() { return ledger_; }
   // The queue pair of the member ended, and its device did not say that it has given up what it
@@ -112,6 +114,7 @@ class ReceiveQueue {
   uint64_t doubt_ = 0;       // what was posted before this is doubted, until
   uint64_t recount_at_ = 0;  // this comes; 0: nothing is
   uint32_t lost_ = 0;
+  int refused_ = 0;
 };
 
 }  // namespace farcall
