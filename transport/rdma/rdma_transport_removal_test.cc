@@ -60,6 +60,29 @@ TEST_F(RdmaTransportTest, ADeviceThatFailedIsOpenedAnew) {
   }
 }
 
+// As after a look at the devices for which there were no descriptors: the listener's context is
+// none that is used for new connections, and nobody tells it.
+TEST_F(RdmaTransportTest, ADeviceWithAnotherContextIsOfferedAgain) {
+  Start();
+  const Offer before = Await(Pass(1));
+  ASSERT_TRUE(before.ok()) << before.status();
+  ASSERT_TRUE(Dial(OnlyB(*before), Pass(1)).ok());
+  Echo();
+  fabric().faults().ReplaceContext("fakeB");
+  fabric().faults().RaiseEvent("fakeA", IBV_EVENT_GID_CHANGE);  // so that all are looked at
+  Offer after = before;
+  ASSERT_TRUE(harness_->Until([&] {
+    harness_->Run(loop(), [&] { tickets_.clear(); });
+    after = Await(Pass(2));
+    return after.ok() && !OnlyB(*after).empty() &&
+           OnlyB(*after).at(0).address != OnlyB(*before).at(0).address;
+  })) << after.status();
+  Echo();  // what was made with the old one works on
+  const absl::Status dialed = Dial(OnlyB(*after), Pass(2));
+  ASSERT_TRUE(dialed.ok()) << dialed;
+  Echo();
+}
+
 // The kernel gives EIO once a context has lost its device.
 TEST_F(RdmaTransportTest, EventsThatEndWithEioAreTheEndOfTheDevice) {
   Start();
@@ -190,6 +213,20 @@ TEST_F(RdmaTransportTest, AServerBetweenConnectionsDoesNotHoldTheLastDevice) {
   for (const char* const name : {"fakeA", "fakeB", "fakeC"}) {
     EXPECT_TRUE(harness_->Until([&] { return !fabric().faults().RemovalPending(name); })) << name;
   }
+}
+
+TEST_F(RdmaTransportTest, WhyNoAddressIsOfferedIsToldOfThoseThatThereAre) {
+  Start([](FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.addresses = {"10.9.0.2"}; });
+  ASSERT_TRUE(Await(Pass(1)).ok());
+  fabric().faults().SetPort("fakeB", false);
+  Offer offer = absl::UnknownError("not asked yet");
+  ASSERT_TRUE(harness_->Until([&] {
+    harness_->Run(loop(), [&] { tickets_.clear(); });
+    offer = Await(Pass(2));
+    return !offer.ok();
+  }));
+  EXPECT_EQ(ReasonOf(offer.status()), WhyNotRdma::kNoActivePort) << offer.status();
+  EXPECT_TRUE(absl::StrContains(offer.status().message(), "fakeB")) << offer.status();
 }
 
 TEST_F(RdmaTransportTest, NoAddressIsOfferedWhosePortIsDown) {

@@ -226,9 +226,18 @@ std::vector<RdmaDeviceStatus> DeviceSet::Statuses() const {
   return statuses;
 }
 
-bool DeviceSet::MayUse(ibv_context* context) const {
+absl::Status DeviceSet::WhyNot(ibv_context* context) const {
   const Entry* const entry = EntryOf(context);
-  return entry != nullptr && entry->usable();
+  if (entry != nullptr && entry->usable()) return absl::OkStatus();
+  if (entry == nullptr || !entry->seen) {
+    return NotRdma(WhyNotRdma::kNoDevice, "it was not seen when devices were looked at last");
+  }
+  return NotRdma(entry->verdict.why, entry->verdict.detail);
+}
+
+bool DeviceSet::Sees(ibv_context* context) const {
+  const Entry* const entry = EntryOf(context);
+  return entry != nullptr && entry->seen;
 }
 
 std::vector<const DeviceInfo*> DeviceSet::Usable() const {

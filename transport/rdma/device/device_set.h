@@ -66,8 +66,10 @@ class DeviceSet {
   std::vector<RdmaDevice*> Open() const;
   // All that the last Refresh saw or that are open, with why they are not used; counts are 0.
   std::vector<RdmaDeviceStatus> Statuses() const;
-  // Whether the device of this context may be used, as of the last Refresh.
-  bool MayUse(ibv_context* context) const;
+  // Why the device of this context may not be used, as of the last Refresh; OK: it may.
+  absl::Status WhyNot(ibv_context* context) const;
+  // Whether the last Refresh saw it.
+  bool Sees(ibv_context* context) const;
   // The devices that may be used, as of the last Refresh.
   std::vector<const DeviceInfo*> Usable() const;
   // Each active port and each address of those, by a name: what comes is a name that is new. An

@@ -129,7 +129,7 @@ TEST_F(DeviceSetFabricTest, TheLastDeviceIsLetGoAndTakenAgain) {
     set_->Remove(context);
     EXPECT_FALSE(fabric_->faults().RemovalPending("fakeA"));
     EXPECT_TRUE(set_->Gone().empty());
-    EXPECT_FALSE(set_->MayUse(context));
+    EXPECT_FALSE(set_->WhyNot(context).ok());
     EXPECT_EQ(ReasonOf(set_->Refresh()), WhyNotRdma::kNoDevice);
     ASSERT_TRUE(fabric_->faults().AddDevice("fakeA"));
     EXPECT_TRUE(set_->Refresh().ok());

@@ -149,7 +149,7 @@ TEST_F(DeviceSetTest, AddressesThatCannotBeReadAreNotMissing) {
   ASSERT_TRUE(Set().Find(&device.context).ok());
   addresses_ = unread;
   EXPECT_TRUE(Set().Refresh().ok()) << "one that is open has an address";
-  EXPECT_TRUE(Set().MayUse(&device.context));
+  EXPECT_TRUE(Set().WhyNot(&device.context).ok());
 }
 
 TEST_F(DeviceSetTest, ADeviceIsOpenedOnceWithAnIndexOfItsOwn) {

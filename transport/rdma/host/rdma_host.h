@@ -76,8 +76,10 @@ class RdmaHost {
   const HostView& view() const { return options_.view; }
   // What is created with the device of an id (cm_id->verbs).
   absl::StatusOr<DeviceUse*> UseOf(ibv_context* context);
-  // Whether new connections may use it, as of the last look: a port is active.
-  bool MayUse(ibv_context* context) const { return devices_->MayUse(context); }
+  // Why new connections may not use it, as of the last look; OK: they may.
+  absl::Status WhyNot(ibv_context* context) const { return devices_->WhyNot(context); }
+  // Whether the last look saw it: else it is gone, or the device has another context now.
+  bool Sees(ibv_context* context) const { return devices_->Sees(context); }
   // rdma_cm said of an id of this device that the device goes away.
   void OnRemoval(ibv_context* context);
   // Attempts that this end did not begin are limited; false: too many.

@@ -55,22 +55,32 @@ absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
   }
   std::vector<UpgradeAddress> offer;
   std::vector<UpgradeAddress> preferred;
+  absl::Status why_not = why_not_;
   for (const auto& [name, port] : ports_) {
-    if (!host_.MayUse(port->device())) continue;
-    const auto use = host_.UseOf(port->device());
-    if (!use.ok()) continue;
-    const RdmaDevice& device = (*use)->device();
+    const auto device = DeviceOf(*port);
+    if (!device.ok()) {
+      why_not.Update(device.status());
+      continue;
+    }
     auto& list = preferred_.contains(name) ? preferred : offer;
-    list.push_back({port->address(), device.name(), device.link_layer()});
+    list.push_back({port->address(), (*device)->name(), (*device)->link_layer()});
   }
   if (!preferred.empty()) offer = std::move(preferred);
   if (offer.empty()) {
-    if (!why_not_.ok()) return why_not_;
+    if (!why_not.ok()) return why_not;
     return NotRdma(WhyNotRdma::kNoAddress, "");
   }
   awaited->places = offer;
   awaited_[awaited->pass.token] = awaited;
   return offer;
+}
+
+// Or why new connections may not use it.
+absl::StatusOr<const RdmaDevice*> UpgradeListener::DeviceOf(const PortListener& port) {
+  if (absl::Status why_not = host_.WhyNot(port.device()); !why_not.ok()) return why_not;
+  const auto use = host_.UseOf(port.device());
+  if (!use.ok()) return use.status();
+  return &(*use)->device();
 }
 
 void UpgradeListener::Withdraw(const Awaited& awaited) {
@@ -83,11 +93,14 @@ void UpgradeListener::Close() {
   ports_.clear();
 }
 
-// Addresses come and go with devices and interfaces.
+// Addresses come and go with devices and interfaces. A look at the devices that failed in part, for
+// want of descriptors, leaves a device with another context: nothing new is made with the one that
+// a listener has from before.
 void UpgradeListener::Refresh(const std::vector<LocalIp>& addresses) {
   why_not_ = absl::OkStatus();
   std::erase_if(ports_, [&](const auto& entry) {
-    return std::none_of(wanted_.begin(), wanted_.end(),
+    return !host_.Sees(entry.second->device()) ||
+           std::none_of(wanted_.begin(), wanted_.end(),
                         [&](const Address& address) { return address.ToString() == entry.first; });
   });
   for (const Address& address : wanted_) {

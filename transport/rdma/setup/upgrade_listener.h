@@ -48,6 +48,7 @@ class UpgradeListener final : private Admission {
  private:
   static constexpr Duration kRefreshEvery = std::chrono::seconds(3);
 
+  absl::StatusOr<const RdmaDevice*> DeviceOf(const PortListener& port);
   void Refresh(const std::vector<LocalIp>& addresses);
   void ListenOn(const Address& address);
   std::vector<Address> Wanted(const std::vector<LocalIp>& addresses) const;

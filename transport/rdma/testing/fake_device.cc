@@ -36,11 +36,7 @@ ibv_gid GidOf(const Address& address) {
 
 FakeDevice::FakeDevice(size_t device_index, const FakeDeviceOptions& device_options)
     : index(device_index), options(device_options), port_active(device_options.port_active) {
-  handle.owner = this;
-  handle.node_type = iwarp() ? IBV_NODE_RNIC : IBV_NODE_CA;
-  handle.transport_type = iwarp() ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
-  CopyName(options.name, handle.name, sizeof(handle.name));
-  CopyName(absl::StrCat("uverbs", index), handle.dev_name, sizeof(handle.dev_name));
+  ListAnew();
   for (const std::string& text : options.addresses) {
     const bool ipv6 = text.find(':') != std::string::npos;
     const auto address = Address::Parse(ipv6 ? absl::StrCat("[", text, "]:0") : text + ":0");
@@ -60,6 +56,15 @@ Address FakeDevice::AddressOf(AddressFamily family) const {
     if (own.family() == family) return own;
   }
   return {};
+}
+
+void FakeDevice::ListAnew() {
+  FakeIbvDevice& handle = handles.emplace_back();
+  handle.owner = this;
+  handle.node_type = iwarp() ? IBV_NODE_RNIC : IBV_NODE_CA;
+  handle.transport_type = iwarp() ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+  CopyName(options.name, handle.name, sizeof(handle.name));
+  CopyName(absl::StrCat("uverbs", index), handle.dev_name, sizeof(handle.dev_name));
 }
 
 ibv_device_attr FakeDevice::Attributes() const {
@@ -136,7 +141,7 @@ std::vector<ibv_gid_entry> FakeDevice::Gids() const {
 
 FakeContext::FakeContext(FakeWorld& fake_world, FakeDevice& fake_device, bool of_cm)
     : ibv_context{}, world(fake_world), owner(fake_device), librdmacm(of_cm) {
-  device = &fake_device.handle;
+  device = &fake_device.handle();
   ops = FakeDataPath();
   cmd_fd = -1;
   async_fd = async.fd();

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -49,9 +50,13 @@ struct FakeDevice {
     ibv_wc_status status;
   };
 
+  // libibverbs lists it anew, as another ibv_device.
+  void ListAnew();
+  FakeIbvDevice& handle() { return handles.back(); }
+
   const size_t index;
-  FakeDeviceOptions options;  // `permitted` and `memlock` may change
-  FakeIbvDevice handle{};
+  FakeDeviceOptions options;         // `permitted` and `memlock` may change
+  std::list<FakeIbvDevice> handles;  // the last one is listed; others have open contexts
   std::vector<Address> addresses;
   bool port_active;
   bool keeps_receives = false;
@@ -72,6 +77,7 @@ struct FakeContext : ibv_context {
   bool closed = false;
   bool dead = false;      // the device was removed: all but destroying fails with EIO
   bool released = false;  // by release_context: nothing of it is the kernel's
+  bool replaced = false;  // librdmacm opens another one for new ids
   int objects = 0;        // domains, completion queues and channels made with it
   FakeFdQueue<ibv_async_event> async;
 };

@@ -19,7 +19,7 @@ ibv_device** GetDeviceList(int* count) {
   auto** const list = new ibv_device* [call.world.devices.size() + 1] {};
   int found = 0;
   for (const auto& device : call.world.devices) {
-    if (!device->removed) list[found++] = &device->handle;
+    if (!device->removed) list[found++] = &device->handle();
   }
   ++call.world.lists;
   if (count != nullptr) *count = found;

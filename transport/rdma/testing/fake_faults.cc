@@ -180,6 +180,13 @@ bool FakeFaults::AddDevice(absl::string_view device) {
   return true;
 }
 
+void FakeFaults::ReplaceContext(absl::string_view device) {
+  std::lock_guard lock(world_.mutex);
+  FakeDevice& fake = world_.Device(device);
+  if (FakeContext* const context = world_.FindCmContext(fake)) context->replaced = true;
+  fake.ListAnew();
+}
+
 void FakeFaults::RejectNextConnect(int reason) {
   std::lock_guard lock(world_.mutex);
   world_.cm.reject_next = reason;

@@ -94,6 +94,11 @@ class FakeFaults {
   // Plugs it in again. False: the removal is still pending ("File exists").
   bool AddDevice(absl::string_view device);
 
+  // What libibverbs and librdmacm make of a look at the devices that failed in part, as it does for
+  // want of descriptors: the device gets another ibv_device and another context, while what was
+  // made with the old ones works on. Nobody is told.
+  void ReplaceContext(absl::string_view device);
+
   // The next connect request is answered by a reject with this status (an IB CM reason),
   // without asking the listener.
   void RejectNextConnect(int reason);

@@ -51,7 +51,8 @@ FakeContext& FakeWorld::Open(FakeDevice& device, bool of_cm) {
 
 FakeContext* FakeWorld::FindCmContext(const FakeDevice& device) const {
   for (const auto& context : contexts) {
-    if (&context->owner == &device && context->librdmacm && !context->closed && !context->dead) {
+    if (&context->owner == &device && context->librdmacm && !context->closed && !context->dead &&
+        !context->replaced) {
       return context.get();
     }
   }
