@@ -38,7 +38,7 @@ struct UpgradeAddress {
 // What the two ends show each other when they connect.
 struct UpgradePass {
   UpgradeToken token{};     // the dialling end
-  uint32_t generation = 0;  // of the link, see transport/link/switching_stream.h
+  uint32_t generation = 0;  // of the link, see transport/link/stream/switching_stream.h
   // The awaiting end, when it has seen the token. All zeros: nothing, as those of the first
   // release.
   UpgradeToken answer{};

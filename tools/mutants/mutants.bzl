@@ -28,8 +28,8 @@ def _mutant(name, src, label, changes, deps):
         # The linker takes from an archive only what is not there yet, and the copy has all
         # that the original has.
         linkstatic = True,
-        # They test simulations, which sanitizers run as they are.
-        tags = ["no-sanitizer"],
+        # They test simulations, which sanitizers and the inner loop run as they are.
+        tags = ["no-sanitizer", "slow"],
         deps = deps,
     )
 

@@ -14,6 +14,10 @@ def _rdma(*rooms):
     return _TRANSPORT + ["transport/rdma/%s/" % room for room in rooms]
 
 
+def _link(*rooms):
+    return _TRANSPORT + ["transport/link/%s/" % room for room in rooms]
+
+
 LAYERS = {
     "transport/": _TRANSPORT,
     "transport/base/": [],
@@ -31,6 +35,11 @@ LAYERS = {
     "transport/rdma/host/": _rdma("flow", "verbs", "device", "cm", "channel"),
     "transport/rdma/setup/": _rdma("flow", "verbs", "device", "cm", "host"),
     "transport/link/": _TRANSPORT + ["transport/link/"],
+    # Its rooms, from below to above.
+    "transport/link/hello/": _link(),
+    "transport/link/stream/": _link(),
+    "transport/link/upgrade/": _link("hello", "stream"),
+    "transport/link/connection/": _link("hello", "stream", "upgrade"),
     "transport/tls/": _TRANSPORT + ["transport/tls/"],
     "rpc/": _TRANSPORT + ["rpc/"],
     # The composition root: the one file of rpc that knows which transports there are.
@@ -153,23 +162,12 @@ PURE = [
     "transport/connection_info",
     "transport/copied_bytes",
     "transport/framed_backlog",
-    "transport/link/ask_pace",
-    "transport/link/frame",
-    "transport/link/frame_parts",
-    "transport/link/generations",
     "transport/link/hello/",
-    "transport/link/lifeline_watch",
-    "transport/link/reason",
-    "transport/link/receive_side",
-    "transport/link/send_side",
-    "transport/link/stall_watch",
-    "transport/link/stream_closing",
-    "transport/link/stream_input",
-    "transport/link/stream_limits",
-    "transport/link/stream_output",
-    "transport/link/switching_stream",
-    "transport/link/upgrade_client",
-    "transport/link/upgrade_server",
+    "transport/link/stream/",
+    "transport/link/upgrade/ask_pace",
+    "transport/link/upgrade/reason",
+    "transport/link/upgrade/upgrade_client",
+    "transport/link/upgrade/upgrade_server",
     "transport/loop/drive_turns",
     "transport/loop/driver_claim",
     "transport/loop/flush_list",

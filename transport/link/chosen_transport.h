@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "transport/link/upgrade_options.h"
-#include "transport/link/upgrade_record.h"
+#include "transport/link/upgrade/upgrade_options.h"
+#include "transport/link/upgrade/upgrade_record.h"
 #include "transport/link/upgrading_transport.h"
 #include "transport/transport.h"
 #include "transport/upgrade.h"

@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "transport/link/link_connection.h"
-#include "transport/link/link_settings.h"
+#include "transport/link/connection/link_connection.h"
+#include "transport/link/connection/link_settings.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
 

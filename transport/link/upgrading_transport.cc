@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "transport/base/check.h"
-#include "transport/link/link_connection.h"
+#include "transport/link/connection/link_connection.h"
 #include "transport/link/system_random.h"
 #include "transport/link/upgrading_connector.h"
 #include "transport/why_not_rdma.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "transport/link/link_settings.h"
+#include "transport/link/connection/link_settings.h"
 #include "transport/transport.h"
 #include "transport/upgrade.h"
 

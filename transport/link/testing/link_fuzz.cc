@@ -14,11 +14,11 @@
 #include <utility>
 
 #include "transport/base/check.h"
-#include "transport/link/frame.h"
 #include "transport/link/hello/hello.h"
+#include "transport/link/stream/frame.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/raw_peer.h"
-#include "transport/link/upgrade_messages.h"
+#include "transport/link/upgrade/upgrade_messages.h"
 #include "transport/testing/fuzz_input.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/why_not_rdma.h"

@@ -11,11 +11,11 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "transport/link/frame.h"
 #include "transport/link/hello/hello.h"
+#include "transport/link/stream/frame.h"
 #include "transport/link/testing/link_hostile_testing.h"
 #include "transport/link/testing/raw_peer.h"
-#include "transport/link/upgrade_messages.h"
+#include "transport/link/upgrade/upgrade_messages.h"
 #include "transport/testing/conformance_run.h"
 #include "transport/why_not_rdma.h"
 

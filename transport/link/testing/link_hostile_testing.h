@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "transport/link/frame.h"
-#include "transport/link/switching_stream.h"
+#include "transport/link/stream/frame.h"
+#include "transport/link/stream/switching_stream.h"
 #include "transport/link/testing/link_harness.h"
-#include "transport/link/upgrade_messages.h"
+#include "transport/link/upgrade/upgrade_messages.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/why_not_rdma.h"
 

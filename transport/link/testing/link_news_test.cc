@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/link_token_testing.h"
-#include "transport/link/upgrade_client.h"
+#include "transport/link/upgrade/upgrade_client.h"
 #include "transport/testing/conformance_run.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/why_not_rdma.h"

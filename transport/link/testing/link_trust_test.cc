@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_token_testing.h"
-#include "transport/link/upgrade_client.h"
+#include "transport/link/upgrade/upgrade_client.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/connection/client_upgrader.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "transport/base/check.h"
+#include "transport/link/upgrade/upgrade_messages.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+uint64_t RandomNumber(const RandomBytes& random) {
+  std::array<uint8_t, sizeof(uint64_t)> bytes{};
+  random(bytes);
+  uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), sizeof(number));
+  return number;
+}
+
+}  // namespace
+
+ClientUpgrader::ClientUpgrader(Parts parts)
+    : parts_(std::move(parts)),
+      machine_(parts_.settings->options.upgrade, RandomNumber(parts_.settings->random)) {}
+
+absl::Status ClientUpgrader::OnFrame(const LinkFrame& frame) {
+  if (frame.type == LinkFrameType::kUpgradeOffer) return OnOffer(frame);
+  if (frame.type == LinkFrameType::kUpgradeDecline) return OnDecline(frame);
+  return absl::InvalidArgumentError("a server does not ask for an upgrade");
+}
+
+absl::Status ClientUpgrader::OnOffer(const LinkFrame& frame) {
+  const auto offer = ParseOffer(frame.payload.ToString());
+  if (!offer.ok()) return offer.status();
+  const uint32_t generation = offer->pass.generation;
+  if (machine_.OnOffer(generation) == UpgradeClient::Do::kNothing) return absl::OkStatus();
+  if (offer->addresses.empty()) {
+    const absl::Status why =
+        NotRdma(WhyNotRdma::kUnreachable, "the offer has no address that this version knows");
+    Failed(why);
+    return absl::OkStatus();
+  }
+  ConnectOptions options;
+  options.connection = parts_.options;
+  options.timeout = parts_.settings->options.upgrade.dial;
+  dial_ = parts_.settings->rdma->Dial(
+      parts_.loop, offer->addresses, offer->pass, options,
+      [this, generation](absl::StatusOr<std::unique_ptr<Connection>> connection) {
+        OnDialled(generation, std::move(connection));
+      });
+  return absl::OkStatus();
+}
+
+absl::Status ClientUpgrader::OnDecline(const LinkFrame& frame) {
+  const auto decline = ParseDecline(frame.payload.ToString());
+  if (!decline.ok()) return decline.status();
+  if (decline->generation != machine_.generation()) return absl::OkStatus();
+  if (decline->again) {
+    machine_.OnNews(parts_.loop.now());
+    return absl::OkStatus();
+  }
+  const ClientUpgrade before = machine_.state();
+  machine_.OnDecline(parts_.loop.now(), decline->generation, decline->why);
+  // One that is repeated is no other attempt that failed.
+  if (machine_.state() != before) {
+    parts_.settings->record->OnFallback(parts_.log_name, decline->why);
+  }
+  parts_.stream.OnGenerationBroken(decline->generation, decline->why);
+  return absl::OkStatus();
+}
+
+void ClientUpgrader::OnDialled(uint32_t generation,
+                               absl::StatusOr<std::unique_ptr<Connection>> connection) {
+  if (dial_ == nullptr || generation != machine_.generation() ||
+      machine_.state() != ClientUpgrade::kDialing) {
+    return;
+  }
+  over_ = std::move(dial_);
+  if (connection.ok()) {
+    machine_.OnDialled(parts_.loop.now(), generation);
+    parts_.user.OnUpgraded(generation, *std::move(connection));
+  } else {
+    Failed(connection.status());
+  }
+  parts_.user.OnUpgraderEvent();
+}
+
+// The stream tells of it by OnGivenUp, if it had not given it up before.
+void ClientUpgrader::Failed(const absl::Status& why) {
+  parts_.stream.OnGenerationBroken(machine_.generation(), why);
+}
+
+void ClientUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
+  if (generation < machine_.generation()) return;
+  if (dial_ != nullptr) over_ = std::move(dial_);
+  const ClientUpgrade before = machine_.state();
+  machine_.OnLost(parts_.loop.now(), machine_.generation(), why);
+  if (machine_.state() == before) return;
+  if (before == ClientUpgrade::kReady) return held_.Hold(generation, why);
+  parts_.settings->record->OnFallback(parts_.log_name, why);
+}
+
+void ClientUpgrader::OnTurn() {
+  over_.reset();
+  Watch();
+  const TimePoint now = parts_.loop.now();
+  // An ask that was not answered is given up first, so that the stream may begin another.
+  if (machine_.state() == ClientUpgrade::kAsking) {
+    machine_.OnTime(now);
+    if (machine_.state() != ClientUpgrade::kWaiting) return;
+    parts_.settings->record->OnFallback(parts_.log_name, machine_.why());
+    return Failed(machine_.why());
+  }
+  if (!parts_.stream.MayStart()) return;
+  const absl::Status why = machine_.why();
+  if (machine_.OnTime(now) != UpgradeClient::Do::kAsk) return;
+  const uint32_t generation = parts_.stream.Start();
+  Check(generation == machine_.generation(), "stream and client count the same generations");
+  // Who was let in once may ask again.
+  const auto& credential = parts_.introduction.credential;
+  const std::string shown = generation == 1 && credential ? credential() : std::string();
+  parts_.stream.SendUpgrade(LinkFrameType::kUpgradeAsk, EncodeAsk(generation, why, shown));
+}
+
+// Not before the first attempt, which is at once.
+void ClientUpgrader::Watch() {
+  const ClientUpgrade state = machine_.state();
+  if (state == ClientUpgrade::kReady || state == ClientUpgrade::kEnded ||
+      machine_.generation() == 0) {
+    return watch_.reset();
+  }
+  if (watch_ != nullptr) return;
+  watch_ = parts_.settings->rdma->Watch(parts_.loop, [this] {
+    machine_.OnNews(parts_.loop.now());
+    parts_.user.OnUpgraderEvent();
+  });
+}
+
+std::optional<TimePoint> ClientUpgrader::next() const {
+  if (machine_.state() == ClientUpgrade::kWaiting && !parts_.stream.MayStart()) {
+    return std::nullopt;
+  }
+  return machine_.next();
+}
+
+void ClientUpgrader::End() {
+  machine_.OnEnd();
+  if (dial_ != nullptr) over_ = std::move(dial_);
+}
+
+}  // namespace farcall

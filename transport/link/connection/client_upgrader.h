@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_CONNECTION_CLIENT_UPGRADER_H_
+#define FARCALL_TRANSPORT_LINK_CONNECTION_CLIENT_UPGRADER_H_
+
+#include <memory>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "transport/link/connection/upgrader.h"
+#include "transport/link/upgrade/held_fallback.h"
+#include "transport/link/upgrade/upgrade_client.h"
+#include "transport/upgrade.h"
+
+namespace farcall {
+
+// Asks and dials.
+class ClientUpgrader final : public Upgrader {
+ public:
+  explicit ClientUpgrader(Parts parts);
+
+  absl::Status OnFrame(const LinkFrame& frame) override;
+  void OnGivenUp(uint32_t generation, const absl::Status& why) override;
+  void OnResumed(uint32_t generation) override {
+    held_.OnResumed(generation, *parts_.settings->record, parts_.log_name);
+  }
+  void OnTurn() override;
+  std::optional<TimePoint> next() const override;
+  void End() override;
+  const absl::Status& why() const override { return machine_.why(); }
+
+ private:
+  absl::Status OnOffer(const LinkFrame& frame);
+  absl::Status OnDecline(const LinkFrame& frame);
+  void OnDialled(uint32_t generation, absl::StatusOr<std::unique_ptr<Connection>> connection);
+  void Failed(const absl::Status& why);
+  void Watch();
+
+  const Parts parts_;
+  HeldFallback held_;
+  UpgradeClient machine_;
+  std::unique_ptr<UpgradeTicket> dial_;
+  std::unique_ptr<UpgradeTicket> watch_;  // from the first attempt on, while there is no RDMA
+  // Ended, perhaps from inside its callback: goes with the turn.
+  std::unique_ptr<UpgradeTicket> over_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_CONNECTION_CLIENT_UPGRADER_H_

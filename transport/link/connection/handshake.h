@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_CONNECTION_HANDSHAKE_H_
+#define FARCALL_TRANSPORT_LINK_CONNECTION_HANDSHAKE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "transport/buffer/buffer.h"
+#include "transport/link/connection/link_settings.h"
+#include "transport/link/hello/hello_machine.h"
+#include "transport/loop/event_loop.h"
+#include "transport/transport.h"
+
+namespace farcall {
+
+// What the first bytes of a connection came to.
+struct Handshaken {
+  enum class Kind : uint8_t {
+    kLinked,  // link frames follow, both ways
+    kPlain,   // plain bytes do, for `why` it is not linked
+    // Client: the connection is spoilt by the hello.
+    kSilent,    // the peer did not answer in time
+    kStranger,  // it knows no hello: it closed, or said something else
+    kClosed,    // garbage or half a hello: close it, for `why`
+  };
+  Kind kind = Kind::kPlain;
+  size_t peer_window = 0;  // kLinked: bytes that the peer takes
+  absl::Status why;
+  bool missed = true;  // kPlain: it is counted as one that stays on TCP
+};
+
+// One end's hello on a TCP connection that is started. With the loop held.
+class Handshake {
+ public:
+  class User {
+   public:
+    // Once, from the loop's top level: OnRead, OnClosed or a timer. What stands behind the
+    // hello is left in the input.
+    virtual void OnHandshaken(const Handshaken& result) = 0;
+
+   protected:
+    ~User() = default;
+  };
+  struct Parts {
+    EventLoop& loop;
+    Connection& tcp;  // outlives it
+    std::shared_ptr<const LinkSettings> settings;
+    User& user;  // outlives it
+  };
+
+  virtual ~Handshake() = default;
+  // As Connection::Handler.
+  virtual size_t OnRead(Buffer& input) = 0;
+  virtual void OnClosed() = 0;
+  // Somebody here has something to say, and cannot yet.
+  virtual void OnWaiting() = 0;
+  // Bytes that belonged to the hello and its answer.
+  virtual size_t bytes_read() const = 0;
+  virtual size_t bytes_written() const = 0;
+};
+
+// Says hello. `timeout`: for the answer.
+std::unique_ptr<Handshake> NewClientHandshake(Handshake::Parts parts, Duration timeout);
+// Listens for one. If `unwanted` is not OK, it declines with that reason.
+std::unique_ptr<Handshake> NewServerHandshake(Handshake::Parts parts, absl::Status unwanted);
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_CONNECTION_HANDSHAKE_H_

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/connection/link_connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "transport/base/check.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+std::unique_ptr<LinkConnection> LinkConnection::SayHello(Parts parts, Duration timeout,
+                                                         OnHello done) {
+  std::unique_ptr<LinkConnection> made(new LinkConnection(std::move(parts), LinkRole::kClient));
+  made->on_hello_ = std::move(done);
+  made->handshake_ = NewClientHandshake(made->HandshakeParts(), timeout);
+  return made;
+}
+
+std::unique_ptr<LinkConnection> LinkConnection::Plain(Parts parts, const absl::Status& why) {
+  std::unique_ptr<LinkConnection> made(new LinkConnection(std::move(parts), LinkRole::kClient));
+  made->BecomePlain(why, /*missed=*/true);
+  return made;
+}
+
+std::unique_ptr<LinkConnection> LinkConnection::Accept(Parts parts, const absl::Status& unwanted) {
+  std::unique_ptr<LinkConnection> made(new LinkConnection(std::move(parts), LinkRole::kServer));
+  made->handshake_ = NewServerHandshake(made->HandshakeParts(), unwanted);
+  if (made->requires_rdma()) {
+    const Duration timeout = made->parts_.settings->options.require_timeout;
+    made->loop_.SetTimer(made->required_timer_, made->loop_.now() + timeout);
+  }
+  return made;
+}
+
+LinkConnection::LinkConnection(Parts parts, LinkRole role)
+    : parts_(std::move(parts)),
+      loop_(parts_.loop),
+      role_(role),
+      why_(NotRdma(WhyNotRdma::kPending, "")),
+      required_timer_([this] { OnRequiredTimeout(); }) {
+  parts_.tcp->Start(*this);
+}
+
+LinkConnection::~LinkConnection() {
+  Check(loop_.held(), "a connection is destroyed while its loop is held");
+  loop_.CancelTimer(required_timer_);
+}
+
+Handshake::Parts LinkConnection::HandshakeParts() {
+  return {.loop = loop_, .tcp = *parts_.tcp, .settings = parts_.settings, .user = *this};
+}
+
+void LinkConnection::Start(Handler& handler) {
+  Check(loop_.held() && handler_ == nullptr, "a connection is started once, on its loop");
+  handler_ = &handler;
+  if (phase_ == Phase::kClosed) return Finish(closed_);
+  Govern();
+}
+
+void LinkConnection::Write(Buffer data) {
+  Check(loop_.held() && handler_ != nullptr, "a connection is started before it is written to");
+  switch (phase_) {
+    case Phase::kHello:
+      early_.Append(std::move(data));
+      if (!early_.empty()) handshake_->OnWaiting();
+      return;
+    case Phase::kPlain:
+      return WritePlain(std::move(data));
+    case Phase::kLinked:
+      return linked_->Write(std::move(data));
+    case Phase::kClosed:
+      return;
+  }
+}
+
+void LinkConnection::PauseRead() {
+  paused_ = true;
+  Govern();
+}
+
+void LinkConnection::ResumeRead() {
+  paused_ = false;
+  Govern();
+}
+
+void LinkConnection::Close(absl::Status why, CloseMode mode) {
+  Check(loop_.held() && handler_ != nullptr, "a connection is started before it is closed");
+  loop_.CancelTimer(required_timer_);
+  if (phase_ == Phase::kHello) {
+    // The peer has said nothing yet that would make it more.
+    handshake_->OnClosed();
+    phase_ = Phase::kPlain;
+    WritePlain(std::exchange(early_, Buffer()));
+  }
+  if (phase_ == Phase::kPlain) parts_.tcp->Close(std::move(why), mode);
+  if (phase_ == Phase::kLinked) linked_->Close(std::move(why), mode);
+}
+
+size_t LinkConnection::backlog() const {
+  switch (phase_) {
+    case Phase::kHello:
+      return early_.size();
+    case Phase::kPlain:
+      return std::min<uint64_t>(parts_.tcp->backlog(), plain_);
+    case Phase::kLinked:
+      return linked_->backlog();
+    case Phase::kClosed:
+      break;
+  }
+  return 0;
+}
+
+void LinkConnection::WhenUpgraded(OnUpgrade done) {
+  on_upgrade_ = std::move(done);
+  TellUpgrade();
+}
+
+size_t LinkConnection::OnRead(Buffer& input) {
+  size_t needed = 0;
+  if (phase_ == Phase::kHello) needed = handshake_->OnRead(input);
+  // It may have become something else just now.
+  if (phase_ == Phase::kPlain && reads_ && !input.empty()) return handler_->OnRead(input);
+  if (phase_ == Phase::kLinked) return linked_->OnLifelineRead(input);
+  return needed;
+}
+
+// Without a link the bytes of TCP are those of the handler; frames of a link lie between them.
+Buffer LinkConnection::Landing(size_t ahead, size_t bytes) {
+  if (phase_ != Phase::kPlain || !reads_ || handler_ == nullptr) return {};
+  return handler_->Landing(ahead, bytes);
+}
+
+void LinkConnection::OnDrained() {
+  if (phase_ == Phase::kPlain && handler_ != nullptr) handler_->OnDrained();
+  if (phase_ == Phase::kLinked) linked_->OnLifelineDrained();
+}
+
+void LinkConnection::OnClose(const absl::Status& why) {
+  if (phase_ == Phase::kClosed) return;
+  if (phase_ == Phase::kLinked) return linked_->OnLifelineEnd(why);
+  if (phase_ == Phase::kHello) handshake_->OnClosed();
+  loop_.CancelTimer(required_timer_);
+  phase_ = Phase::kClosed;
+  closed_ = why;
+  TellUpgrade();
+  if (handler_ != nullptr) handler_->OnClose(why);
+}
+
+void LinkConnection::OnHandshaken(const Handshaken& result) {
+  if (phase_ != Phase::kHello) return;
+  switch (result.kind) {
+    case Handshaken::Kind::kLinked:
+      BecomeLinked(result.peer_window);
+      break;
+    case Handshaken::Kind::kPlain:
+      BecomePlain(result.why, result.missed);
+      break;
+    case Handshaken::Kind::kSilent:
+    case Handshaken::Kind::kStranger:
+      phase_ = Phase::kClosed;
+      break;
+    case Handshaken::Kind::kClosed:
+      Finish(result.why);
+      break;
+  }
+  if (!on_hello_) return;
+  hello_call_.Post(loop_, [this, kind = result.kind] { std::exchange(on_hello_, nullptr)(kind); });
+}
+
+void LinkConnection::WritePlain(Buffer data) {
+  if (data.empty()) return;
+  plain_ += data.size();
+  parts_.tcp->Write(std::move(data));
+}
+
+void LinkConnection::BecomePlain(const absl::Status& why, bool missed) {
+  phase_ = Phase::kPlain;
+  why_ = why;
+  ++info_version_;
+  if (missed) Record();
+  TellUpgrade();
+  if (requires_rdma() && role_ == LinkRole::kServer) return Finish(why);
+  WritePlain(std::exchange(early_, Buffer()));
+  Govern();
+}
+
+void LinkConnection::BecomeLinked(size_t peer_window) {
+  linked_ = std::make_unique<LinkedStream>(LinkedStream::Parts{.loop = loop_,
+                                                               .lifeline = *parts_.tcp,
+                                                               .role = role_,
+                                                               .settings = parts_.settings,
+                                                               .options = parts_.options,
+                                                               .introduction = parts_.introduction,
+                                                               .peer_window = peer_window,
+                                                               .peer = PeerName(),
+                                                               .log_name = LogName(),
+                                                               .user = *this});
+  phase_ = Phase::kLinked;
+  ++info_version_;
+  reads_ = false;
+  if (!early_.empty()) linked_->Write(std::exchange(early_, Buffer()));
+  Govern();
+}
+
+bool LinkConnection::MayRead() const {
+  return handler_ != nullptr && !paused_ && (!requires_rdma() || was_on_rdma_);
+}
+
+// Tells the layer below whether to read.
+void LinkConnection::Govern() {
+  if (phase_ != Phase::kPlain && phase_ != Phase::kLinked) return;
+  const bool before = std::exchange(reads_, MayRead());
+  if (reads_ == before) return;
+  if (phase_ == Phase::kPlain) {
+    reads_ ? parts_.tcp->ResumeRead() : parts_.tcp->PauseRead();
+  } else {
+    reads_ ? linked_->ResumeRead() : linked_->PauseRead();
+  }
+}
+
+void LinkConnection::OnEnded(const absl::Status& why) { Finish(why); }
+
+void LinkConnection::OnChanged() {
+  ++info_version_;
+  if (linked_->on_rdma()) {
+    was_on_rdma_ = true;
+    loop_.CancelTimer(required_timer_);
+    Govern();
+  } else if (was_on_rdma_ && requires_rdma() && linked_->may_upgrade()) {
+    // Not so at an end in order, where RDMA goes first.
+    return linked_->Close(AddDetail(linked_->why_not(), PeerName()), CloseMode::kAbort);
+  }
+  TellUpgrade();
+}
+
+void LinkConnection::OnRequiredTimeout() {
+  absl::Status why = why_not_rdma();
+  if (ReasonOf(why) == WhyNotRdma::kPending) why = NotRdma(WhyNotRdma::kTimedOut, "");
+  if (phase_ == Phase::kLinked) return linked_->Close(why, CloseMode::kAbort);
+  Finish(why);
+}
+
+void LinkConnection::TellUpgrade() {
+  if (!on_upgrade_ || phase_ == Phase::kHello) return;
+  const absl::Status why = phase_ == Phase::kClosed ? closed_ : why_not_rdma();
+  if (phase_ == Phase::kLinked && ReasonOf(why) == WhyNotRdma::kPending && !why.ok()) return;
+  upgrade_call_.Post(loop_,
+                     [why, done = std::exchange(on_upgrade_, nullptr)]() mutable { done(why); });
+}
+
+// OnClose follows, once there is who can be told.
+void LinkConnection::Finish(const absl::Status& why) {
+  phase_ = Phase::kClosed;
+  closed_ = why;
+  early_ = Buffer();
+  loop_.CancelTimer(required_timer_);
+  parts_.tcp->Close(why, CloseMode::kAbort);
+  TellUpgrade();
+  if (handler_ == nullptr) return;
+  close_call_.Post(loop_, [this] {
+    const absl::Status told = closed_;
+    handler_->OnClose(told);
+  });
+}
+
+}  // namespace farcall

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_CONNECTION_LINK_SETTINGS_H_
+#define FARCALL_TRANSPORT_LINK_CONNECTION_LINK_SETTINGS_H_
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/strings/string_view.h"
+#include "transport/link/upgrade/upgrade_options.h"
+#include "transport/link/upgrade/upgrade_record.h"
+#include "transport/upgrade.h"
+
+namespace farcall {
+
+// Fills the bytes with what nobody can guess. Any thread.
+using RandomBytes = absl::AnyInvocable<void(std::span<uint8_t>) const>;
+
+// What the connections of one UpgradingTransport share. Immutable, any thread.
+struct LinkSettings {
+  UpgradeOptions options;
+  UpgradeTransport* rdma = nullptr;  // null: none is built in
+  UpgradeRecord* record = nullptr;
+  RandomBytes random;
+};
+
+// How the client of one connection shows that it may be upgraded. Null where nobody asks.
+struct Introduction {
+  std::function<std::string()> credential;        // client: what it shows
+  std::function<bool(absl::string_view)> verify;  // server: whether that is enough
+};
+
+enum class LinkRole : uint8_t { kClient, kServer };
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_CONNECTION_LINK_SETTINGS_H_

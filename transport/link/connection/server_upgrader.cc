@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/connection/server_upgrader.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/link/upgrade/upgrade_messages.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+ServerUpgrader::ServerUpgrader(Parts parts)
+    : parts_(std::move(parts)),
+      pace_(parts_.settings->options.upgrade.first_pause, parts_.loop.now()),
+      why_(NotRdma(WhyNotRdma::kPending, "")) {}
+
+absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
+  // Not from a callback of theirs: asks in a row hold only one.
+  over_.clear();
+  if (frame.type != LinkFrameType::kUpgradeAsk) {
+    return absl::InvalidArgumentError("a client makes no offers");
+  }
+  if (absl::Status paced = pace_.OnAsk(parts_.loop.now()); !paced.ok()) return paced;
+  const auto ask = ParseAsk(frame.payload.ToString());
+  if (!ask.ok()) return ask.status();
+  const uint32_t last = machine_.generation();
+  const bool has_one = parts_.stream.Alive(last);
+  if (absl::Status expected = parts_.stream.Expect(ask->generation); !expected.ok()) {
+    return expected;
+  }
+  // Each may be a queue pair. A client's RESUME is on the lifeline before its next ask.
+  if (has_one) {
+    return absl::InvalidArgumentError(absl::StrCat("the peer asks for generation ", ask->generation,
+                                                   " and has not given up ", last));
+  }
+  if (!parts_.stream.Alive(ask->generation)) return absl::OkStatus();
+  if (!machine_.OnAsk(ask->generation)) {
+    Decline(ask->generation, NotRdma(WhyNotRdma::kCapacity, "the connection is closing"));
+    return absl::OkStatus();
+  }
+  why_ = ask->why;
+  news_ = false;
+  // Before the client has waited in vain.
+  answer_by_ = parts_.loop.now() + parts_.settings->options.upgrade.answer / 2;
+  // One guess for each connection.
+  if (!may_upgrade() && ask->generation == 1 && !ask->credential.empty()) {
+    trusted_ = parts_.introduction.verify(ask->credential);
+    if (!trusted_) Refuse(NotRdma(WhyNotRdma::kRejected, "the credential is refused"));
+  }
+  return absl::OkStatus();
+}
+
+void ServerUpgrader::TrustPeer() {
+  trusted_ = true;
+  OnNews();
+}
+
+void ServerUpgrader::OnTurn() {
+  over_.clear();
+  Watch();
+  TellNews();
+  if (!asked()) return;
+  if (may_upgrade()) return Await(machine_.generation());
+  if (parts_.loop.now() < answer_by_) return;
+  Refuse(NotRdma(WhyNotRdma::kPending, "the server has accepted no credential yet"));
+}
+
+void ServerUpgrader::Watch() {
+  const ServerUpgrade state = machine_.state();
+  if (state == ServerUpgrade::kReady || state == ServerUpgrade::kEnded ||
+      machine_.generation() == 0) {
+    return watch_.reset();
+  }
+  if (watch_ != nullptr) return;
+  watch_ = parts_.settings->rdma->Watch(parts_.loop, [this] {
+    OnNews();
+    parts_.user.OnUpgraderEvent();
+  });
+}
+
+void ServerUpgrader::OnNews() {
+  if (machine_.state() != ServerUpgrade::kReady) news_ = true;
+}
+
+// Else its next ask would come after a pause that has become long meanwhile.
+void ServerUpgrader::TellNews() {
+  if (!news_ || machine_.state() != ServerUpgrade::kIdle || machine_.generation() == 0) return;
+  news_ = false;
+  parts_.stream.SendUpgrade(LinkFrameType::kUpgradeDecline, EncodeAgain(machine_.generation()));
+}
+
+std::optional<TimePoint> ServerUpgrader::next() const {
+  if (!asked()) return std::nullopt;
+  return answer_by_;
+}
+
+void ServerUpgrader::Refuse(const absl::Status& why) {
+  if (!machine_.OnRefused()) return;
+  DropTicket();
+  why_ = why;
+  parts_.settings->record->OnFallback(parts_.log_name, why_);
+  Decline(machine_.generation(), why_);
+}
+
+void ServerUpgrader::Await(uint32_t generation) {
+  UpgradePass pass;
+  pass.generation = generation;
+  parts_.settings->random(pass.token);
+  parts_.settings->random(pass.answer);
+  await_ = parts_.settings->rdma->Await(
+      parts_.loop, pass, parts_.options, trusted_ ? PeerTrust::kTrusted : PeerTrust::kStranger,
+      [this, pass](const absl::StatusOr<std::vector<UpgradeAddress>>& offer) {
+        OnOffered(pass, offer);
+      },
+      [this, generation](std::unique_ptr<Connection> connection) {
+        OnAdmitted(generation, std::move(connection));
+      });
+}
+
+void ServerUpgrader::OnOffered(const UpgradePass& pass,
+                               const absl::StatusOr<std::vector<UpgradeAddress>>& offer) {
+  if (await_ == nullptr || pass.generation != machine_.generation()) return;
+  if (offer.ok()) {
+    if (!machine_.OnOffered()) return;
+    // Where a set-up failed the token is void, so that the other addresses were not tried then.
+    std::vector<UpgradeAddress> addresses = *offer;
+    const auto first = unused_ % std::max<size_t>(addresses.size(), 1);
+    std::rotate(addresses.begin(), addresses.begin() + static_cast<ptrdiff_t>(first),
+                addresses.end());
+    parts_.stream.SendUpgrade(LinkFrameType::kUpgradeOffer, EncodeOffer(pass, addresses));
+  } else {
+    Refuse(offer.status());
+  }
+  parts_.user.OnUpgraderEvent();
+}
+
+void ServerUpgrader::OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection) {
+  if (await_ == nullptr || generation != machine_.generation() || !machine_.OnAdmitted()) return;
+  news_ = false;
+  unused_ = 0;
+  DropTicket();
+  parts_.user.OnUpgraded(generation, std::move(connection));
+  parts_.user.OnUpgraderEvent();
+}
+
+void ServerUpgrader::Decline(uint32_t generation, const absl::Status& why) {
+  parts_.stream.SendUpgrade(LinkFrameType::kUpgradeDecline, EncodeDecline(generation, why));
+  parts_.stream.OnGenerationBroken(generation, why);
+}
+
+void ServerUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
+  if (generation < machine_.generation()) return;
+  const bool was_ready = machine_.state() == ServerUpgrade::kReady;
+  if (machine_.state() == ServerUpgrade::kOffered) ++unused_;
+  machine_.OnLost(generation);
+  DropTicket();
+  // Of others the client knows better, and says with its next ask.
+  if (!was_ready) return;
+  why_ = why;
+  held_.Hold(generation, why);
+}
+
+void ServerUpgrader::End() {
+  machine_.OnEnd();
+  DropTicket();
+}
+
+void ServerUpgrader::DropTicket() {
+  if (await_ != nullptr) over_.push_back(std::move(await_));
+}
+
+}  // namespace farcall

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_CONNECTION_SERVER_UPGRADER_H_
+#define FARCALL_TRANSPORT_LINK_CONNECTION_SERVER_UPGRADER_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "transport/link/connection/upgrader.h"
+#include "transport/link/upgrade/ask_pace.h"
+#include "transport/link/upgrade/held_fallback.h"
+#include "transport/link/upgrade/upgrade_server.h"
+#include "transport/upgrade.h"
+
+namespace farcall {
+
+// Answers asks, and awaits who comes with the token.
+class ServerUpgrader final : public Upgrader {
+ public:
+  explicit ServerUpgrader(Parts parts);
+
+  absl::Status OnFrame(const LinkFrame& frame) override;
+  void OnGivenUp(uint32_t generation, const absl::Status& why) override;
+  void OnResumed(uint32_t generation) override {
+    held_.OnResumed(generation, *parts_.settings->record, parts_.log_name);
+  }
+  void TrustPeer() override;
+  void OnTurn() override;
+  std::optional<TimePoint> next() const override;
+  void End() override;
+  const absl::Status& why() const override { return why_; }
+
+ private:
+  // An ask came that was not looked at yet: in its turn, behind which a request may have come.
+  bool asked() const { return machine_.state() == ServerUpgrade::kPreparing && await_ == nullptr; }
+  bool may_upgrade() const { return trusted_ || !parts_.introduction.verify; }
+  void Await(uint32_t generation);
+  void Refuse(const absl::Status& why);
+  void Watch();
+  void OnNews();
+  void TellNews();
+  void OnOffered(const UpgradePass& pass, const absl::StatusOr<std::vector<UpgradeAddress>>& offer);
+  void OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection);
+  void Decline(uint32_t generation, const absl::Status& why);
+  void DropTicket();
+
+  const Parts parts_;
+  HeldFallback held_;
+  UpgradeServer machine_;
+  AskPace pace_;
+  absl::Status why_;
+  bool trusted_ = false;
+  uint32_t unused_ = 0;    // offers in a row that led nobody here
+  TimePoint answer_by_{};  // while asked()
+  // Something came since the last ask, which the client is told if that came to nothing.
+  bool news_ = false;
+  std::unique_ptr<UpgradeTicket> await_;
+  std::unique_ptr<UpgradeTicket> watch_;  // from the first ask on, while there is no RDMA
+  // Ended, perhaps from inside a callback: they go with the turn.
+  std::vector<std::unique_ptr<UpgradeTicket>> over_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_CONNECTION_SERVER_UPGRADER_H_

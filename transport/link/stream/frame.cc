@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/stream/frame.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "transport/base/check.h"
+
+namespace farcall {
+namespace {
+
+constexpr size_t kNumberSize = 8;
+constexpr uint8_t kLastType = static_cast<uint8_t>(LinkFrameType::kBye);
+
+// How long a payload may be, and whether there is an offset.
+struct Shape {
+  size_t least = 0;
+  size_t most = 0;
+  bool has_offset = false;
+  bool has_number = false;
+};
+
+Shape ShapeOf(LinkFrameType type) {
+  switch (type) {
+    case LinkFrameType::kData:
+      return {.least = 1, .most = kMaxLinkData, .has_offset = true};
+    case LinkFrameType::kAck:
+      return {};
+    case LinkFrameType::kUpgradeAsk:
+    case LinkFrameType::kUpgradeOffer:
+    case LinkFrameType::kUpgradeDecline:
+      return {.most = kMaxLinkControl};
+    case LinkFrameType::kResume:
+    case LinkFrameType::kPong:
+      return {.least = kNumberSize, .most = kNumberSize, .has_offset = true, .has_number = true};
+    case LinkFrameType::kPing:
+      return {.least = kNumberSize, .most = kNumberSize, .has_number = true};
+    case LinkFrameType::kBye:
+      return {.has_offset = true};
+  }
+  return {};
+}
+
+struct Header {
+  LinkFrameType type;
+  uint32_t length;
+  uint64_t offset;
+  uint64_t acknowledged;
+};
+
+uint64_t Load(const char* from, size_t bytes) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < bytes; ++i) value = value << 8 | static_cast<uint8_t>(from[i]);
+  return value;
+}
+
+void Store(uint64_t value, size_t bytes, char* to) {
+  for (size_t i = 0; i < bytes; ++i) {
+    to[i] = static_cast<char>(static_cast<uint8_t>(value >> (8 * (bytes - 1 - i))));
+  }
+}
+
+absl::Status Malformed(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("malformed link frame: ", what));
+}
+
+absl::Status CheckLength(const Header& header, const Shape& shape) {
+  if (header.length >= shape.least && header.length <= shape.most) return absl::OkStatus();
+  const std::string what = absl::StrCat(Name(header.type), " with a payload of ", header.length,
+                                        " bytes, where ", shape.least, " to ", shape.most, " are");
+  if (header.length < shape.least || shape.most <= kNumberSize) return Malformed(what);
+  return absl::ResourceExhaustedError(absl::StrCat("link frame over the limit: ", what));
+}
+
+absl::StatusOr<Header> ParseHeader(const char* bytes) {
+  const auto type = static_cast<uint8_t>(bytes[0]);
+  if (type == 0 || type > kLastType) {
+    return Malformed(absl::StrCat("its type is ", type, ", which this version does not know"));
+  }
+  const Header header{.type = static_cast<LinkFrameType>(type),
+                      .length = static_cast<uint32_t>(Load(bytes + 4, 4)),
+                      .offset = Load(bytes + 8, 8),
+                      .acknowledged = Load(bytes + 16, 8)};
+  if (const uint64_t flags = Load(bytes + 1, 3); flags != 0) {
+    return Malformed(absl::StrCat(Name(header.type), " with the flags 0x",
+                                  absl::Hex(flags, absl::kZeroPad6), ", where 0 is"));
+  }
+  const Shape shape = ShapeOf(header.type);
+  if (absl::Status status = CheckLength(header, shape); !status.ok()) return status;
+  if (header.offset != 0 && !shape.has_offset) {
+    return Malformed(absl::StrCat(Name(header.type), " with the offset ", header.offset));
+  }
+  if (header.offset > std::numeric_limits<uint64_t>::max() - kMaxLinkData) {
+    return Malformed(absl::StrCat(Name(header.type), " with the offset ", header.offset,
+                                  ", behind which no stream goes on"));
+  }
+  return header;
+}
+
+}  // namespace
+
+absl::string_view Name(LinkFrameType type) {
+  switch (type) {
+    case LinkFrameType::kData:
+      return "DATA";
+    case LinkFrameType::kAck:
+      return "ACK";
+    case LinkFrameType::kUpgradeAsk:
+      return "UPGRADE_ASK";
+    case LinkFrameType::kUpgradeOffer:
+      return "UPGRADE_OFFER";
+    case LinkFrameType::kUpgradeDecline:
+      return "UPGRADE_DECLINE";
+    case LinkFrameType::kResume:
+      return "RESUME";
+    case LinkFrameType::kPing:
+      return "PING";
+    case LinkFrameType::kPong:
+      return "PONG";
+    case LinkFrameType::kBye:
+      return "BYE";
+  }
+  return "unknown";
+}
+
+absl::StatusOr<size_t> CutLinkFrame(Buffer& input, LinkFrame& frame) {
+  if (input.size() < kLinkHeaderSize) return kLinkHeaderSize;
+  char scratch[kLinkHeaderSize + kNumberSize];
+  const auto header = ParseHeader(input.Front(kLinkHeaderSize, scratch).data());
+  if (!header.ok()) return header.status();
+  const size_t size = kLinkHeaderSize + header->length;
+  if (input.size() < size) return size;
+
+  uint64_t number = 0;
+  const bool has_number = ShapeOf(header->type).has_number;
+  if (has_number) {
+    number = Load(input.Front(size, scratch).data() + kLinkHeaderSize, kNumberSize);
+    if (header->type == LinkFrameType::kResume && (number == 0 || number > UINT32_MAX)) {
+      return Malformed(absl::StrCat("RESUME of generation ", number));
+    }
+  }
+  frame.type = header->type;
+  frame.offset = header->offset;
+  frame.acknowledged = header->acknowledged;
+  frame.number = number;
+  input.RemoveFront(has_number ? size : kLinkHeaderSize);
+  frame.payload = has_number ? Buffer() : input.CutFront(header->length);
+  return 0;
+}
+
+bool CutDataHeader(Buffer& input, LinkFrame& frame) {
+  if (input.size() < kLinkHeaderSize) return false;
+  char scratch[kLinkHeaderSize];
+  const auto header = ParseHeader(input.Front(kLinkHeaderSize, scratch).data());
+  if (!header.ok() || header->type != LinkFrameType::kData) return false;
+  frame = {.type = header->type, .offset = header->offset, .acknowledged = header->acknowledged};
+  input.RemoveFront(kLinkHeaderSize);
+  return true;
+}
+
+Buffer LinkFrameWriter::Encode(LinkFrame frame) {
+  char bytes[kLinkHeaderSize + kNumberSize] = {};
+  const Shape shape = ShapeOf(frame.type);
+  const size_t length = shape.has_number ? kNumberSize : frame.payload.size();
+  Check(length >= shape.least && length <= shape.most, "a frame is as long as its type allows");
+  bytes[0] = static_cast<char>(frame.type);
+  Store(length, 4, bytes + 4);
+  Store(frame.offset, 8, bytes + 8);
+  Store(frame.acknowledged, 8, bytes + 16);
+  if (shape.has_number) Store(frame.number, kNumberSize, bytes + kLinkHeaderSize);
+
+  const absl::string_view head(bytes, kLinkHeaderSize + (shape.has_number ? kNumberSize : 0));
+  Buffer out;
+  if (!headers_.Append(head, out)) out.Append(head);
+  out.Append(std::move(frame.payload));
+  return out;
+}
+
+}  // namespace farcall

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/stream/lifeline_watch.h"
+
+#include <algorithm>
+
+namespace farcall {
+
+TimePoint LifelineWatch::DeathTime() const {
+  return std::max(asked_at_, heard_) + limits_.peer_timeout;
+}
+
+bool LifelineWatch::PingDue(const Work& work, TimePoint now) const {
+  if (asked_) return false;
+  const auto time = NextTime(work);
+  return time && now >= *time;
+}
+
+std::optional<TimePoint> LifelineWatch::NextTime(const Work& work) const {
+  if (asked_) return DeathTime();
+  if (work.unacknowledged_since) {
+    return std::max(*work.unacknowledged_since, asked_at_) + limits_.ping_interval;
+  }
+  if (work.expects_answer) return heard_ + limits_.idle_ping;
+  return std::nullopt;
+}
+
+uint64_t LifelineWatch::Ask(uint64_t position, uint32_t generation, TimePoint now) {
+  // What earlier PONGs told was of another generation.
+  if (generation != generation_) lacking_since_.reset();
+  asked_ = true;
+  asked_at_ = now;
+  asked_position_ = position;
+  generation_ = generation;
+  return ++number_;
+}
+
+bool LifelineWatch::Answer(uint64_t number, uint64_t received, TimePoint now) {
+  if (!asked_ || number != number_) return false;
+  asked_ = false;
+  const bool moved = lacking_since_ && received > lacking_at_;
+  if (received >= asked_position_) {
+    lacking_since_.reset();
+  } else if (!lacking_since_ || moved) {
+    lacking_since_ = now;
+    lacking_at_ = received;
+  }
+  return true;
+}
+
+bool LifelineWatch::Stuck(uint32_t generation, TimePoint now) const {
+  return generation != 0 && generation == generation_ && lacking_since_ &&
+         now - *lacking_since_ >= limits_.progress_timeout;
+}
+
+}  // namespace farcall

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/stream/receive_side.h"
+
+#include "transport/base/check.h"
+
+namespace farcall {
+
+Buffer ReceiveSide::Take(uint64_t offset, Buffer bytes, TimePoint now) {
+  Check(offset <= received_, "bytes are taken in a row");
+  const uint64_t known = received_ - offset;
+  if (known >= bytes.size()) return Buffer();
+  bytes.RemoveFront(known);
+  if (told_ == acknowledged()) ack_time_ = now + ack_delay_;
+  received_ += bytes.size();
+  return bytes;
+}
+
+bool ReceiveSide::SetFinal(uint64_t offset) {
+  if (offset < received_) return false;
+  final_ = offset;
+  return true;
+}
+
+void ReceiveSide::Freeze(bool frozen, TimePoint now) {
+  if (frozen == frozen_) return;
+  const bool told = told_ == acknowledged();
+  acknowledged_ = received_;
+  frozen_ = frozen;
+  if (told && told_ < acknowledged()) ack_time_ = now + ack_delay_;
+}
+
+bool ReceiveSide::AckDue(TimePoint now) const {
+  const uint64_t owed = acknowledged() - told_;
+  return owed > 0 && (owed >= window_ / 4 || now >= ack_time_);
+}
+
+std::optional<TimePoint> ReceiveSide::ack_time() const {
+  if (acknowledged() == told_) return std::nullopt;
+  return ack_time_;
+}
+
+}  // namespace farcall

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_STREAM_RECEIVE_SIDE_H_
+#define FARCALL_TRANSPORT_LINK_STREAM_RECEIVE_SIDE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "transport/base/time.h"
+#include "transport/buffer/buffer.h"
+
+namespace farcall {
+
+// The incoming bytes of a stream, as numbers: what was received in a row, what of it is
+// acknowledged, and what the peer was told. Pure.
+class ReceiveSide {
+ public:
+  ReceiveSide(size_t window, Duration ack_delay) : window_(window), ack_delay_(ack_delay) {}
+
+  // Bytes received in a row, from the beginning.
+  uint64_t received() const { return received_; }
+  // What a frame sent now acknowledges: stands still while the handler has paused (`frozen`).
+  uint64_t acknowledged() const { return frozen_ ? acknowledged_ : received_; }
+  // The offset up to which the peer may send by what it was told.
+  uint64_t limit() const { return told_ + window_; }
+  // One more than the last byte there will be, once a BYE has told.
+  const std::optional<uint64_t>& final() const { return final_; }
+  bool complete() const { return final_ == received_; }
+
+  // What is new of `bytes` at `offset` (<= received()): the part below received() is dropped.
+  Buffer Take(uint64_t offset, Buffer bytes, TimePoint now);
+  // False: bytes have come beyond it already.
+  [[nodiscard]] bool SetFinal(uint64_t offset);
+  void Freeze(bool frozen, TimePoint now);
+
+  // The peer is being told acknowledged().
+  void Told() { told_ = acknowledged(); }
+  // Whether a bare acknowledgement is due: a quarter of the window, or the delay is over.
+  bool AckDue(TimePoint now) const;
+  // When one will be due, if there is anything to acknowledge.
+  std::optional<TimePoint> ack_time() const;
+  // Not before the delay has passed once more.
+  void PostponeAck(TimePoint now) { ack_time_ = now + ack_delay_; }
+
+ private:
+  const size_t window_;
+  const Duration ack_delay_;
+  uint64_t received_ = 0;
+  uint64_t acknowledged_ = 0;  // where it stands still
+  uint64_t told_ = 0;
+  bool frozen_ = false;
+  std::optional<uint64_t> final_;
+  TimePoint ack_time_{};  // counts while told_ < acknowledged()
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_STREAM_RECEIVE_SIDE_H_

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_STREAM_SEND_SIDE_H_
+#define FARCALL_TRANSPORT_LINK_STREAM_SEND_SIDE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "transport/buffer/buffer.h"
+
+namespace farcall {
+
+// The outgoing bytes of a stream, from the first one that is not acknowledged on:
+//
+//   acknowledged <= position <= end            position <= highest <= end
+//   |--- in flight ---|--- queued ---|         position - acknowledged <= window
+//
+// Pure. Blocks are shared, never copied.
+class SendSide {
+ public:
+  explicit SendSide(size_t window) : window_(window) {}
+
+  uint64_t acknowledged() const { return acknowledged_; }
+  // Of the byte that is sent next.
+  uint64_t position() const { return acknowledged_ + flight_.size(); }
+  // One more than the highest that was ever sent.
+  uint64_t highest() const { return highest_; }
+  uint64_t end() const { return position() + queue_.size(); }
+  size_t queued() const { return queue_.size(); }
+  size_t in_flight() const { return flight_.size(); }
+  // Bytes that were sent more than once.
+  uint64_t resent() const { return resent_; }
+
+  void Write(Buffer data) { queue_.Append(std::move(data)); }
+  // The next bytes to be sent from position(), which moves: at most `most`, and as many as
+  // the window allows; empty if none.
+  // A part of a large slice that is much less than that is not cut off it: it would be too little
+  // for a device to fetch by itself. So it may be less than `most`, down to half of it; and
+  // nothing, where the window has room for too little of one.
+  Buffer Next(size_t most);
+  // The peer has everything below `offset`. False: that was never sent.
+  [[nodiscard]] bool Acknowledge(uint64_t offset);
+  // Everything that is not acknowledged is to be sent again.
+  void Rewind();
+  // Nothing below `offset` (<= highest()) needs to be sent again.
+  void Raise(uint64_t offset);
+  // Drops what was never sent: the stream ends at highest().
+  void DropUnsent();
+
+ private:
+  const size_t window_;
+  uint64_t acknowledged_ = 0;
+  uint64_t highest_ = 0;
+  uint64_t resent_ = 0;
+  Buffer flight_;
+  Buffer queue_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_STREAM_SEND_SIDE_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_STREAM_STALL_WATCH_H_
+#define FARCALL_TRANSPORT_LINK_STREAM_STALL_WATCH_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "transport/base/time.h"
+
+namespace farcall {
+
+// Sees a stream that stands still: bytes wait, the peer takes none of them for long, and yet it
+// answers. A peer that is dead or slow is somebody else's to see, and so is a generation on
+// which nothing moves, which is given up long before. What is left is a peer whose handler
+// reads nothing, or a defect, here or there. Looked at when the peer has said something. Time
+// counts as far as it was heard in between: a process that was stopped, or a wire that was cut,
+// for longer than the patience says its first word before it takes anything. Pure.
+class StallWatch {
+ public:
+  enum class News : uint8_t {
+    kNone,
+    kStalled,  // once, until it moves
+    kMoves,    // it did stand still
+  };
+
+  // `patience` > 0.
+  explicit StallWatch(Duration patience) : patience_(patience) {}
+
+  // The peer has said something. `waiting`: bytes that were written and that it has not
+  // acknowledged; `acknowledged`: how many it has, ever.
+  News Look(uint64_t waiting, uint64_t acknowledged, TimePoint now) {
+    const std::optional<TimePoint> before = std::exchange(heard_, std::nullopt);
+    if (waiting == 0) return Move();
+    heard_ = now;
+    if (!before || acknowledged != acknowledged_) {
+      stands_ = Duration::zero();
+      acknowledged_ = acknowledged;
+      return Move();
+    }
+    // Less than all of it, so that one word proves nothing.
+    stands_ += std::min(now - *before, patience_ / 2);
+    if (stalled_ || stands_ < patience_) return News::kNone;
+    stalled_ = true;
+    return News::kStalled;
+  }
+  // The stream has ended.
+  News End() { return Move(); }
+
+  bool stalled() const { return stalled_; }
+
+ private:
+  News Move() {
+    if (!stalled_) return News::kNone;
+    stalled_ = false;
+    return News::kMoves;
+  }
+
+  const Duration patience_;
+  std::optional<TimePoint> heard_;  // when it was looked at last; none: nothing waited then
+  Duration stands_{};               // for how long it was heard while it stood still
+  uint64_t acknowledged_ = 0;       // as of the last move
+  bool stalled_ = false;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_STREAM_STALL_WATCH_H_

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What frames do to a SwitchingStream. Whatever a peer sends ends in progress or in Ended.
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/base/check.h"
+#include "transport/link/stream/switching_stream.h"
+
+namespace farcall {
+namespace {
+
+absl::Status Broken(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("the peer broke a rule of the link: ", what));
+}
+
+}  // namespace
+
+bool IsUpgrade(LinkFrameType type) {
+  return type == LinkFrameType::kUpgradeAsk || type == LinkFrameType::kUpgradeOffer ||
+         type == LinkFrameType::kUpgradeDecline;
+}
+
+void SwitchingStream::OnFrame(LinkId link, LinkFrame& frame, TimePoint now) {
+  if (!active()) return;
+  if (link == kLifeline) {
+    watch_.Heard(now);
+  } else {
+    const Generations::Generation* const generation = generations_.Find(link);
+    if (generation == nullptr) return;
+    Check(generation->ready && !generation->held, "frames are read only where the stream reads");
+    if (frame.type != LinkFrameType::kData && frame.type != LinkFrameType::kAck) {
+      return End(Broken(absl::StrCat(Name(frame.type), " on generation ", link)));
+    }
+  }
+  ApplyAcknowledged(frame.acknowledged, now);
+  if (active()) Handle(link, frame, now);
+  PickLink();
+  AdvanceClose(now);
+}
+
+void SwitchingStream::OnGarbage(LinkId link, const absl::Status& why) {
+  const std::string place =
+      link == kLifeline ? std::string("the lifeline") : absl::StrCat("generation ", link);
+  End(absl::Status(why.code(), absl::StrCat("on ", place, ": ", why.message())));
+}
+
+void SwitchingStream::ApplyAcknowledged(uint64_t offset, TimePoint now) {
+  // Many bytes may stand before a PING on a slow lifeline. Their acknowledgements, which
+  // come by any link, show that they move.
+  const uint64_t before = send_.acknowledged();
+  if (offset > before && before < lifeline_end_) watch_.Heard(now);
+  if (!send_.Acknowledge(offset)) {
+    return End(Broken(absl::StrCat("it acknowledges offset ", offset, ", and ", send_.highest(),
+                                   " bytes were sent")));
+  }
+  if (send_.in_flight() == 0) unacknowledged_since_.reset();
+}
+
+void SwitchingStream::Handle(LinkId link, LinkFrame& frame, TimePoint now) {
+  switch (frame.type) {
+    case LinkFrameType::kData:
+      return OnData(link, frame, now);
+    case LinkFrameType::kResume:
+      return OnResume(frame);
+    case LinkFrameType::kPing:
+      return OnPing(frame);
+    case LinkFrameType::kPong:
+      return OnPong(frame, now);
+    case LinkFrameType::kBye:
+      return OnBye(frame, now);
+    case LinkFrameType::kAck:
+    case LinkFrameType::kUpgradeAsk:
+    case LinkFrameType::kUpgradeOffer:
+    case LinkFrameType::kUpgradeDecline:
+      return;
+  }
+}
+
+void SwitchingStream::OnData(LinkId link, LinkFrame& frame, TimePoint now) {
+  if (frame.offset + frame.payload.size() > receive_.limit()) {
+    return End(Broken(absl::StrCat("DATA up to offset ", frame.offset + frame.payload.size(),
+                                   ", where the window ends at ", receive_.limit())));
+  }
+  if (frame.offset > receive_.received()) {
+    if (link == kLifeline) {
+      return End(Broken(absl::StrCat("DATA at offset ", frame.offset, " on the lifeline, where ",
+                                     receive_.received(), " is the next")));
+    }
+    generations_.Find(link)->held = std::move(frame);
+    output_.PauseReading(link);
+    return;
+  }
+  TakeData(frame, now);
+  ReadHeld(now);
+}
+
+void SwitchingStream::TakeData(LinkFrame& frame, TimePoint now) {
+  const size_t size = frame.payload.size();
+  if (receive_.final() && frame.offset + size > *receive_.final()) {
+    return End(Broken(absl::StrCat("DATA up to offset ", frame.offset + size, " after a BYE at ",
+                                   *receive_.final())));
+  }
+  Buffer news = receive_.Take(frame.offset, std::move(frame.payload), now);
+  stats_.dropped_bytes += size - news.size();
+  // Nothing can come any more that a handler which has paused would have to be spared.
+  if (receive_.complete()) receive_.Freeze(false, now);
+  if (!closing_ && !news.empty()) output_.Deliver(std::move(news));
+}
+
+void SwitchingStream::ReadHeld(TimePoint now) {
+  while (active()) {
+    Generations::Generation* const generation = generations_.Due(receive_.received());
+    if (generation == nullptr) return;
+    LinkFrame frame = std::move(*generation->held);
+    generation->held.reset();
+    TakeData(frame, now);
+    if (active()) output_.ResumeReading(generation->number);
+  }
+}
+
+void SwitchingStream::OnResume(const LinkFrame& frame) {
+  const auto generation = static_cast<uint32_t>(frame.number);
+  if (generation > generations_.started() || generation <= resume_read_) {
+    return End(
+        Broken(absl::StrCat("RESUME of generation ", generation, " after that of ", resume_read_,
+                            ", when ", generations_.started(), " were started")));
+  }
+  if (frame.offset > send_.highest()) {
+    return End(Broken(absl::StrCat("RESUME at offset ", frame.offset, ", and ", send_.highest(),
+                                   " bytes were sent")));
+  }
+  resume_read_ = generation;
+  if (generation > generations_.dead()) {
+    GiveUp(generation, absl::UnavailableError("the peer gave it up"));
+  }
+  if (active() && sending_on_ == kLifeline) send_.Raise(frame.offset);
+}
+
+void SwitchingStream::OnPing(const LinkFrame& frame) {
+  // The next may be asked only when the answer was read, which then is not here any more:
+  // so a peer that does not read cannot make answers pile up.
+  if (last_pong_ && !Left(*last_pong_)) {
+    return End(Broken("a PING before the answer to the last one"));
+  }
+  Send(kLifeline,
+       {.type = LinkFrameType::kPong, .offset = receive_.received(), .number = frame.number});
+  last_pong_ = Behind(kLifeline);
+}
+
+void SwitchingStream::OnPong(const LinkFrame& frame, TimePoint now) {
+  if (frame.offset > send_.highest() || !watch_.Answer(frame.number, frame.offset, now)) {
+    return End(Broken(
+        absl::StrCat("PONG ", frame.number, " at offset ", frame.offset, " answers no PING")));
+  }
+  if (!watch_.Stuck(sending_on_, now)) return;
+  const auto bound =
+      std::chrono::duration_cast<std::chrono::milliseconds>(limits_.progress_timeout).count();
+  GiveUp(sending_on_,
+         absl::DeadlineExceededError(absl::StrCat("it moved nothing for ", bound, " ms")));
+}
+
+void SwitchingStream::OnBye(const LinkFrame& frame, TimePoint now) {
+  if (receive_.final() || !receive_.SetFinal(frame.offset)) {
+    return End(Broken(absl::StrCat("BYE at offset ", frame.offset,
+                                   receive_.final() ? " after another" : ", which it had passed")));
+  }
+  if (receive_.complete()) receive_.Freeze(false, now);
+}
+
+}  // namespace farcall

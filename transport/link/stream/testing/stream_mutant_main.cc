@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passes if the simulation finds something wrong with the stream it is linked with.
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "transport/base/check.h"
+#include "transport/buffer/block_pool.h"
+#include "transport/link/stream/testing/stream_sim.h"
+
+namespace {
+
+// A Check that does not hold is as good a way of being found out.
+void CaughtByCheck(int) { _exit(0); }
+
+}  // namespace
+
+int main() {
+  constexpr uint64_t kSeeds = 5000;  // as many as switching_stream_sim_test
+  std::signal(SIGABRT, CaughtByCheck);
+  auto pool = farcall::BlockPool::Create({});
+  farcall::Check(pool.ok(), "there is memory for a pool");
+  farcall::StreamSimStats stats;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const std::string failure = farcall::RunStreamSim(seed, **pool, stats, nullptr);
+    if (failure.empty()) continue;
+    std::printf("caught at seed %llu: %s\n", static_cast<unsigned long long>(seed),
+                failure.c_str());
+    // The stream is left as it broke; its blocks with it.
+    std::fflush(stdout);
+    _exit(0);
+  }
+  std::printf("%llu seeds found nothing\n", static_cast<unsigned long long>(kSeeds));
+  return 1;
+}

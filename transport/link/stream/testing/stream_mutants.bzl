@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutants of the switching stream: each has one rule changed, and the simulation must see it."""
+
+load("//tools/mutants:mutants.bzl", "mutants")
+
+# Name, source, and what is replaced in it by what. Each text must be there exactly once.
+_MUTANTS = [
+    ("delivers_duplicates", "receive_side.cc", {
+        "bytes.RemoveFront(known);": "",
+    }),
+    ("resends_off_by_one", "send_side.cc", {
+        "flight_ = Buffer();": "flight_ = queue_.empty() ? Buffer() : queue_.CutFront(1);",
+    }),
+    ("does_not_send_again", "switching_stream.cc", {
+        "send_.Rewind();": "",
+    }),
+    ("sends_again_what_is_acknowledged", "send_side.cc", {
+        "queue_.RemoveFront(news - from_flight);": "",
+    }),
+    ("sends_again_what_resume_has", "stream_input.cc", {
+        "send_.Raise(frame.offset);": "return;",
+    }),
+    ("leaves_lower_generations_alive", "generations.cc", {
+        "return live_.empty() || live_.front().number > number ? 0 : live_.front().number;":
+            "return Find(number) == nullptr ? 0 : number;",
+        "while (!live_.empty() && live_.front().number <= dead_) live_.erase(live_.begin());":
+            "for (size_t i = live_.size(); i > 0; --i) {" +
+            "  if (live_[i - 1].number == number) live_.erase(live_.begin() + int(i) - 1);" +
+            "}",
+    }),
+    ("drops_early_data", "stream_input.cc", {
+        "generations_.Find(link)->held = std::move(frame);": "",
+        "output_.PauseReading(link);": "",
+    }),
+    ("forgets_early_data", "stream_input.cc", {
+        "  ReadHeld(now);\n}": "}",
+    }),
+    ("goes_on_reading_behind_early_data", "switching_stream.cc", {
+        "&& generation->ready && !generation->held;": "&& generation->ready;",
+    }),
+    ("ignores_what_pong_acknowledges", "stream_input.cc", {
+        "  ApplyAcknowledged(frame.acknowledged, now);":
+            "  if (frame.type != LinkFrameType::kPong) ApplyAcknowledged(frame.acknowledged, now);",
+    }),
+    ("resumes_twice", "switching_stream.cc", {
+        "if (!active()) return;\n  if (sending_on_ != kLifeline && sending_on_ <= generation) {":
+            "Send(kLifeline, {.type = LinkFrameType::kResume, .number = generation});" +
+            "if (sending_on_ != kLifeline && sending_on_ <= generation) {",
+    }),
+    ("does_not_resume", "stream_input.cc", {
+        "if (generation > generations_.dead()) {":
+            "if (generation > generations_.dead()) {" +
+            "  output_.GiveUp(generation, absl::UnavailableError(\"\"));" +
+            "  generations_.Kill(generation);" +
+            "  if (sending_on_ != kLifeline && sending_on_ <= generation) {" +
+            "    sending_on_ = kLifeline;" +
+            "    send_.Rewind();" +
+            "  }" +
+            "}" +
+            "if (generation > generations_.dead()) {",
+    }),
+    ("sends_on_a_dead_generation", "switching_stream.cc", {
+        "    sending_on_ = kLifeline;\n": "",
+    }),
+    ("ends_at_bye_before_its_data", "receive_side.cc", {
+        "final_ = offset;": "final_ = received_;",
+    }),
+    ("omits_the_last_ack", "stream_closing.cc", {
+        "  Send(kLifeline, {.type = LinkFrameType::kAck});": "",
+    }),
+    ("sends_the_last_ack_on_a_generation", "stream_closing.cc", {
+        "Send(kLifeline, {.type = LinkFrameType::kAck});":
+            "Send(sending_on_, {.type = LinkFrameType::kAck});",
+    }),
+    ("omits_the_answer_to_bye", "stream_closing.cc", {
+        "receive_.complete() && !bye_sent_": "false",
+    }),
+    ("shuts_before_it_has_all", "stream_closing.cc", {
+        "!bye_sent_ || !receive_.complete() || ": "!bye_sent_ || ",
+    }),
+    ("shuts_before_the_peer_has_all", "stream_closing.cc", {
+        " || send_.acknowledged() != send_.end()": "",
+    }),
+    ("ignores_the_window", "send_side.cc", {
+        "std::min({queue_.size(), most, room})": "std::min(queue_.size(), most + room - room)",
+    }),
+    ("never_finds_a_generation_stuck", "lifeline_watch.cc", {
+        "return generation != 0 && ": "return generation == 0 && ",
+    }),
+    ("finds_a_moving_generation_stuck", "lifeline_watch.cc", {
+        "} else if (!lacking_since_ || moved) {": "} else if (!lacking_since_) {",
+    }),
+    ("never_pings_for_bytes", "lifeline_watch.cc", {
+        "if (work.unacknowledged_since) {": "if (false) {",
+        "if (work.expects_answer) return":
+            "if (work.expects_answer && !work.unacknowledged_since) return",
+    }),
+    ("never_finds_the_peer_dead", "stream_output.cc", {
+        "if (watch_.PeerDead(now)) {": "if (false) {",
+    }),
+    ("acknowledges_while_paused", "stream_output.cc", {
+        "receive_.Freeze(paused && ": "receive_.Freeze(false && paused && ",
+    }),
+    ("stands_still_after_close", "stream_closing.cc", {
+        "  receive_.Freeze(false, now);\n": "",
+    }),
+    ("starts_while_one_is_alive", "switching_stream.cc", {
+        "active() && !generations_.any() && !bye_sent_": "active() && !bye_sent_",
+    }),
+    ("never_uses_a_generation", "generations.cc", {
+        "return newest == live_.rend() ? nullptr : &*newest;": "return nullptr;",
+    }),
+]
+
+def stream_mutants():
+    """A test for each mutant. It passes if the simulation finds a violation in it."""
+    mutants(
+        name = "stream_mutants",
+        mutants = _MUTANTS,
+        deps = [
+            ":stream",
+            "//transport/link/stream/testing:stream_mutant_main",
+        ],
+    )

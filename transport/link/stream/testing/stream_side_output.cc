@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// StreamSide: what the stream orders, and whether it may.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/link/stream/testing/stream_side.h"
+#include "transport/link/stream/testing/stream_text.h"
+
+namespace farcall {
+
+void StreamSide::Send(LinkId link, Buffer bytes) {
+  Buffer copy = bytes.Share();
+  LinkFrame frame;
+  const auto needed = CutLinkFrame(copy, frame);
+  if (!needed.ok() || *needed > 0) return Violation("sends what is no frame");
+  if (world_.log != nullptr) Note(absl::StrCat("sends on ", LinkName(link), " ", FrameText(frame)));
+  CheckSent(link, frame);
+  const auto found = links_.find(link);
+  if (found == links_.end()) return Violation(absl::StrCat("sends on unknown G", link));
+  found->second.out->Send(std::move(bytes), world_.now);
+}
+
+void StreamSide::CheckSent(LinkId link, const LinkFrame& frame) {
+  if (end_) Violation("sends after the end");
+  if (shut_) Violation("sends behind the end of file");
+  const auto found = links_.find(link);
+  if (found != links_.end() && found->second.gone) {
+    Violation(absl::StrCat("sends on G", link, ", which it has given up"));
+  }
+  const bool data = frame.type == LinkFrameType::kData;
+  if (link != kLifeline && !data && frame.type != LinkFrameType::kAck) {
+    Violation(absl::StrCat("sends ", Name(frame.type), " on G", link));
+  }
+  if (data) CheckData(frame);
+  if (frame.type == LinkFrameType::kResume) CheckResume(frame);
+  if (paused_ && !closed_ && final_ != delivered_ && frame.acknowledged > paused_at_) {
+    Violation("acknowledges what a handler that has paused did not take");
+  }
+}
+
+void StreamSide::CheckData(const LinkFrame& frame) {
+  if (frame.offset + frame.payload.size() > acknowledged_ + limits_.send_window) {
+    Violation("sends more than the window");
+  }
+  if (frame.payload.size() > limits_.max_data) Violation("sends too large a frame");
+  if (frame.offset < resume_floor_) Violation("sends what a RESUME has told not to send");
+}
+
+void StreamSide::CheckResume(const LinkFrame& frame) {
+  if (resumed_ != 0) Violation("sends RESUME twice at once");
+  if (frame.number <= last_resume_) Violation("sends RESUME again");
+  last_resume_ = frame.number;
+  resumed_ = static_cast<uint32_t>(frame.number);
+}
+
+size_t StreamSide::Unsent(LinkId link) const { return links_.at(link).out->unsent(); }
+
+void StreamSide::PauseReading(LinkId generation) { links_.at(generation).paused = true; }
+
+void StreamSide::ResumeReading(LinkId generation) {
+  Link& link = links_.at(generation);
+  if (!link.paused) Violation("resumes what was not paused");
+  link.paused = false;
+  resumed_reading_ = true;
+}
+
+void StreamSide::GiveUp(LinkId generation, const absl::Status& why) {
+  Note(absl::StrCat("gives up G", generation, ": ", why.message()));
+  const auto found = links_.find(generation);
+  if (found != links_.end() && found->second.gone) Violation("gives a generation up twice");
+  given_up_ = std::max(given_up_, generation);
+  // What was sent on it goes again from what was acknowledged.
+  resume_floor_ = 0;
+  if (found != links_.end()) {
+    found->second.gone = true;
+    if (world_.random.Chance(0.7)) ReadOne(generation);
+    found->second.inbox.Clear();
+    found->second.paused = false;
+  }
+  network_.Gone(side_, generation, absl::IsDeadlineExceeded(why));
+}
+
+void StreamSide::ShutDownWriting() {
+  Note("shuts down writing");
+  shut_ = true;
+  links_.at(kLifeline).out->SendEnd(world_.now);
+}
+
+void StreamSide::Ended(const absl::Status& why) {
+  Note(absl::StrCat("ends: ", why.ToString()));
+  if (end_) Violation("ends twice");
+  end_ = why;
+  timer_.reset();
+  for (auto& [link, state] : links_) {
+    const bool was_gone = std::exchange(state.gone, true);
+    state.inbox.Clear();
+    if (link == kLifeline) {
+      if (!shut_) state.out->SendEnd(world_.now);
+    } else if (!was_gone) {
+      network_.Gone(side_, link, /*stuck=*/false);
+    }
+  }
+}
+
+}  // namespace farcall

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_UPGRADE_ASK_PACE_H_
+#define FARCALL_TRANSPORT_LINK_UPGRADE_ASK_PACE_H_
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "transport/base/time.h"
+
+namespace farcall {
+
+// How often the client of one connection may ask to be upgraded. Each ask takes a token, a
+// letter to the control loop and an answer, which a client that reads nothing makes pile up: so
+// who asks faster than a client may is cut off. Pure.
+class AskPace {
+ public:
+  // In a row, for asks that a slow network brings together.
+  static constexpr uint32_t kBurst = 8;
+
+  // `first_pause`: that of UpgradeTimes, half of which is the least between two asks. Here a
+  // quarter counts, so that clocks need not agree.
+  AskPace(Duration first_pause, TimePoint now) : interval_(first_pause / 4), refilled_(now) {}
+
+  // An ask came. kResourceExhausted: one too many.
+  absl::Status OnAsk(TimePoint now) {
+    const auto due = interval_ > Duration::zero() ? (now - refilled_) / interval_ : kBurst;
+    if (due >= static_cast<int64_t>(kBurst - left_)) {
+      left_ = kBurst;
+      refilled_ = now;
+    } else {
+      left_ += static_cast<uint32_t>(due);
+      refilled_ += due * interval_;
+    }
+    if (left_ == 0) {
+      const auto each = std::chrono::duration_cast<std::chrono::milliseconds>(interval_).count();
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "the peer sent more than ", kBurst, " UPGRADE_ASK faster than one in ", each, " ms"));
+    }
+    --left_;
+    return absl::OkStatus();
+  }
+
+ private:
+  const Duration interval_;
+  TimePoint refilled_;
+  uint32_t left_ = kBurst;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_UPGRADE_ASK_PACE_H_

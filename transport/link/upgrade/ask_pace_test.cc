@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/upgrade/ask_pace.h"
+
+#include <chrono>
+
+#include "gtest/gtest.h"
+
+namespace farcall {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr TimePoint kStart{seconds(100)};
+
+// As many as are let through until one is not.
+uint32_t InARow(AskPace& pace, TimePoint now) {
+  uint32_t asks = 0;
+  while (asks < 1000 && pace.OnAsk(now).ok()) ++asks;
+  return asks;
+}
+
+TEST(AskPaceTest, LetsABurstThroughAndNoMore) {
+  AskPace pace(seconds(1), kStart);
+  EXPECT_EQ(InARow(pace, kStart), AskPace::kBurst);
+  const absl::Status late = pace.OnAsk(kStart);
+  EXPECT_EQ(late.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(late.message(), "the peer sent more than 8 UPGRADE_ASK faster than one in 250 ms");
+}
+
+TEST(AskPaceTest, OneMoreForEachQuarterOfThePause) {
+  AskPace pace(seconds(1), kStart);
+  InARow(pace, kStart);
+  EXPECT_EQ(InARow(pace, kStart + milliseconds(249)), 0u);
+  EXPECT_EQ(InARow(pace, kStart + milliseconds(250)), 1u);
+  EXPECT_EQ(InARow(pace, kStart + milliseconds(1200)), 3u);
+  EXPECT_EQ(InARow(pace, kStart + milliseconds(1250)), 1u) << "what is left of the time counts";
+}
+
+TEST(AskPaceTest, ABurstIsSavedUpButOnce) {
+  AskPace pace(seconds(1), kStart);
+  InARow(pace, kStart);
+  EXPECT_EQ(InARow(pace, kStart + std::chrono::hours(24 * 365)), AskPace::kBurst);
+}
+
+// The least that UpgradeClient pauses is half of the first pause.
+TEST(AskPaceTest, AClientThatKeepsItsPausesIsNeverCutOff) {
+  AskPace pace(seconds(1), kStart);
+  TimePoint now = kStart;
+  for (int i = 0; i < 10'000; ++i, now += milliseconds(500)) ASSERT_TRUE(pace.OnAsk(now).ok());
+}
+
+TEST(AskPaceTest, APauseTooShortToCountIsNoLimit) {
+  AskPace pace(std::chrono::nanoseconds(1), kStart);
+  EXPECT_EQ(InARow(pace, kStart), 1000u);
+}
+
+}  // namespace
+}  // namespace farcall

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/upgrade/upgrade_client.h"
+
+#include <algorithm>
+
+namespace farcall {
+
+ClientUpgrade Next(ClientUpgrade state, ClientUpgradeEvent event) {
+  using State = ClientUpgrade;
+  using Event = ClientUpgradeEvent;
+  if (event == Event::kEnd) return State::kEnded;
+  switch (state) {
+    case State::kWaiting:
+      return event == Event::kTime ? State::kAsking : state;
+    case State::kAsking:
+      if (event == Event::kOffer) return State::kDialing;
+      if (event == Event::kTime || event == Event::kDecline) return State::kWaiting;
+      // The peer gave it up before it was dialled.
+      return event == Event::kLost ? State::kWaiting : state;
+    case State::kDialing:
+      if (event == Event::kDialled) return State::kReady;
+      // A server that took back its offer says so by a decline.
+      return event == Event::kLost || event == Event::kDecline ? State::kWaiting : state;
+    case State::kReady:
+      return event == Event::kLost ? State::kWaiting : state;
+    case State::kEnded:
+      break;
+  }
+  return state;
+}
+
+UpgradeClient::UpgradeClient(const UpgradeTimes& times, uint64_t random)
+    : times_(times),
+      backoff_(times.first_pause, times.longest_pause, random),
+      why_(NotRdma(WhyNotRdma::kPending, "")) {}
+
+UpgradeClient::Do UpgradeClient::OnTime(TimePoint now) {
+  const auto due = next();
+  if (!due || now < *due) return Do::kNothing;
+  const bool unanswered = state_ == ClientUpgrade::kAsking;
+  state_ = Next(state_, ClientUpgradeEvent::kTime);
+  if (unanswered) {
+    Pause(now, NotRdma(WhyNotRdma::kTimedOut, "the server did not answer the ask"));
+    return Do::kNothing;
+  }
+  ++generation_;
+  next_ = now + times_.answer;
+  return Do::kAsk;
+}
+
+UpgradeClient::Do UpgradeClient::OnOffer(uint32_t generation) {
+  if (!Of(generation) || state_ != ClientUpgrade::kAsking) return Do::kNothing;
+  state_ = Next(state_, ClientUpgradeEvent::kOffer);
+  return Do::kDial;
+}
+
+void UpgradeClient::OnDecline(TimePoint now, uint32_t generation, const absl::Status& why) {
+  const ClientUpgrade next = Next(state_, ClientUpgradeEvent::kDecline);
+  if (!Of(generation) || next == state_) return;
+  state_ = next;
+  Pause(now, why);
+}
+
+void UpgradeClient::OnDialled(TimePoint now, uint32_t generation) {
+  if (!Of(generation) || state_ != ClientUpgrade::kDialing) return;
+  state_ = Next(state_, ClientUpgradeEvent::kDialled);
+  ready_since_ = now;
+}
+
+void UpgradeClient::OnLost(TimePoint now, uint32_t generation, const absl::Status& why) {
+  const ClientUpgrade next = Next(state_, ClientUpgradeEvent::kLost);
+  if (!Of(generation) || next == state_) return;
+  // One that breaks as soon as it is there must not be tried again every second.
+  if (state_ == ClientUpgrade::kReady && now - ready_since_ > backoff_.pause()) backoff_.Reset();
+  state_ = next;
+  Pause(now, why);
+}
+
+void UpgradeClient::OnNews(TimePoint now) {
+  backoff_.Reset();
+  if (state_ != ClientUpgrade::kWaiting || next_ <= now) return;
+  next_ = std::min(next_, now + backoff_.Next());
+}
+
+void UpgradeClient::OnEnd() { state_ = Next(state_, ClientUpgradeEvent::kEnd); }
+
+std::optional<TimePoint> UpgradeClient::next() const {
+  if (state_ == ClientUpgrade::kWaiting || state_ == ClientUpgrade::kAsking) return next_;
+  return std::nullopt;
+}
+
+void UpgradeClient::Pause(TimePoint now, const absl::Status& why) {
+  why_ = why;
+  next_ = now + backoff_.Next();
+}
+
+}  // namespace farcall

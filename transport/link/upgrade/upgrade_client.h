@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The client's side of an upgrade: when to ask, what to do with the answer, and when to
+// ask again. Pure, total.
+//
+//   kWaiting --time: ASK--> kAsking --OFFER: dial--> kDialing --dialled--> kReady
+//      ^                       |                        |                    |
+//      +-----------------------+------ declined, failed, lost: a pause ------+
+//
+// Every attempt has a generation of its own, one above the last. An answer to another
+// attempt than the one under way counts for nothing.
+
+#ifndef FARCALL_TRANSPORT_LINK_UPGRADE_UPGRADE_CLIENT_H_
+#define FARCALL_TRANSPORT_LINK_UPGRADE_UPGRADE_CLIENT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "transport/base/backoff.h"
+#include "transport/base/time.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+struct UpgradeTimes {
+  // Between attempts; > 0, first <= longest.
+  Duration first_pause = std::chrono::seconds(1);
+  Duration longest_pause = std::chrono::seconds(60);
+  // From ASK to its answer; > 0.
+  Duration answer = std::chrono::seconds(5);
+  // From OFFER to a connection that can be written to, over all addresses; > 0.
+  Duration dial = std::chrono::seconds(5);
+};
+
+enum class ClientUpgrade : uint8_t { kWaiting, kAsking, kDialing, kReady, kEnded };
+enum class ClientUpgradeEvent : uint8_t {
+  kTime,   // the pause or the wait for an answer is over
+  kOffer,  // for this attempt, as are the next three
+  kDecline,
+  kDialled,
+  kLost,  // not dialled, or given up
+  kEnd,   // the connection is closing
+};
+ClientUpgrade Next(ClientUpgrade state, ClientUpgradeEvent event);
+
+class UpgradeClient {
+ public:
+  enum class Do : uint8_t { kNothing, kAsk, kDial };
+
+  // The first attempt is due at once. `random`: any number, another for each connection.
+  UpgradeClient(const UpgradeTimes& times, uint64_t random);
+
+  // next() has come, or not.
+  Do OnTime(TimePoint now);
+  Do OnOffer(uint32_t generation);
+  void OnDecline(TimePoint now, uint32_t generation, const absl::Status& why);
+  void OnDialled(TimePoint now, uint32_t generation);
+  // What became of `generation`; `why` carries the reason.
+  void OnLost(TimePoint now, uint32_t generation, const absl::Status& why);
+  // Something came, here or there, that may make the next attempt good: the pauses begin anew.
+  void OnNews(TimePoint now);
+  // There are no attempts any more.
+  void OnEnd();
+
+  ClientUpgrade state() const { return state_; }
+  // Of the attempt under way, or of the last one; 0: there was none.
+  uint32_t generation() const { return generation_; }
+  // When OnTime is due.
+  std::optional<TimePoint> next() const;
+  // Why it is not in use: of the last attempt, or kPending while the first is under way.
+  const absl::Status& why() const { return why_; }
+
+ private:
+  bool Of(uint32_t generation) const { return generation == generation_; }
+  void Pause(TimePoint now, const absl::Status& why);
+
+  const UpgradeTimes times_;
+  Backoff backoff_;
+  ClientUpgrade state_ = ClientUpgrade::kWaiting;
+  uint32_t generation_ = 0;
+  TimePoint next_ = TimePoint::min();
+  TimePoint ready_since_{};
+  absl::Status why_;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_UPGRADE_UPGRADE_CLIENT_H_

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/upgrade/upgrade_client.h"
+
+#include <algorithm>
+#include <set>
+
+#include "gtest/gtest.h"
+
+namespace farcall {
+namespace {
+
+using State = ClientUpgrade;
+using Event = ClientUpgradeEvent;
+using Do = UpgradeClient::Do;
+using std::chrono::seconds;
+
+const TimePoint kStart = TimePoint(seconds(1000));
+const absl::Status kOff = NotRdma(WhyNotRdma::kPeerOff, "");
+const absl::Status kBroke = NotRdma(WhyNotRdma::kBroken, "cable");
+
+// Every state and event: a changed transition is a changed table.
+TEST(UpgradeClientTest, Table) {
+  struct Row {
+    Event event;
+    State waiting, asking, dialing, ready;
+  };
+  for (const Row& row : {
+           Row{Event::kTime, State::kAsking, State::kWaiting, State::kDialing, State::kReady},
+           Row{Event::kOffer, State::kWaiting, State::kDialing, State::kDialing, State::kReady},
+           Row{Event::kDecline, State::kWaiting, State::kWaiting, State::kWaiting, State::kReady},
+           Row{Event::kDialled, State::kWaiting, State::kAsking, State::kReady, State::kReady},
+           Row{Event::kLost, State::kWaiting, State::kWaiting, State::kWaiting, State::kWaiting},
+           Row{Event::kEnd, State::kEnded, State::kEnded, State::kEnded, State::kEnded},
+       }) {
+    EXPECT_EQ(Next(State::kWaiting, row.event), row.waiting);
+    EXPECT_EQ(Next(State::kAsking, row.event), row.asking);
+    EXPECT_EQ(Next(State::kDialing, row.event), row.dialing);
+    EXPECT_EQ(Next(State::kReady, row.event), row.ready);
+    EXPECT_EQ(Next(State::kEnded, row.event), State::kEnded);
+  }
+}
+
+TEST(UpgradeClientTest, FirstAttemptIsAtOnce) {
+  UpgradeClient client(UpgradeTimes(), 1);
+  EXPECT_LE(*client.next(), kStart);
+  EXPECT_EQ(ReasonOf(client.why()), WhyNotRdma::kPending);
+  EXPECT_EQ(client.OnTime(kStart), Do::kAsk);
+  EXPECT_EQ(client.generation(), 1u);
+  EXPECT_EQ(client.OnOffer(1), Do::kDial);
+  EXPECT_FALSE(client.next().has_value()) << "the dial has its own timeout";
+  client.OnDialled(kStart, 1);
+  EXPECT_EQ(client.state(), State::kReady);
+}
+
+// Declined so often that the pause is the longest.
+UpgradeClient AfterManyFailures(TimePoint& now) {
+  UpgradeClient client(UpgradeTimes(), 1);
+  for (int i = 0; i < 10; ++i) {
+    now = std::max(now, *client.next());
+    EXPECT_EQ(client.OnTime(now), Do::kAsk);
+    client.OnDecline(now, client.generation(), NotRdma(WhyNotRdma::kPeerHasNone, ""));
+  }
+  EXPECT_GE(*client.next() - now, UpgradeTimes().longest_pause / 2);
+  return client;
+}
+
+TEST(UpgradeClientTest, WhatComesLetsThePausesBeginAnew) {
+  TimePoint now = kStart;
+  UpgradeClient client = AfterManyFailures(now);
+  client.OnNews(now);
+  const TimePoint next = *client.next();
+  EXPECT_LE(next - now, UpgradeTimes().first_pause);
+  EXPECT_GE(next - now, UpgradeTimes().first_pause / 2) << "not all clients at once";
+  client.OnNews(next - UpgradeTimes().first_pause / 4);
+  EXPECT_EQ(*client.next(), next) << "what comes again and again puts nothing off";
+  EXPECT_EQ(client.OnTime(next), Do::kAsk);
+}
+
+TEST(UpgradeClientTest, WhatComesDuringAnAttemptCountsForThePauseBehindIt) {
+  TimePoint now = kStart;
+  UpgradeClient client = AfterManyFailures(now);
+  now = *client.next();
+  ASSERT_EQ(client.OnTime(now), Do::kAsk);
+  client.OnNews(now);
+  EXPECT_EQ(client.state(), State::kAsking);
+  client.OnDecline(now, client.generation(), NotRdma(WhyNotRdma::kPeerHasNone, ""));
+  EXPECT_LE(*client.next() - now, UpgradeTimes().first_pause);
+}
+
+TEST(UpgradeClientTest, NothingIsDueEarly) {
+  UpgradeClient client(UpgradeTimes(), 1);
+  ASSERT_EQ(client.OnTime(kStart), Do::kAsk);
+  EXPECT_EQ(client.OnTime(kStart), Do::kNothing);
+  EXPECT_EQ(client.state(), State::kAsking);
+}
+
+TEST(UpgradeClientTest, DeclinedIsAskedAgainLater) {
+  UpgradeClient client(UpgradeTimes(), 1);
+  ASSERT_EQ(client.OnTime(kStart), Do::kAsk);
+  client.OnDecline(kStart, 1, kOff);
+  EXPECT_EQ(client.state(), State::kWaiting);
+  EXPECT_EQ(ReasonOf(client.why()), WhyNotRdma::kPeerOff);
+  ASSERT_TRUE(client.next().has_value());
+  EXPECT_GE(*client.next(), kStart + seconds(1) / 2);
+  EXPECT_LE(*client.next(), kStart + seconds(1));
+  EXPECT_EQ(client.OnTime(*client.next()), Do::kAsk);
+  EXPECT_EQ(client.generation(), 2u);
+}
+
+TEST(UpgradeClientTest, NoAnswerIsATimeout) {
+  const UpgradeTimes times;
+  UpgradeClient client(times, 1);
+  ASSERT_EQ(client.OnTime(kStart), Do::kAsk);
+  EXPECT_EQ(*client.next(), kStart + times.answer);
+  EXPECT_EQ(client.OnTime(*client.next()), Do::kNothing);
+  EXPECT_EQ(ReasonOf(client.why()), WhyNotRdma::kTimedOut);
+  EXPECT_EQ(client.OnOffer(1), Do::kNothing) << "too late";
+  EXPECT_EQ(client.OnTime(*client.next()), Do::kAsk);
+  EXPECT_EQ(client.OnOffer(1), Do::kNothing) << "to the attempt before";
+  EXPECT_EQ(client.OnOffer(2), Do::kDial);
+}
+
+TEST(UpgradeClientTest, PausesDoubleUpToAMinute) {
+  UpgradeClient client(UpgradeTimes(), 7);
+  TimePoint now = kStart;
+  for (const int whole : {1, 2, 4, 8, 16, 32, 60, 60}) {
+    ASSERT_EQ(client.OnTime(now), Do::kAsk);
+    ASSERT_EQ(client.OnOffer(client.generation()), Do::kDial);
+    client.OnLost(now, client.generation(), kBroke);
+    EXPECT_GE(*client.next(), now + seconds(whole) / 2) << whole;
+    EXPECT_LE(*client.next(), now + seconds(whole)) << whole;
+    now = *client.next();
+  }
+}
+
+TEST(UpgradeClientTest, PausesDifferBetweenConnections) {
+  std::set<TimePoint> nexts;
+  for (uint64_t random = 0; random < 100; ++random) {
+    UpgradeClient client(UpgradeTimes(), random);
+    ASSERT_EQ(client.OnTime(kStart), Do::kAsk);
+    client.OnDecline(kStart, 1, kOff);
+    nexts.insert(*client.next());
+  }
+  EXPECT_GT(nexts.size(), 90u);
+}
+
+TEST(UpgradeClientTest, LongUseResetsThePauses) {
+  UpgradeClient client(UpgradeTimes(), 1);
+  TimePoint now = kStart;
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(client.OnTime(now), Do::kAsk);
+    ASSERT_EQ(client.OnOffer(client.generation()), Do::kDial);
+    client.OnDialled(now, client.generation());
+    client.OnLost(now, client.generation(), kBroke);
+    now = *client.next();
+  }
+  EXPECT_GE(now, kStart + seconds(15)) << "breaking at once is no success";
+  ASSERT_EQ(client.OnTime(now), Do::kAsk);
+  ASSERT_EQ(client.OnOffer(client.generation()), Do::kDial);
+  client.OnDialled(now, client.generation());
+  now += seconds(100);
+  client.OnLost(now, client.generation(), kBroke);
+  EXPECT_LE(*client.next(), now + seconds(1));
+}
+
+TEST(UpgradeClientTest, WhatOtherAttemptsCameToIsIgnored) {
+  UpgradeClient client(UpgradeTimes(), 1);
+  ASSERT_EQ(client.OnTime(kStart), Do::kAsk);
+  client.OnDecline(kStart, 2, kOff);
+  client.OnLost(kStart, 2, kBroke);
+  EXPECT_EQ(client.state(), State::kAsking);
+  ASSERT_EQ(client.OnOffer(1), Do::kDial);
+  client.OnDialled(kStart, 2);
+  EXPECT_EQ(client.state(), State::kDialing);
+}
+
+TEST(UpgradeClientTest, NothingComesAfterTheEnd) {
+  UpgradeClient client(UpgradeTimes(), 1);
+  client.OnEnd();
+  EXPECT_FALSE(client.next().has_value());
+  EXPECT_EQ(client.OnTime(kStart), Do::kNothing);
+  EXPECT_EQ(client.OnOffer(0), Do::kNothing);
+  client.OnDecline(kStart, 0, kOff);
+  client.OnLost(kStart, 0, kBroke);
+  EXPECT_EQ(client.state(), State::kEnded);
+}
+
+}  // namespace
+}  // namespace farcall

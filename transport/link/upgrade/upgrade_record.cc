@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/upgrade/upgrade_record.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace farcall {
+
+void UpgradeRecord::OnUpgrade(absl::string_view peer) {
+  upgrades_.fetch_add(1, std::memory_order_relaxed);
+  if (events_ != nullptr) events_->Add(absl::StrCat(peer, " went over to RDMA"));
+}
+
+void UpgradeRecord::OnFallback(absl::string_view peer, const absl::Status& why) {
+  CountFallback(why);
+  if (events_ != nullptr) {
+    events_->Add(
+        absl::StrCat(peer, " travels over TCP: ", Name(ReasonOf(why)), ": ", why.message()));
+  }
+  if (!log_ || !FirstTime(peer, ReasonOf(why))) return;
+  log_(absl::StrCat("calls with ", peer, " travel over TCP: ", why.message()));
+}
+
+void UpgradeRecord::CountFallback(const absl::Status& why) {
+  fallbacks_[static_cast<size_t>(ReasonOf(why))].fetch_add(1, std::memory_order_relaxed);
+}
+
+void UpgradeRecord::OnStall(absl::string_view peer, absl::string_view line) {
+  stalls_.fetch_add(1, std::memory_order_relaxed);
+  stalled_.fetch_add(1, std::memory_order_relaxed);
+  if (events_ != nullptr) events_->Add(line);
+  if (log_ && FirstStall(peer)) log_(line);
+}
+
+UpgradeCounts UpgradeRecord::counts() const {
+  UpgradeCounts counts;
+  counts.upgrades = upgrades_.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < fallbacks_.size(); ++i) {
+    counts.fallbacks[i] = fallbacks_[i].load(std::memory_order_relaxed);
+  }
+  counts.stalls = stalls_.load(std::memory_order_relaxed);
+  counts.stalled = stalled_.load(std::memory_order_relaxed);
+  return counts;
+}
+
+void UpgradeRecord::RememberSilent(absl::string_view peer, TimePoint now, TimePoint until) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (silent_.size() >= kMostPeers) {
+    std::erase_if(silent_, [now](const auto& entry) { return entry.second <= now; });
+  }
+  if (silent_.size() >= kMostPeers) silent_.erase(silent_.begin());
+  silent_[std::string(peer)] = until;
+}
+
+bool UpgradeRecord::KnownSilent(absl::string_view peer, TimePoint now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = silent_.find(std::string(peer));
+  if (found == silent_.end()) return false;
+  if (now < found->second) return true;
+  silent_.erase(found);
+  return false;
+}
+
+void UpgradeRecord::RememberAnswering(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (answered_.size() >= kMostPeers) answered_.clear();
+  answered_[std::string(peer)] = true;
+  strangers_.erase(std::string(peer));
+  silent_.erase(std::string(peer));
+}
+
+void UpgradeRecord::ForgetAnswering(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = answered_.find(std::string(peer));
+  if (found != answered_.end()) found->second = false;
+}
+
+bool UpgradeRecord::KnownAnswering(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = answered_.find(std::string(peer));
+  return found != answered_.end() && found->second;
+}
+
+void UpgradeRecord::RememberStranger(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (answered_.contains(std::string(peer))) return;
+  if (strangers_.size() >= kMostPeers) strangers_.clear();
+  strangers_.emplace(peer);
+}
+
+bool UpgradeRecord::MayAnswer(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return !strangers_.contains(std::string(peer));
+}
+
+bool UpgradeRecord::FirstStall(absl::string_view peer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stalled_peers_.size() >= kMostPeers) stalled_peers_.clear();
+  return stalled_peers_.emplace(peer).second;
+}
+
+// Who is forgotten when there are too many is logged once more.
+bool UpgradeRecord::FirstTime(absl::string_view peer, WhyNotRdma why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (logged_.size() >= kMostPeers) logged_.clear();
+  return logged_.emplace(std::string(peer), why).second;
+}
+
+}  // namespace farcall

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/upgrade/upgrade_record.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "transport/link/upgrade/upgrade_options.h"
+
+namespace farcall {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const TimePoint kStart = TimePoint(seconds(1000));
+
+struct Logged {
+  std::vector<std::string> lines;
+  UpgradeRecord record{[this](absl::string_view line) { lines.emplace_back(line); }};
+};
+
+TEST(UpgradeRecordTest, CountsByReason) {
+  Logged logged;
+  logged.record.OnUpgrade("a");
+  logged.record.OnFallback("a", NotRdma(WhyNotRdma::kPeerOff, ""));
+  logged.record.OnFallback("a", NotRdma(WhyNotRdma::kPeerOff, ""));
+  logged.record.CountFallback(absl::UnavailableError("reset"));
+  const UpgradeCounts counts = logged.record.counts();
+  EXPECT_EQ(counts.upgrades, 1u);
+  EXPECT_EQ(counts.fallbacks[static_cast<size_t>(WhyNotRdma::kPeerOff)], 2u);
+  EXPECT_EQ(counts.fallbacks[static_cast<size_t>(WhyNotRdma::kBroken)], 1u);
+}
+
+TEST(UpgradeRecordTest, LogsEachPeerAndReasonOnce) {
+  Logged logged;
+  for (int i = 0; i < 3; ++i) {
+    logged.record.OnFallback("10.0.0.1:80", NotRdma(WhyNotRdma::kPeerOff, ""));
+    logged.record.OnFallback("10.0.0.1:80", NotRdma(WhyNotRdma::kBroken, "cable"));
+    logged.record.OnFallback("10.0.0.2:80", NotRdma(WhyNotRdma::kPeerOff, ""));
+  }
+  ASSERT_EQ(logged.lines.size(), 3u);
+  EXPECT_TRUE(absl::StrContains(logged.lines[1], "10.0.0.1:80"));
+  EXPECT_TRUE(absl::StrContains(logged.lines[1], Explain(WhyNotRdma::kBroken)));
+  EXPECT_TRUE(absl::StrContains(logged.lines[1], "cable"));
+}
+
+TEST(UpgradeRecordTest, RemembersABoundedNumberOfPeers) {
+  Logged logged;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string peer = absl::StrCat("peer", i);
+    logged.record.OnFallback(peer, NotRdma(WhyNotRdma::kPeerOff, ""));
+    logged.record.RememberSilent(peer, kStart, kStart + seconds(60));
+    EXPECT_TRUE(logged.record.KnownSilent(peer, kStart));
+  }
+  EXPECT_EQ(logged.lines.size(), 5000u);
+  size_t known = 0;
+  for (int i = 0; i < 5000; ++i) {
+    known += logged.record.KnownSilent(absl::StrCat("peer", i), kStart) ? 1 : 0;
+  }
+  EXPECT_LE(known, UpgradeRecord::kMostPeers);
+  EXPECT_GE(known, UpgradeRecord::kMostPeers / 2);
+}
+
+TEST(UpgradeRecordTest, ForgetsSilentPeers) {
+  Logged logged;
+  logged.record.RememberSilent("a", kStart, kStart + seconds(60));
+  EXPECT_TRUE(logged.record.KnownSilent("a", kStart + milliseconds(59'999)));
+  EXPECT_FALSE(logged.record.KnownSilent("a", kStart + seconds(60)));
+  EXPECT_FALSE(logged.record.KnownSilent("b", kStart));
+}
+
+TEST(UpgradeRecordTest, WhoAnswersIsNotSilentAnyMore) {
+  Logged logged;
+  EXPECT_FALSE(logged.record.KnownAnswering("a"));
+  logged.record.RememberSilent("a", kStart, kStart + seconds(60));
+  logged.record.RememberAnswering("a");
+  EXPECT_TRUE(logged.record.KnownAnswering("a"));
+  EXPECT_FALSE(logged.record.KnownSilent("a", kStart));
+  logged.record.ForgetAnswering("a");
+  EXPECT_FALSE(logged.record.KnownAnswering("a"));
+}
+
+TEST(UpgradeRecordTest, AStallIsLoggedOnceAndCountedWhileItLasts) {
+  Logged logged;
+  for (int i = 0; i < 3; ++i) logged.record.OnStall("a", "7 bytes wait for a");
+  EXPECT_EQ(logged.record.counts().stalls, 3u);
+  EXPECT_EQ(logged.record.counts().stalled, 3u);
+  for (int i = 0; i < 3; ++i) logged.record.OnStallOver();
+  EXPECT_EQ(logged.record.counts().stalls, 3u);
+  EXPECT_EQ(logged.record.counts().stalled, 0u);
+  EXPECT_EQ(logged.lines.size(), 1u);
+}
+
+TEST(UpgradeRecordTest, EventsTellEachTime) {
+  EventRing events;
+  UpgradeRecord record(nullptr, &events);
+  record.OnUpgrade("10.0.0.1:80");
+  for (int i = 0; i < 3; ++i) {
+    record.OnFallback("10.0.0.1:80", NotRdma(WhyNotRdma::kBroken, "vendor error 0x8a"));
+  }
+  record.CountFallback(NotRdma(WhyNotRdma::kPeerSilent, ""));
+  const std::vector<PastEvent> all = events.events();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].text, "10.0.0.1:80 went over to RDMA");
+  EXPECT_TRUE(absl::StartsWith(all[1].text, "10.0.0.1:80 travels over TCP: broken: "));
+  EXPECT_TRUE(absl::StrContains(all[1].text, "vendor error 0x8a"));
+  EXPECT_EQ(all[1].times, 3u);
+}
+
+TEST(UpgradeRecordTest, WhoHasNotShownThatItKnowsNoHelloMayAnswerOne) {
+  UpgradeRecord record(nullptr);
+  EXPECT_TRUE(record.MayAnswer("a"));
+  record.RememberStranger("a");
+  EXPECT_FALSE(record.MayAnswer("a"));
+  EXPECT_TRUE(record.MayAnswer("b"));
+  record.RememberAnswering("a");
+  EXPECT_TRUE(record.KnownAnswering("a") && record.MayAnswer("a"));
+  record.ForgetAnswering("a");
+  record.RememberStranger("a");
+  EXPECT_FALSE(record.KnownAnswering("a"));
+  EXPECT_TRUE(record.MayAnswer("a")) << "it was stopped, or replaced, amid a hello";
+  size_t known = 0;
+  for (size_t i = 0; i < 2 * UpgradeRecord::kMostPeers; ++i) {
+    record.RememberStranger(std::to_string(i));
+  }
+  for (size_t i = 0; i < 2 * UpgradeRecord::kMostPeers; ++i) {
+    known += record.MayAnswer(std::to_string(i)) ? 0 : 1;
+  }
+  EXPECT_LE(known, UpgradeRecord::kMostPeers) << "memory is bounded";
+}
+
+TEST(UpgradeRecordTest, NeedsNoLog) {
+  UpgradeRecord record(nullptr);
+  record.OnFallback("a", NotRdma(WhyNotRdma::kPeerOff, ""));
+  EXPECT_EQ(record.counts().fallbacks[static_cast<size_t>(WhyNotRdma::kPeerOff)], 1u);
+}
+
+TEST(UpgradeOptionsTest, DefaultsAreValid) { EXPECT_TRUE(UpgradeOptions().Validate().ok()); }
+
+TEST(UpgradeOptionsTest, WhatIsOutOfBoundsIsNamed) {
+  struct Case {
+    const char* name;
+    void (*change)(UpgradeOptions&);
+  };
+  for (const Case& bad : {
+           Case{"require_rdma", [](UpgradeOptions& o) { o.use_rdma = !(o.require_rdma = true); }},
+           Case{"require_timeout", [](UpgradeOptions& o) { o.require_timeout = seconds(0); }},
+           Case{"probe_timeout", [](UpgradeOptions& o) { o.probe_timeout = seconds(0); }},
+           Case{"hello_timeout", [](UpgradeOptions& o) { o.hello_timeout = seconds(61); }},
+           Case{"silent_peer_memory",
+                [](UpgradeOptions& o) { o.silent_peer_memory = -seconds(1); }},
+           Case{"sniff_timeout", [](UpgradeOptions& o) { o.sniff_timeout = Duration(1); }},
+           Case{"upgrade.first_pause", [](UpgradeOptions& o) { o.upgrade.first_pause = {}; }},
+           Case{"upgrade.longest_pause",
+                [](UpgradeOptions& o) { o.upgrade.longest_pause = milliseconds(1); }},
+           Case{"upgrade.answer", [](UpgradeOptions& o) { o.upgrade.answer = {}; }},
+           Case{"upgrade.dial", [](UpgradeOptions& o) { o.upgrade.dial = {}; }},
+           Case{"send_window", [](UpgradeOptions& o) { o.stream.send_window = 1; }},
+       }) {
+    UpgradeOptions options;
+    bad.change(options);
+    const absl::Status status = options.Validate();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << bad.name;
+    EXPECT_TRUE(absl::StrContains(status.message(), bad.name)) << status;
+  }
+}
+
+}  // namespace
+}  // namespace farcall

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/upgrade/upgrade_server.h"
+
+#include "gtest/gtest.h"
+
+namespace farcall {
+namespace {
+
+using State = ServerUpgrade;
+using Event = ServerUpgradeEvent;
+
+// Every state and event: a changed transition is a changed table.
+TEST(UpgradeServerTest, Table) {
+  struct Row {
+    Event event;
+    State idle, preparing, offered, ready;
+  };
+  for (const Row& row : {
+           Row{Event::kAsk, State::kPreparing, State::kPreparing, State::kOffered, State::kReady},
+           Row{Event::kOffered, State::kIdle, State::kOffered, State::kOffered, State::kReady},
+           Row{Event::kRefused, State::kIdle, State::kIdle, State::kOffered, State::kReady},
+           Row{Event::kAdmitted, State::kIdle, State::kPreparing, State::kReady, State::kReady},
+           Row{Event::kLost, State::kIdle, State::kIdle, State::kIdle, State::kIdle},
+           Row{Event::kEnd, State::kEnded, State::kEnded, State::kEnded, State::kEnded},
+       }) {
+    EXPECT_EQ(Next(State::kIdle, row.event), row.idle);
+    EXPECT_EQ(Next(State::kPreparing, row.event), row.preparing);
+    EXPECT_EQ(Next(State::kOffered, row.event), row.offered);
+    EXPECT_EQ(Next(State::kReady, row.event), row.ready);
+    EXPECT_EQ(Next(State::kEnded, row.event), State::kEnded);
+  }
+}
+
+TEST(UpgradeServerTest, AskOfferAdmit) {
+  UpgradeServer server;
+  EXPECT_TRUE(server.OnAsk(1));
+  EXPECT_EQ(server.generation(), 1u);
+  EXPECT_TRUE(server.OnOffered());
+  EXPECT_TRUE(server.OnAdmitted());
+  EXPECT_EQ(server.state(), State::kReady);
+}
+
+TEST(UpgradeServerTest, WhileThereIsOneNoOtherIsAskedFor) {
+  UpgradeServer server;
+  ASSERT_TRUE(server.OnAsk(1));
+  EXPECT_FALSE(server.OnAsk(2));
+  ASSERT_TRUE(server.OnOffered());
+  EXPECT_FALSE(server.OnAsk(2));
+  ASSERT_TRUE(server.OnAdmitted());
+  EXPECT_FALSE(server.OnAsk(2));
+  EXPECT_EQ(server.generation(), 1u);
+  server.OnLost(1);
+  EXPECT_TRUE(server.OnAsk(2));
+  EXPECT_EQ(server.generation(), 2u);
+}
+
+TEST(UpgradeServerTest, RefusedIsAskedAgain) {
+  UpgradeServer server;
+  ASSERT_TRUE(server.OnAsk(1));
+  EXPECT_TRUE(server.OnRefused());
+  EXPECT_TRUE(server.OnAsk(2));
+}
+
+TEST(UpgradeServerTest, WhatIsLostBeforeItIsThereIsNotOffered) {
+  UpgradeServer server;
+  ASSERT_TRUE(server.OnAsk(2));
+  server.OnLost(1);
+  EXPECT_EQ(server.state(), State::kPreparing);
+  server.OnLost(2);
+  EXPECT_FALSE(server.OnOffered());
+  EXPECT_FALSE(server.OnAdmitted());
+  EXPECT_EQ(server.state(), State::kIdle);
+}
+
+TEST(UpgradeServerTest, NothingComesAfterTheEnd) {
+  UpgradeServer server;
+  ASSERT_TRUE(server.OnAsk(1));
+  server.OnEnd();
+  EXPECT_FALSE(server.OnOffered());
+  EXPECT_FALSE(server.OnRefused());
+  EXPECT_FALSE(server.OnAdmitted());
+  EXPECT_FALSE(server.OnAsk(2));
+}
+
+}  // namespace
+}  // namespace farcall
