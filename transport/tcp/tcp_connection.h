@@ -74,7 +74,7 @@ class TcpConnection final : public Connection, private FdHandler, private Flusha
   void Finish(absl::Status why);
 
   // Bytes per connection and turn, so that no connection holds up the others.
-  static constexpr size_t kReadPerTurn = size_t{256} << 10;
+  static constexpr size_t kReadPerTurn = size_t{1} << 20;
   static constexpr size_t kWritePerTurn = size_t{1} << 20;
   // Without memory: tried again after the first, doubling up to the last.
   static constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
