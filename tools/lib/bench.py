@@ -12,7 +12,7 @@ from echo_run import Setting, measure
 from progress import Progress
 from results import Results
 
-CELLS = "32x1s,32x16s,32x1,32x32,32x128,4Kx64,64Kx8,1Mx8"
+CELLS = "32x1s,32x16s,32x1,32x32,32x128,32+4Kx64,32+64Kx8,32+1Mx8,64Kx8"
 QUICK_CELLS = "32x1,32x64"
 # Fewer tell nothing about the spread.
 ENOUGH_ROUNDS = 5
@@ -89,7 +89,7 @@ def run(options, setting, results):
                 for variant in order_of(number, options.variants):
                     what = "round %d of %d: %s, %s" % (number, options.rounds, cell, variant)
                     progress.show(done, what)
-                    results.add(measure(setting, variant, cell), number)
+                    results.add(measure(setting, variant, cell), number, cell.synchronous)
                     done += 1
     finally:
         progress.clear()

@@ -5,8 +5,8 @@ import os
 import subprocess
 import tempfile
 
+from cells import Cell
 from chart import COLORS, Curve, Panel, draw_legend, legend_rows
-from results import cell_of
 from svg import Svg
 
 _WIDTH = 1120
@@ -24,7 +24,7 @@ def _series(reports, metric):
     """{size: [(calls in flight, number), ...]} in the order in which sizes came."""
     found = {}
     for report in reports:
-        size = cell_of(report).size_text()
+        size = Cell(report["payload"], report["attachment"], report["in_flight"]).size_text()
         found.setdefault(size, []).append((report["in_flight"], report[metric]))
     return {size: sorted(points) for size, points in found.items()}
 

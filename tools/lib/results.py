@@ -13,6 +13,7 @@ ROW_KEYS = (
     "payload",
     "attachment",
     "in_flight",
+    "synchronous",
     "connections",
     "qps",
     "p50_us",
@@ -23,15 +24,16 @@ ROW_KEYS = (
     "server_cpu_us",
     "round",
 )
-MEASURED = ROW_KEYS[7:-1]
+MEASURED = ROW_KEYS[8:-1]
 RATIO_METRICS = ("qps", "p50_us", "p99_us", "client_cpu_us", "server_cpu_us")
 
 
-def row_of(report, number):
+def row_of(report, number, synchronous=False):
     """A row of a client's report; raises KeyError where the report lacks something."""
-    row = {key: report[key] for key in ROW_KEYS[:-1]}
-    row["round"] = number
-    return row
+    # That calls are synchronous is said of the cell, so that bare sockets stand beside them.
+    system = report["system"].removesuffix(" synchronous")
+    row = dict(report, system=system, synchronous=synchronous, round=number)
+    return {key: row[key] for key in ROW_KEYS}
 
 
 def variant_of(row):
@@ -39,7 +41,7 @@ def variant_of(row):
 
 
 def cell_of(row):
-    return Cell(row["payload"], row["attachment"], row["in_flight"])
+    return Cell(row["payload"], row["attachment"], row["in_flight"], row["synchronous"])
 
 
 class Results:
@@ -48,8 +50,8 @@ class Results:
     def __init__(self):
         self.rows = []
 
-    def add(self, report, number):
-        self.rows.append(row_of(report, number))
+    def add(self, report, number, synchronous=False):
+        self.rows.append(row_of(report, number, synchronous))
 
     def cells(self):
         return list(dict.fromkeys(cell_of(row) for row in self.rows))
@@ -113,6 +115,7 @@ class Results:
                     "payload": cell.payload,
                     "attachment": cell.attachment,
                     "in_flight": cell.in_flight,
+                    "synchronous": cell.synchronous,
                     "median": round(spread.median, 4),
                     "min": round(spread.least, 4),
                     "max": round(spread.most, 4),

@@ -128,6 +128,19 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual((first["median"], first["min"], first["max"]), (4, 3, 5))
         self.assertEqual(first["rounds"], 3)
 
+    def test_synchronous_calls_are_held_against_each_other(self):
+        results = three_rounds()
+        for variant, qps in ((FARCALL, 3e4), (GRPC, 1e4), (RAW, 9e4)):
+            told = report(variant, qps)
+            if variant != RAW:
+                told["system"] += " synchronous"
+            results.add(told, 1, synchronous=True)
+        synchronous = Cell(32, 0, 64, synchronous=True)
+        self.assertEqual(results.cells(), [SMALL, synchronous])
+        self.assertEqual(results.ratio(FARCALL, GRPC, synchronous, "qps").median, 3)
+        self.assertEqual(results.medians(RAW, synchronous)["qps"], 9e4)
+        self.assertEqual(results.medians(FARCALL, SMALL)["qps"], 60e4)
+
     def test_without_farcall_grpc_is_held_against_the_bare_sockets(self):
         results = Results()
         results.add(report(GRPC, 1e4), 1)

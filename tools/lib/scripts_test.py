@@ -115,7 +115,7 @@ class BenchTest(ScriptTest):
         options = bench.parse([])
         self.assertEqual(options.rounds, 5)
         loads = ["32 B x 1 sync", "32 B x 16 sync", "32 B x 1", "32 B x 32", "32 B x 128"]
-        loads += ["4 KiB x 64", "64 KiB x 8", "1 MiB x 8"]
+        loads += ["32 B + 4 KiB x 64", "32 B + 64 KiB x 8", "32 B + 1 MiB x 8", "64 KiB x 8"]
         self.assertEqual([str(cell) for cell in options.cells], loads)
         systems = {variant.system for variant in options.variants}
         self.assertEqual(systems, {"farcall", "grpc", "raw"})
