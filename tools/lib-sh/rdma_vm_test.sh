@@ -171,6 +171,7 @@ expect "no machine" "$status:$output" "1:*FAIL rdma/rxe/a/machine: exit status 1
 FAIL rdma/machine: not run: rxe b --nat --pairs 2; rxe c --nat; "
 suites "0 2" rdma_run_suites BIN "${three[@]}"
 expect "a suite that says nothing" "$status:$output" "1:*FAIL rdma/machine: not run: rxe c --nat; "
+mkdir -p "$room/root/"{transport,rpc/testing/rdma_peer,examples/attachment,tools/doctor}
 # All suites, those of "$fails" without success; "asked rxe hosts" for each that runs.
 for program in rpc/testing/rdma_peer/rdma_peer transport/rdma/device_conformance_test; do
   mkdir -p "$room/root/bin/${program%/*}"
@@ -191,8 +192,9 @@ all() {
     done
     [[ $2 != ${fails%/*}* ]]
   }
-  rdma_run_all bin
+  rdma_run_all bin "$(rdma_sources_key)" $which
 }
+which=
 known=$(. "$tools/lib-sh/rdma_vm/suites.sh" && rdma_suites | cut -d' ' -f1,2 | sort)
 changes=
 asked() { sed -n 's/^asked //p' <<<"$output" | sort; }
@@ -223,5 +225,36 @@ expect "what changes while they run was not tested" "$(asked)" "$known"
 fails=siw/nat
 BAZEL_FLAGS=--nocache_test_results suites "" all
 expect "one of the other driver fails" "$status" 1
+
+# A change above the transports.
+fails=none
+BAZEL_FLAGS=--nocache_test_results suites "" all
+echo three >"$room/root/bin/rpc/testing/rdma_peer/rdma_peer"
+which=changed
+suites "" all
+expect "the programs change, not the transports" "$status:$(asked)" "0:rxe hosts"
+expect "what is left out is told" "$(grep -c '^LEFT OUT rdma/' <<<"$output")" \
+  $(($(grep -vc conformance <<<"$known") - 1))
+suites "" all
+expect "and is still left out" "$(asked):$(grep -c '^LEFT OUT' <<<"$output")" \
+  ":$(($(grep -vc conformance <<<"$known") - 1))"
+BAZEL_FLAGS=--nocache_test_results suites "" all
+expect "all, as asked" "$(asked)" "$known"
+echo four >"$room/root/bin/rpc/testing/rdma_peer/rdma_peer"
+echo >"$room/root/transport/tcp.cc"
+suites "" all
+expect "the transports change" "$(asked)" "$(grep -v conformance <<<"$known")"
+fails=siw/nat
+echo five >"$room/root/bin/rpc/testing/rdma_peer/rdma_peer"
+which=
+suites "" all
+fails=none
+which=changed
+suites "" all
+expect "what failed since has not passed" "$(asked)" "siw nat"
+echo six >"$room/root/bin/rpc/testing/rdma_peer/rdma_peer"
+which=
+suites "" all
+expect "all that a change concerns" "$(asked)" "$(grep -v conformance <<<"$known")"
 
 [ "$failures" -eq 0 ] && echo PASSED

@@ -104,7 +104,7 @@ run_stage() {
 # The table, where the time went, and the last line. Beside the seconds of a stage stands the load
 # of the machine in its last minute: processes that ran or wanted to. Fails if anything failed.
 report() {
-  local index passed=0 failed=0
+  local index left passed=0 failed=0
   echo
   printf '%-12s %8s %8s %8s %8s\n' stage passed failed seconds load
   for index in "${!_stage_names[@]}"; do
@@ -113,6 +113,12 @@ report() {
     passed=$((passed + _stage_passed[index]))
     failed=$((failed + _stage_failed[index]))
   done
+  left=$(cat "$logs"/*.log | grep -c '^LEFT OUT ')
+  if [ "$left" -gt 0 ]; then
+    echo
+    echo "$left suites of rdma were left out: they have passed, and nothing has changed since but"
+    echo "layers of rpc/ above the transports. tools/test rdma runs them."
+  fi
   echo
   python3 -B "$_stages_lib/where_time_went.py" "$logs"
   echo "logs: $logs"

@@ -81,6 +81,11 @@ expect "guests: every case counts" "$(last_line)" "1 passed, 1 failed"
 expect "guests: the reason is shown" "$output" "*FAIL rdma/siw/calls/small_calls: lost: a byte*"
 expect "guests: what they saw is shown" "$output" "*: seen 1"$'\n'"*: seen 200"$'\n'"*"
 
+run 'some() { printf "%s\n" "PASS rdma/rxe/a/b" "LEFT OUT rdma/siw/c" "LEFT OUT rdma/siw/d"; }
+  run_stage rdma some'
+expect "suites that are left out are told" "$output" "*2 suites of rdma*tools/test rdma runs them*"
+expect "and do not count" "$(last_line)" "1 passed, 0 failed"
+
 run 'run_stage interop peers'
 expect "peers: every case counts" "$(last_line)" "2 passed, 1 failed"
 expect "peers: the reason is shown" "$output" "*FAIL interop/java-to-farcall/timeout: not a*"

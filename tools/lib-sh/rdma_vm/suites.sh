@@ -96,18 +96,29 @@ rdma_run_suite() {
   rdma_run_suites "$bin" "$line" -- "$@"
 }
 
-# rdma_run_all BIN: the suites of each driver in a machine, one after the other: on two processors
-# both at once take more than twice as long each, since the processors of a machine wait for each
-# other. What has passed with the same programs is not run.
+# rdma_run_all BIN SOURCES [changed]: the suites of each driver in a machine, one after the other:
+# on two processors both at once take more than twice as long each, since those of a machine
+# wait for each other. SOURCES is what rdma_sources_key said before BIN was built. What has passed
+# with the same programs is not run. "changed": nor is, but for the hosts of rxe, what has passed
+# with the same sources; a line tells of each.
 rdma_run_all() {
-  local bin=$1 driver line suites lines failed=0
+  local bin=$1 sources=$2 which=${3:-} driver suite line suites lines failed=0
   local -A keys
   for driver in rxe siw; do
     mapfile -t suites < <(rdma_suites | grep "^$driver ")
     lines=()
     for line in "${suites[@]}"; do
-      keys[$line]=$(verdict_key "$bin" "$line")
-      passed_before "$bin" "$line" "${keys[$line]}" || lines+=("$line")
+      keys[$line]=$(verdict_keys "$bin" "$line" "$sources")
+      passed_before "$bin" "$line" "${keys[$line]}" && continue
+      if [ "$which" = changed ] && [[ $line != "rxe hosts "* ]] &&
+        about_the_same "$bin" "$line" "${keys[$line]}"; then
+        read -r _ suite _ <<<"$line"
+        echo "LEFT OUT rdma/$driver/$suite"
+        continue
+      fi
+      # Whatever becomes of it, that it has passed once is no verdict any more.
+      rm -f "$(_verdict_file "$bin" "$line")"
+      lines+=("$line")
     done
     [ "${#lines[@]}" -gt 0 ] || continue
     rdma_run_suites "$bin" "${lines[@]}" | keep_verdicts "$bin" "${lines[@]}"

@@ -4,7 +4,10 @@
 # and packages, is not run again, as a test of Bazel is not. BAZEL_FLAGS=--nocache_test_results runs
 # it, and those of Bazel. Sourced by suites.sh, from the repository's root.
 #
-# BIN is bazel-bin. Beside it is a file for each suite: its key, and the lines of its cases.
+# A change of rpc/ changes all programs, while most suites are about devices and drivers. So there
+# is a second key: of all that the programs are made of but the layers of rpc/ above the transports.
+#
+# BIN is bazel-bin. Beside it is a file for each suite: its keys, and the lines of its cases.
 
 # The programs of a suite, below BIN.
 _suite_programs() {
@@ -19,20 +22,46 @@ _suite_programs() {
   done
 }
 
-# verdict_key BIN "DRIVER SUITE NETWORK...": of all that its verdict depends on.
-verdict_key() {
-  local bin=$1 suite program room
-  read -r _ suite _ <<<"$2"
-  room=$(dirname "${BASH_SOURCE[0]}")
+# The sources of what the suites run, without the layers of rpc/ above the transports; and what
+# compiles them. Taken before they are built: what changes meanwhile was not tested.
+rdma_sources_key() {
+  local flags
   {
-    echo "$2"
-    cat "$(. "$room/cache.sh" && _cache_of_user)/release"
-    dpkg-query -W qemu-system-x86 rdma-core libibverbs1 librdmacm1 ibverbs-providers iproute2 \
-      nftables tcpdump python3 perftest
+    _sums_of transport rpc/testing/rdma_peer rpc/status examples/attachment tools/doctor \
+      tools/node tools/farcall tools/rooms third_party .bazelrc WORKSPACE
+    dpkg-query -W g++ libabsl-dev libprotobuf-dev protobuf-compiler
+    # In words: what is left out leaves no space.
+    flags=${BAZEL_FLAGS:-}
+    echo ${flags/--nocache_test_results/}
+  } 2>&1 | _key
+}
+
+# The machine of a suite, and its script.
+_suite_setting() {
+  local room
+  room=$(dirname "${BASH_SOURCE[0]}")
+  echo "$1"
+  cat "$(. "$room/cache.sh" && _cache_of_user)/release"
+  dpkg-query -W qemu-system-x86 rdma-core libibverbs1 librdmacm1 ibverbs-providers iproute2 \
+    nftables tcpdump python3 perftest
+  _sums_of tools/rdma_vm tools/rdma_vm_tests "$room"
+}
+
+_sums_of() { find "$@" -type f ! -name '*.pyc' | LC_ALL=C sort | xargs sha256sum; }
+
+_key() { sha256sum | cut -c 1-32; }
+
+# verdict_keys BIN "DRIVER SUITE NETWORK..." SOURCES: of all that its verdict depends on; and the
+# second key, for which SOURCES is what rdma_sources_key said.
+verdict_keys() {
+  local bin=$1 suite program setting
+  read -r _ suite _ <<<"$2"
+  setting=$(_suite_setting "$2" 2>&1)
+  {
+    echo "$setting"
     for program in $(_suite_programs "$suite"); do sha256sum <"$bin/$program"; done
-    find tools/rdma_vm tools/rdma_vm_tests "$room" -type f ! -name '*.pyc' |
-      LC_ALL=C sort | xargs sha256sum
-  } 2>&1 | sha256sum | cut -c 1-32
+  } 2>&1 | _key | tr '\n' ' '
+  printf '%s\n' "$setting" "$3" | _key
 }
 
 _verdict_file() {
@@ -41,13 +70,26 @@ _verdict_file() {
   echo "$1/../rdma_passed/$driver-$suite"
 }
 
-# passed_before BIN LINE KEY: prints the cases of a suite that has passed; fails if it has not.
+# The keys with which a suite has passed; empty: it has not.
+_passed_keys() {
+  case " ${BAZEL_FLAGS:-} " in *" --nocache_test_results "*) return ;; esac
+  head -n 1 "$(_verdict_file "$1" "$2")" 2>/dev/null
+}
+
+# passed_before BIN LINE KEYS: prints the cases of a suite that has passed with the same programs;
+# fails if it has not.
 passed_before() {
-  local file
-  case " ${BAZEL_FLAGS:-} " in *" --nocache_test_results "*) return 1 ;; esac
-  file=$(_verdict_file "$@")
-  [ -e "$file" ] && [ "$(head -n 1 "$file")" = "$3" ] || return
-  sed -e 1d -e 's/ (.*/ (passed before)/' "$file"
+  local passed
+  passed=$(_passed_keys "$1" "$2")
+  [ -n "$passed" ] && [ "${passed% *}" = "${3% *}" ] || return
+  sed -e 1d -e 's/ (.*/ (passed before)/' "$(_verdict_file "$1" "$2")"
+}
+
+# about_the_same BIN LINE KEYS: whether a suite has passed, and the second key is as it was.
+about_the_same() {
+  local passed
+  passed=$(_passed_keys "$1" "$2")
+  [ -n "$passed" ] && [ "${passed#* }" = "${3#* }" ]
 }
 
 # keep_verdicts BIN LINE...: passes on what these suites print, and keeps the verdict of each that
