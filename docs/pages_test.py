@@ -32,6 +32,15 @@ def is_test(name):
     return os.path.exists(build) and '"%s"' % name in read(build)
 
 
+class ArchitectureTest(unittest.TestCase):
+    def test_the_functions_of_a_calls_way_are_in_their_files(self):
+        row = re.compile(r"^\| [^|]*\| `(?:\w+::)*(\w+)`[^|]*\| `([^`]+)` \|$", re.MULTILINE)
+        found = row.findall(read("docs/architecture.md"))
+        self.assertGreater(len(found), 20)
+        for function, path in found:
+            self.assertTrue(re.search(r"\b%s\b" % function, read(path)), (function, path))
+
+
 class PainsTest(unittest.TestCase):
     PAGE = read("docs/brpc-rdma-pains.md")
 
