@@ -101,10 +101,14 @@ def a_thousand_at_once():
         before = near.now(), far.now()
         client.ask("open 1004")
         client.calls(1)
-        client.wait_for("rdma", 240)
-        counts = client.calls(1)
-        # In so slow a machine one may break, and be back in a moment, while so many are made.
-        suite.check(int(counts["tcp"]) <= 10, "calls went by TCP: %s" % counts)
+        # In so slow a machine some break while so many are made, and are back in a moment.
+        end = time.monotonic() + 120
+        while True:
+            client.wait_for("rdma", 240)
+            counts = client.calls(1)
+            if int(counts["tcp"]) <= 10:
+                break
+            suite.check(time.monotonic() < end, "still calls go by TCP: %s" % counts)
         each = _check_cost(near, before[0], 1000), _check_cost(far, before[1], 1000)
         used = _cpu(client, server)
         time.sleep(3)
