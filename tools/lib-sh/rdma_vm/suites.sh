@@ -109,19 +109,19 @@ rdma_run_all() {
     lines=()
     for line in "${suites[@]}"; do
       keys[$line]=$(verdict_keys "$bin" "$line" "$sources")
-      passed_before "$bin" "$line" "${keys[$line]}" && continue
+      passed_before "$line" "${keys[$line]}" && continue
       if [ "$which" = changed ] && [[ $line != "rxe hosts "* ]] &&
-        about_the_same "$bin" "$line" "${keys[$line]}"; then
+        about_the_same "$line" "${keys[$line]}"; then
         read -r _ suite _ <<<"$line"
         echo "LEFT OUT rdma/$driver/$suite"
         continue
       fi
       # Whatever becomes of it, that it has passed once is no verdict any more.
-      rm -f "$(_verdict_file "$bin" "$line")"
+      rm -f "$(_verdict_file "$line")"
       lines+=("$line")
     done
     [ "${#lines[@]}" -gt 0 ] || continue
-    rdma_run_suites "$bin" "${lines[@]}" | keep_verdicts "$bin" "${lines[@]}"
+    rdma_run_suites "$bin" "${lines[@]}" | keep_verdicts "${lines[@]}"
     [ "${PIPESTATUS[0]}" -eq 0 ] || failed=1
   done
   return "$failed"

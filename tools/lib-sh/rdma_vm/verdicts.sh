@@ -7,7 +7,10 @@
 # A change of rpc/ changes all programs, while most suites are about devices and drivers. So there
 # is a second key: of all that the programs are made of but the layers of rpc/ above the transports.
 #
-# BIN is bazel-bin. Beside it is a file for each suite: its keys, and the lines of its cases.
+# BIN is bazel-bin. In the checkout, so that a fresh clone has none, is a file for each suite: its
+# keys, and the lines of its cases.
+
+_verdicts=.rdma_passed
 
 # The programs of a suite, below BIN.
 _suite_programs() {
@@ -30,7 +33,7 @@ rdma_sources_key() {
     _sums_of transport rpc/testing/rdma_peer rpc/status examples/attachment tools/doctor \
       tools/node tools/farcall tools/rooms third_party .bazelrc WORKSPACE
     dpkg-query -W g++ libabsl-dev libprotobuf-dev protobuf-compiler
-    # In words: what is left out leaves no space.
+    # Not quoted, so that spaces do not count.
     flags=${BAZEL_FLAGS:-}
     echo ${flags/--nocache_test_results/}
   } 2>&1 | _key
@@ -66,39 +69,38 @@ verdict_keys() {
 
 _verdict_file() {
   local driver suite
-  read -r driver suite _ <<<"$2"
-  echo "$1/../rdma_passed/$driver-$suite"
+  read -r driver suite _ <<<"$1"
+  echo "$_verdicts/$driver-$suite"
 }
 
 # The keys with which a suite has passed; empty: it has not.
 _passed_keys() {
   case " ${BAZEL_FLAGS:-} " in *" --nocache_test_results "*) return ;; esac
-  head -n 1 "$(_verdict_file "$1" "$2")" 2>/dev/null
+  head -n 1 "$(_verdict_file "$1")" 2>/dev/null
 }
 
-# passed_before BIN LINE KEYS: prints the cases of a suite that has passed with the same programs;
+# passed_before LINE KEYS: prints the cases of a suite that has passed with the same programs;
 # fails if it has not.
 passed_before() {
   local passed
-  passed=$(_passed_keys "$1" "$2")
-  [ -n "$passed" ] && [ "${passed% *}" = "${3% *}" ] || return
-  sed -e 1d -e 's/ (.*/ (passed before)/' "$(_verdict_file "$1" "$2")"
+  passed=$(_passed_keys "$1")
+  [ -n "$passed" ] && [ "${passed% *}" = "${2% *}" ] || return
+  sed -e 1d -e 's/ (.*/ (passed before)/' "$(_verdict_file "$1")"
 }
 
-# about_the_same BIN LINE KEYS: whether a suite has passed, and the second key is as it was.
+# about_the_same LINE KEYS: whether a suite has passed, and the second key is as it was.
 about_the_same() {
   local passed
-  passed=$(_passed_keys "$1" "$2")
-  [ -n "$passed" ] && [ "${passed#* }" = "${3#* }" ]
+  passed=$(_passed_keys "$1")
+  [ -n "$passed" ] && [ "${passed#* }" = "${2#* }" ]
 }
 
-# keep_verdicts BIN LINE...: passes on what these suites print, and keeps the verdict of each that
+# keep_verdicts LINE...: passes on what these suites print, and keeps the verdict of each that
 # comes to its end without a failure. `keys` has theirs from before they began: what changes
 # meanwhile was not tested.
 keep_verdicts() {
-  local bin=$1 line suite name cases=
-  shift
-  mkdir -p "$bin/../rdma_passed"
+  local line suite name cases=
+  mkdir -p "$_verdicts"
   while IFS= read -r line; do
     printf '%s\n' "$line"
     case $line in "PASS rdma/"* | "FAIL rdma/"*) cases+=$line$'\n' ;; esac
@@ -111,7 +113,7 @@ keep_verdicts() {
           {
             echo "${keys[$suite]}"
             grep "^PASS rdma/$name/" <<<"$cases"
-          } >"$(_verdict_file "$bin" "$suite")"
+          } >"$(_verdict_file "$suite")"
           ;;
       esac
     done
