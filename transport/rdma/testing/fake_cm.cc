@@ -59,16 +59,25 @@ int FakeCm::CreateQp(FakeId& id, ibv_pd* pd, ibv_qp_init_attr& init) {
   if (id.qp != nullptr || pd->context != id.verbs || init.qp_type != IBV_QPT_RC) return EINVAL;
   // With iWARP the kernel does not look.
   if (id.state == FakeId::State::kEnded && !id.device->iwarp()) return EINVAL;
-  if (id.removed || Fake(id.verbs)->dead) return EIO;
-  FakePd& domain = *static_cast<FakePd*>(pd);
+  if (id.removed) return EIO;
+  FakeQp* made = nullptr;
+  const int error = MakeQp(*static_cast<FakePd*>(pd), init, &id, made);
+  if (error == 0) id.pd = pd;
+  return error;
+}
+
+int FakeCm::MakeQp(FakePd& domain, ibv_qp_init_attr& init, FakeId* id, FakeQp*& made) {
+  if (domain.owner.dead) return EIO;
   if (domain.destroyed || static_cast<FakeCq*>(init.send_cq)->destroyed ||
       static_cast<FakeCq*>(init.recv_cq)->destroyed ||
       (init.srq != nullptr && static_cast<FakeSrq*>(init.srq)->destroyed)) {
-    world_.Violation("rdma_create_qp with something that is destroyed");
+    world_.Violation("a queue pair is created with something that is destroyed");
     return EINVAL;
   }
-  if (init.send_cq->context != id.verbs || init.recv_cq->context != id.verbs) return EINVAL;
-  const FakeDeviceOptions& device = id.device->options;
+  if (init.send_cq->context != &domain.owner || init.recv_cq->context != &domain.owner) {
+    return EINVAL;
+  }
+  const FakeDeviceOptions& device = domain.owner.owner.options;
   const ibv_qp_cap& cap = init.cap;
   const auto most = static_cast<uint32_t>(std::min(device.max_qp_wr, device.real_max_qp_wr));
   const uint32_t most_ranges = static_cast<uint32_t>(device.max_sge);
@@ -81,26 +90,30 @@ int FakeCm::CreateQp(FakeId& id, ibv_pd* pd, ibv_qp_init_attr& init) {
   }
   const auto on_device =
       std::count_if(world_.live_queue_pairs.begin(), world_.live_queue_pairs.end(),
-                    [&](const FakeQp* qp) { return &qp->device() == id.device; });
+                    [&](const FakeQp* qp) { return &qp->device() == &domain.owner.owner; });
   if (on_device >= device.max_qp) return ENOMEM;
   const uint32_t number = next_qp_num_;
   // Not one after the other: what takes qp_num for an index fails.
   next_qp_num_ += 0x11;
   auto qp = std::make_unique<FakeQp>(id, domain, init, number);
   world_.live_queue_pairs.push_back(qp.get());
+  made = qp.get();
   world_.queue_pairs.push_back(std::move(qp));
-  id.pd = pd;
   return 0;
 }
 
 void FakeCm::DestroyQp(FakeId& id) {
-  FakeQp* const qp = id.queue_pair();
-  if (qp->events_taken != qp->events_acknowledged) {
-    world_.Violation("rdma_destroy_qp with an asynchronous event that is not acknowledged");
-  }
-  qp->Destroy();
-  std::erase(world_.live_queue_pairs, qp);
+  EndQp(*id.queue_pair());
   id.qp = nullptr;
+}
+
+void FakeCm::EndQp(FakeQp& qp) {
+  if (qp.events_taken != qp.events_acknowledged) {
+    world_.Violation(
+        "a queue pair is destroyed with an asynchronous event that is not acknowledged");
+  }
+  qp.Destroy();
+  std::erase(world_.live_queue_pairs, &qp);
 }
 
 void FakeCm::Destroy(FakeId& id) {

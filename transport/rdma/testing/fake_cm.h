@@ -17,6 +17,7 @@
 
 namespace farcall {
 
+struct FakePd;
 struct FakeWorld;
 
 // What is to happen at an id; for one id in order, for several in any.
@@ -55,6 +56,9 @@ class FakeCm {
   int ResolveRoute(FakeId& id);
   int CreateQp(FakeId& id, ibv_pd* pd, ibv_qp_init_attr& init);
   void DestroyQp(FakeId& id);
+  // The same without an id: ibv_create_qp(3), ibv_destroy_qp(3).
+  int MakeQp(FakePd& domain, ibv_qp_init_attr& init, FakeId* id, FakeQp*& made);
+  void EndQp(FakeQp& qp);
   int Connect(FakeId& id, const rdma_conn_param& param);
   int Accept(FakeId& id, const rdma_conn_param& param);
   int Reject(FakeId& id, const void* data, uint8_t bytes);

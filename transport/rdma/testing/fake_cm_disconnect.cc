@@ -90,7 +90,7 @@ void FakeCm::OnStreamBroken(FakeQp& qp, FakeQp* peer) {
   for (FakeQp* side : {&qp, peer}) {
     if (side == nullptr) continue;
     if (side != &qp && world_.Lost(qp.device(), side->device())) continue;
-    FakeId& id = side->id();
+    FakeId& id = *side->id();
     if (id.joined != side) continue;
     schedule.Add(id, 0, [this, &id] { OnDisconnect(id); });
     if (!side->destroyed()) side->Break();

@@ -147,6 +147,30 @@ int DestroySrq(ibv_srq* srq) {
   return 0;
 }
 
+ibv_qp* CreateQp(ibv_pd* pd, ibv_qp_init_attr* init) {
+  FakeCall call("ibv_create_qp");
+  if (call.planned != 0) return call.Null(call.planned);
+  if (init->qp_type != IBV_QPT_RC || init->send_cq == nullptr || init->recv_cq == nullptr) {
+    return call.Null(EINVAL);
+  }
+  FakeQp* made = nullptr;
+  const int error = call.world.cm.MakeQp(*static_cast<FakePd*>(pd), *init, nullptr, made);
+  return error == 0 ? made : call.Null(error);
+}
+
+int DestroyQp(ibv_qp* qp) {
+  FakeCall call("ibv_destroy_qp", kGivesBack);
+  if (call.planned != 0) return call.planned;
+  FakeQp& fake = *static_cast<FakeQp*>(qp);
+  if (fake.destroyed() || fake.id() != nullptr) {
+    call.world.Violation("ibv_destroy_qp twice, or of a queue pair of rdma_create_qp");
+    return EINVAL;
+  }
+  call.world.cm.EndQp(fake);
+  call.world.cm.Pump();
+  return 0;
+}
+
 int ModifyQp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
   FakeCall call("ibv_modify_qp");
   if (call.planned != 0) return call.planned;
@@ -226,6 +250,8 @@ void FillQueues(VerbsApi::Ibv& ibv) {
   ibv.create_srq = CreateSrq;
   ibv.modify_srq = ModifySrq;
   ibv.destroy_srq = DestroySrq;
+  ibv.create_qp = CreateQp;
+  ibv.destroy_qp = DestroyQp;
   ibv.modify_qp = ModifyQp;
   ibv.query_qp = QueryQp;
   ibv.get_async_event = GetAsyncEvent;

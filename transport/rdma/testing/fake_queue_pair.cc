@@ -12,7 +12,7 @@
 
 namespace farcall {
 
-FakeQp::FakeQp(FakeId& fake_id, FakePd& domain, const ibv_qp_init_attr& init, uint32_t number)
+FakeQp::FakeQp(FakeId* fake_id, FakePd& domain, const ibv_qp_init_attr& init, uint32_t number)
     : ibv_qp{},
       world_(domain.owner.world),
       id_(fake_id),
@@ -33,8 +33,8 @@ FakeQp::FakeQp(FakeId& fake_id, FakePd& domain, const ibv_qp_init_attr& init, ui
   qp_num = number;
   qp_type = init.qp_type;
   // rdma_create_qp(3) leaves it so: receives may be posted.
-  state = IBV_QPS_INIT;
-  id_.qp = this;
+  state = id_ != nullptr ? IBV_QPS_INIT : IBV_QPS_RESET;
+  if (id_ != nullptr) id_->qp = this;
   ++domain_.users;
   ++send_cq_.queue_pairs;
   ++receive_cq_.queue_pairs;
@@ -81,10 +81,12 @@ int FakeQp::PostReceive(const ibv_recv_wr& request) {
 int FakeQp::Modify(const ibv_qp_attr& attr, int mask) {
   const ibv_qp_state next = (mask & IBV_QP_STATE) != 0 ? attr.qp_state : state;
   if ((mask & IBV_QP_CUR_STATE) != 0 && attr.cur_qp_state != state) return EINVAL;
+  if (state == IBV_QPS_RESET && next == IBV_QPS_ERR) return EINVAL;
   if (next == IBV_QPS_ERR && mask == IBV_QP_STATE) {
     Break();
     return 0;
   }
+  if (id_ == nullptr && next != state) return ModifyByVerbs(attr, mask);
   // The connection manager makes the other steps; of RTS to RTS the specification of
   // InfiniBand allows few attributes.
   constexpr int kAllowed =
@@ -132,7 +134,7 @@ void FakeQp::SetReads(uint8_t begins, uint8_t answers) {
 
 void FakeQp::Break() {
   if (state == IBV_QPS_ERR) return;
-  const bool was_connected = state == IBV_QPS_RTS;
+  const bool was_connected = state == IBV_QPS_RTS || state == IBV_QPS_RTR;
   state = IBV_QPS_ERR;
   wait_ = Wait::kNothing;
   wait_until_ = 0;

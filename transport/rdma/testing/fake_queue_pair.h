@@ -22,7 +22,8 @@ struct FakeId;
 // those below `sent` are delivered. With the fabric's mutex held.
 class FakeQp : public ibv_qp {
  public:
-  FakeQp(FakeId& id, FakePd& domain, const ibv_qp_init_attr& init, uint32_t number);
+  // `id`: of rdma_create_qp; null: of ibv_create_qp.
+  FakeQp(FakeId* id, FakePd& domain, const ibv_qp_init_attr& init, uint32_t number);
 
   // As the verbs: an errno, or 0.
   int PostSend(const ibv_send_wr& request);
@@ -64,13 +65,20 @@ class FakeQp : public ibv_qp {
   FakeSrq* shared() const { return shared_; }
   FakeCq& send_queue() const { return send_cq_; }
   FakeCq& receive_queue() const { return receive_cq_; }
-  FakeId& id() const { return id_; }
+  FakeId* id() const { return id_; }
   bool destroyed() const { return destroyed_; }
   int events_taken = 0;
   int events_acknowledged = 0;
 
  private:
   enum class Wait { kNothing, kReceive, kPeer, kLost };
+
+  // fake_verbs_pair.cc: without an id.
+  int ModifyByVerbs(const ibv_qp_attr& attr, int mask);
+  int ToReceive(const ibv_qp_attr& attr);
+  FakeQp* FindPeer(const ibv_qp_attr& attr) const;
+  // Whether what is sent now reaches the peer's queue pair, and is expected there.
+  bool Joined() const;
 
   FakeReceiveQueue& receives() { return shared_ != nullptr ? shared_->receives : own_receives_; }
   void Transmit();
@@ -100,7 +108,7 @@ class FakeQp : public ibv_qp {
   void FlushOne();
 
   FakeWorld& world_;
-  FakeId& id_;
+  FakeId* const id_;
   FakePd& domain_;
   FakeCq& send_cq_;
   FakeCq& receive_cq_;
@@ -119,8 +127,11 @@ class FakeQp : public ibv_qp {
   uint8_t retry_count_ = 0;
   uint8_t rnr_retry_ = 0;
   uint8_t ack_timeout_ = 0;
-  uint8_t min_rnr_timer_ = 0;  // 655 ms
-  uint8_t begins_ = 0;         // RDMA READs
+  uint8_t min_rnr_timer_ = 0;   // 655 ms
+  uint32_t receives_from_ = 0;  // packet numbers: the first that it takes, and that it sends
+  uint32_t sends_from_ = 0;
+  uint32_t access_ = IBV_ACCESS_REMOTE_READ;  // of rdma_cm
+  uint8_t begins_ = 0;                        // RDMA READs
   uint8_t answers_ = 0;
   uint32_t asking_ = 0;  // READs that are not answered
 };

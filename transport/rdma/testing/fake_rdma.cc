@@ -14,6 +14,7 @@ FakeRdma::FakeRdma(FakeMode mode, const Change& change, bool ipv6) {
   // The fabric looks at the bytes of each receive: a quarter of the default.
   rig_.rdma.shared_receives = rig_.rdma.max_shared_receives = 128;
   rig_.view.sys_class = rig_.view.dev_directory = "/nowhere";
+  rig_.rdma.set_up = RdmaSetUp::kRdmaCm;
   if (change) change(options, rig_);
   std::vector<LocalIp> addresses;
   for (const FakeDeviceOptions& device : options.devices) {

@@ -20,7 +20,8 @@ class FakeRdma {
  public:
   using Change = std::function<void(FakeFabricOptions&, RdmaRigOptions&)>;
 
-  // Two hosts and a silent one, 10.9.0.1 to .3, in one process. `change` changes them.
+  // Two hosts and a silent one, 10.9.0.1 to .3, in one process, whose queue pairs rdma_cm sets up.
+  // `change` changes them.
   explicit FakeRdma(FakeMode mode, const Change& change = nullptr, bool ipv6 = false);
 
   FakeFabric& fabric() { return *fabric_; }

@@ -47,8 +47,10 @@ void FakeQp::Ask(FakeSend& send) {
   FakeQp& peer = *peer_;
   ++device().counters.reads;
   const bool too_many = asking_ >= peer.answers_;
-  if (too_many || world_.memory.WhyNotRemote(peer, send.remote_key, send.remote_address,
-                                             send.bytes) != nullptr) {
+  const bool refused = (peer.access_ & IBV_ACCESS_REMOTE_READ) == 0;
+  if (too_many || refused ||
+      world_.memory.WhyNotRemote(peer, send.remote_key, send.remote_address, send.bytes) !=
+          nullptr) {
     if (AnswerAll()) FailOldest(too_many ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_ACCESS_ERR, 0);
     return peer.Break();
   }

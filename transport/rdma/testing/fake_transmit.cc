@@ -78,7 +78,7 @@ void FakeQp::OnReceivePosted() {
 void FakeQp::OnPeerChanged() {
   if (destroyed_ || wait_ == Wait::kNothing) return;
   if (wait_ == Wait::kReceive) {
-    if (!peer_->destroyed_ && peer_->state == IBV_QPS_RTS) return;
+    if (!peer_->destroyed_ && (peer_->state == IBV_QPS_RTS || peer_->state == IBV_QPS_RTR)) return;
     std::erase(peer_->receives().waiting, this);
   }
   wait_ = Wait::kNothing;
@@ -93,11 +93,11 @@ void FakeQp::Transmit() {
     return;
   }
   if (send.opcode == IBV_WR_BIND_MW || send.opcode == IBV_WR_LOCAL_INV) return RunLocal(send);
-  if (peer_->destroyed_ || peer_->state == IBV_QPS_ERR || peer_->state == IBV_QPS_RESET ||
-      world_.Lost(device(), peer_->device())) {
+  if (!Joined() || peer_->destroyed_ || peer_->state == IBV_QPS_ERR ||
+      peer_->state == IBV_QPS_RESET || world_.Lost(device(), peer_->device())) {
     return WaitForAnswer();
   }
-  if (peer_->state != IBV_QPS_RTS) {
+  if (peer_->state != IBV_QPS_RTS && peer_->state != IBV_QPS_RTR) {
     // Until its connection manager has made it ready.
     wait_ = Wait::kPeer;
     return;
@@ -145,7 +145,7 @@ ibv_wc_status FakeQp::ReceiveFault() {
 }
 
 void FakeQp::Acknowledge() {
-  if (world_.Lost(device(), peer_->device())) return WaitForAnswer();
+  if (peer_ != nullptr && world_.Lost(device(), peer_->device())) return WaitForAnswer();
   FakeSend& send = sends_.At(sends_.completed);
   sends_.CheckUnchanged(send);
   if (send.opcode == IBV_WR_RDMA_READ) TakeAnswer(send);
@@ -185,7 +185,7 @@ void FakeQp::WaitForAnswer() {
   wait_ = Wait::kLost;
   // The driver rxe takes 7 for ever.
   const bool for_ever = device().options.link == FakeLink::kRoce && retry_count_ == 7;
-  if (for_ever || world_.Silent(device(), peer_->device())) return;
+  if (for_ever || (peer_ != nullptr && world_.Silent(device(), peer_->device()))) return;
   wait_until_ = world_.now + world_.options.retry_steps;
 }
 

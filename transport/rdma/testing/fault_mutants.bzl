@@ -12,7 +12,7 @@ _MUTANTS = [
         "api_.ibv.wc_status_str(completion.status)": "\"failed\"",
     }),
     ("does_not_tell_what_failed", "dial.cc", {
-        "Annotate(ErrnoStatus(error), \"rdma_connect\").message()": "\"\"",
+        "Annotate(ErrnoStatus(error), pair_->end().call()).message()": "\"\"",
     }),
     ("ignores_a_failed_connect", "cm_events.cc", {
         "      return DialEvent::kConnectError;": "      return std::nullopt;",

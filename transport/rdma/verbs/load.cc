@@ -101,6 +101,8 @@ void Get(Library& library, VerbsApi::Ibv& ibv) {
   library.Get(ibv.create_srq, "ibv_create_srq");
   library.Get(ibv.modify_srq, "ibv_modify_srq");
   library.Get(ibv.destroy_srq, "ibv_destroy_srq");
+  library.Get(ibv.create_qp, "ibv_create_qp");
+  library.Get(ibv.destroy_qp, "ibv_destroy_qp");
   library.Get(ibv.modify_qp, "ibv_modify_qp");
   library.Get(ibv.query_qp, "ibv_query_qp");
   library.Get(ibv.get_async_event, "ibv_get_async_event");

@@ -62,6 +62,11 @@ void VerbsDeleter<ibv_srq>::operator()(ibv_srq* srq) const {
 }
 
 template <>
+void VerbsDeleter<ibv_qp>::operator()(ibv_qp* queue_pair) const {
+  Destroyed(api->ibv.destroy_qp(queue_pair));
+}
+
+template <>
 void VerbsDeleter<rdma_event_channel>::operator()(rdma_event_channel* channel) const {
   api->rdma.destroy_event_channel(channel);
 }

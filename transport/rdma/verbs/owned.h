@@ -2,11 +2,11 @@
 //
 // Owning handles for what verbs and rdma_cm give out: unique_ptrs that know the table.
 //
-// Order of destruction, which the kernel asks for with EBUSY: MemoryWindow, CmId (its queue pair,
-// then the id), SharedReceiveQueue and CompletionQueue, MemoryRegion, ProtectionDomain and
-// CompletionChannel; EventChannel after all ids on it. Members of one class are declared in
-// the opposite order. EBUSY is therefore a bug and checked. EIO and ENODEV, which is what
-// is heard after the device went away, are not: the kernel has freed its part already.
+// Order of destruction, which the kernel asks for with EBUSY: MemoryWindow, OwnedQueuePair or CmId
+// (its queue pair, then the id), SharedReceiveQueue and CompletionQueue, MemoryRegion,
+// ProtectionDomain and CompletionChannel; EventChannel after all ids on it. Members of one class
+// are declared in the opposite order. EBUSY is therefore a bug and checked. EIO and ENODEV, which
+// is what is heard after the device went away, are not: the kernel has freed its part already.
 //
 // With the control loop held; all of these are system calls.
 
@@ -40,6 +40,8 @@ using CompletionChannel = Owned<ibv_comp_channel>;
 using CompletionQueue = Owned<ibv_cq>;
 using SharedReceiveQueue = Owned<ibv_srq>;
 using EventChannel = Owned<rdma_event_channel>;
+// Of ibv_create_qp(3).
+using OwnedQueuePair = Owned<ibv_qp>;
 // With its queue pair, if it has one: that goes first. Its end blocks until every event of
 // it that was got is acknowledged, rdma_destroy_id(3).
 using CmId = Owned<rdma_cm_id>;
@@ -58,6 +60,8 @@ template <>
 void VerbsDeleter<ibv_cq>::operator()(ibv_cq* cq) const;
 template <>
 void VerbsDeleter<ibv_srq>::operator()(ibv_srq* srq) const;
+template <>
+void VerbsDeleter<ibv_qp>::operator()(ibv_qp* queue_pair) const;
 template <>
 void VerbsDeleter<rdma_event_channel>::operator()(rdma_event_channel* channel) const;
 template <>

@@ -71,6 +71,16 @@ TEST_F(OwnedTest, TheQueuePairOfAnIdGoesFirst) {
   EXPECT_EQ(verbs_.calls, (Calls{"rdma_destroy_qp", "rdma_destroy_id"}));
 }
 
+TEST_F(OwnedTest, AQueuePairWithoutAnIdEndsByItself) {
+  ibv_qp_init_attr attributes{};
+  {
+    const OwnedQueuePair queue_pair = Own(api_, api_.ibv.create_qp(nullptr, &attributes));
+    EXPECT_NE(queue_pair, nullptr);
+  }
+  EXPECT_EQ(verbs_.calls, (Calls{"ibv_create_qp", "ibv_destroy_qp"}));
+  EXPECT_EQ(verbs_.live, 0);
+}
+
 TEST_F(OwnedTest, AnEventIsAcknowledgedOnce) {
   const EventChannel events = *CreateEventChannel(api_);
   verbs_.calls.clear();
@@ -141,8 +151,12 @@ using OwnedDeathTest = OwnedTest;
 TEST_F(OwnedDeathTest, WhatIsStillInUseIsABug) {
   verbs_.Fail("ibv_dealloc_pd", EBUSY);
   verbs_.Fail("rdma_destroy_id", EBUSY);
+  verbs_.Fail("ibv_destroy_qp", EBUSY);
   EXPECT_DEATH(static_cast<void>(*AllocateDomain(api_, context_)), "after what was made of them");
   EXPECT_DEATH(static_cast<void>(*CreateCmId(api_, nullptr, nullptr)),
+               "after what was made of them");
+  ibv_qp_init_attr attributes{};
+  EXPECT_DEATH(static_cast<void>(Own(api_, api_.ibv.create_qp(nullptr, &attributes))),
                "after what was made of them");
 }
 

@@ -186,6 +186,8 @@ void SetIbv(VerbsApi::Ibv& ibv) {
   ibv.destroy_cq = [](ibv_cq* cq) { return End("ibv_destroy_cq", cq); };
   ibv.create_srq = [](ibv_pd*, ibv_srq_init_attr*) { return Make<ibv_srq>("ibv_create_srq"); };
   ibv.destroy_srq = [](ibv_srq* srq) { return End("ibv_destroy_srq", srq); };
+  ibv.create_qp = [](ibv_pd*, ibv_qp_init_attr*) { return Make<ibv_qp>("ibv_create_qp"); };
+  ibv.destroy_qp = [](ibv_qp* queue_pair) { return End("ibv_destroy_qp", queue_pair); };
 }
 
 void SetRdma(VerbsApi::Rdma& rdma) {
