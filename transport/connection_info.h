@@ -54,6 +54,9 @@ struct ConnectionInfo {
   // What Explain(why_not_rdma) does not know: names and numbers of this case. May be empty.
   std::string why_detail;
   std::string device;  // RDMA device, "" for sockets
+  // How its queue pair was set up: "rdma_cm", or "tcp" by messages on this connection; "" for
+  // sockets.
+  std::string set_up;
   // "TLSv1.3 TLS_AES_256_GCM_SHA384", "handshake" before that is known, "" without TLS. Of the TCP
   // connection: what RDMA carries beside it is not encrypted.
   std::string tls;

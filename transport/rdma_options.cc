@@ -67,6 +67,18 @@ absl::Status CheckRelations(const RdmaOptions& options) {
 
 }  // namespace
 
+absl::string_view ToString(RdmaSetUp set_up) {
+  switch (set_up) {
+    case RdmaSetUp::kAuto:
+      return "auto";
+    case RdmaSetUp::kRdmaCm:
+      return "rdma_cm";
+    case RdmaSetUp::kOverTcp:
+      return "tcp";
+  }
+  return "unknown";
+}
+
 absl::Status RdmaOptions::Validate() const {
   if (absl::Status status = CheckNames(*this); !status.ok()) return status;
   const Bound bounds[] = {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
 
@@ -23,6 +24,17 @@ constexpr uint32_t kReceiveBlock = BlockPool::kMedium;
 // for a bare count of credits, and the others must keep a stream going.
 constexpr uint32_t kMinSlots = 4;
 constexpr uint32_t kMaxSlots = 16'384;
+
+// How queue pairs are set up.
+enum class RdmaSetUp : uint8_t {
+  kAuto,    // by rdma_cm where an address leads to a device, else over TCP
+  kRdmaCm,  // by rdma_cm(7) only
+  // By messages on the TCP connection only: needs no address of the device in this network
+  // namespace. Not with iWARP.
+  kOverTcp,
+};
+
+absl::string_view ToString(RdmaSetUp set_up);  // "auto", "rdma_cm", "tcp"
 
 struct RdmaOptions {
   // --- Which devices and addresses.
@@ -37,6 +49,8 @@ struct RdmaOptions {
   // default one, if they have RDMA, and else all. Empty: as the environment variable
   // FARCALL_NETWORK_STATUS says, else no file.
   std::string network_status;
+  // Both ends must allow what is used; the client chooses.
+  RdmaSetUp set_up = RdmaSetUp::kAuto;
   // The RDMA port that a server listens on (RDMA_PS_TCP, a space of its own beside TCP's;
   // but iWARP shares it). 0: one that the kernel chooses.
   uint16_t listen_port = 0;

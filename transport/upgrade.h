@@ -8,14 +8,17 @@
 #define FARCALL_TRANSPORT_UPGRADE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "transport/address.h"
 #include "transport/peer_trust.h"
 #include "transport/transport.h"
@@ -28,12 +31,30 @@ using UpgradeToken = std::array<uint8_t, 16>;
 // What the ports of a device talk. The numbers travel in offers.
 enum class LinkLayer : uint8_t { kUnknown = 0, kInfiniBand = 1, kRoce = 2, kIwarp = 3 };
 
-// Where a server can be reached.
+// How packets between two ports are addressed. The numbers travel in offers.
+enum class GidType : uint8_t { kInfiniBand = 0, kRoceV1 = 1, kRoceV2 = 2 };
+
+// A port of a device, for a queue pair that is set up by messages on the first connection, without
+// rdma_cm: where addresses do not lead to the device.
+struct FabricPort {
+  std::array<uint8_t, 16> gid{};
+  GidType type = GidType::kInfiniBand;
+  uint16_t lid = 0;  // of InfiniBand; 0: none
+  uint32_t mtu = 0;  // bytes, 256 to 4096
+
+  bool operator==(const FabricPort&) const = default;
+};
+
+// Where a server can be reached: by rdma_cm at an address, or at a port.
 struct UpgradeAddress {
-  Address address;  // IPv4 or IPv6, with a port
+  Address address;  // IPv4 or IPv6, with a port; of a FabricPort its GID, for people
   std::string device;
   LinkLayer link_layer = LinkLayer::kUnknown;
+  std::optional<FabricPort> port = std::nullopt;
 };
+
+// Of one message between two ends of a set-up.
+constexpr size_t kMostSetUpBytes = 1024;
 
 // What the two ends show each other when they connect.
 struct UpgradePass {
@@ -49,6 +70,9 @@ struct UpgradePass {
 class UpgradeTicket {
  public:
   virtual ~UpgradeTicket() = default;
+  // What the other end's SendSetUp was given, with the loop held. Whatever it is, it harms this
+  // set-up at most.
+  virtual void OnSetUp(absl::string_view) {}
 };
 
 class UpgradeTransport {
@@ -58,6 +82,9 @@ class UpgradeTransport {
   using OnOffer = absl::AnyInvocable<void(absl::StatusOr<std::vector<UpgradeAddress>>)>;
   using OnAdmit = absl::AnyInvocable<void(std::unique_ptr<Connection>)>;
   using OnCome = absl::AnyInvocable<void()>;
+  // A message for the other end's ticket, at most kMostSetUpBytes. Called with the loop held, while
+  // the ticket lives.
+  using SendSetUp = absl::AnyInvocable<void(const std::string&)>;
 
   // Outlives its tickets and connections, and the loops' last turn.
   virtual ~UpgradeTransport() = default;
@@ -74,7 +101,7 @@ class UpgradeTransport {
   virtual std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop,
                                               std::vector<UpgradeAddress> addresses,
                                               const UpgradePass& pass,
-                                              const ConnectOptions& options,
+                                              const ConnectOptions& options, SendSetUp send,
                                               Transport::OnConnect done) = 0;
 
   // Server: `offered` tells where to dial, or why not; then whoever shows the token of `pass` at
@@ -83,7 +110,8 @@ class UpgradeTransport {
   // told (TrustPeer).
   virtual std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                                const ConnectionOptions& options, PeerTrust trust,
-                                               OnOffer offered, OnAdmit admitted) = 0;
+                                               SendSetUp send, OnOffer offered,
+                                               OnAdmit admitted) = 0;
 
   // Calls `come` each time that something came here which may make good what failed before: a
   // device, a port, an address. Until the ticket is destroyed, which is not from inside `come`.

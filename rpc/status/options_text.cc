@@ -87,6 +87,7 @@ std::vector<std::pair<std::string, std::string>> OptionsText(const RuntimeOption
       {"rdma.devices", names(rdma.devices)},
       {"rdma.addresses", names(rdma.addresses)},
       {"rdma.network_status", rdma.network_status.empty() ? "none" : rdma.network_status},
+      {"rdma.set_up", std::string(ToString(rdma.set_up))},
       {"rdma.listen_port", rdma.listen_port == 0 ? "any" : absl::StrCat(rdma.listen_port)},
       {"rdma.send_slots", absl::StrCat(rdma.send_slots)},
       {"rdma.receive_slots", absl::StrCat(rdma.receive_slots)},

@@ -25,7 +25,7 @@ class RdmaRuntimesTest : public RdmaTransportTest {
     // It uses the devices from now on.
     OnLoop([this] {
       ticket_ = other_->transport().Await(
-          other_->loops().at(0), Pass(99), ConnectionOptions(), PeerTrust::kTrusted,
+          other_->loops().at(0), Pass(99), ConnectionOptions(), PeerTrust::kTrusted, nullptr,
           [this](Offer offer) { offered_ = offer.ok(); }, [](auto) {});
     });
     EXPECT_TRUE(harness_->Until([this] { return other_->Step(), offered_; }));

@@ -22,6 +22,7 @@ class DialTicket final : public UpgradeTicket {
  public:
   explicit DialTicket(std::shared_ptr<Dial> dial) : dial_(std::move(dial)) {}
   ~DialTicket() override { dial_->GiveUp(); }
+  void OnSetUp(absl::string_view message) override { dial_->OnSetUp(message); }
 
  private:
   const std::shared_ptr<Dial> dial_;
@@ -34,7 +35,14 @@ class AwaitTicket final : public UpgradeTicket {
   ~AwaitTicket() override {
     awaited_->offered = nullptr;
     awaited_->admitted = nullptr;
+    awaited_->line->HangUp();
     control_.Post([&door = door_, awaited = awaited_] { door.Withdraw(*awaited); });
+  }
+
+  void OnSetUp(absl::string_view message) override {
+    control_.Post([&door = door_, awaited = awaited_, message = std::string(message)] {
+      door.OnSetUp(*awaited, message);
+    });
   }
 
  private:
@@ -88,7 +96,7 @@ RdmaTransport::~RdmaTransport() {
 void RdmaTransport::Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
                             OnConnect done) {
   farcall::Dial::Start(host_, control_, loop, {{peer, "", LinkLayer::kUnknown}}, UpgradePass(),
-                       options, std::move(done));
+                       options, nullptr, std::move(done));
 }
 
 absl::StatusOr<std::unique_ptr<Listener>> RdmaTransport::Listen(LoopGroup& loops,
@@ -112,18 +120,21 @@ void RdmaTransport::Probe(EventLoop& loop, OnAvailable done) {
 std::unique_ptr<UpgradeTicket> RdmaTransport::Dial(EventLoop& loop,
                                                    std::vector<UpgradeAddress> addresses,
                                                    const UpgradePass& pass,
-                                                   const ConnectOptions& options, OnConnect done) {
-  return std::make_unique<DialTicket>(farcall::Dial::Start(
-      host_, control_, loop, std::move(addresses), pass, options, std::move(done)));
+                                                   const ConnectOptions& options, SendSetUp send,
+                                                   OnConnect done) {
+  return std::make_unique<DialTicket>(farcall::Dial::Start(host_, control_, loop,
+                                                           std::move(addresses), pass, options,
+                                                           std::move(send), std::move(done)));
 }
 
 std::unique_ptr<UpgradeTicket> RdmaTransport::Await(EventLoop& loop, const UpgradePass& pass,
                                                     const ConnectionOptions& options,
-                                                    PeerTrust trust, OnOffer offered,
-                                                    OnAdmit admitted) {
+                                                    PeerTrust trust, SendSetUp send,
+                                                    OnOffer offered, OnAdmit admitted) {
   Check(loop.held(), "who awaits holds the loop");
   const auto awaited = std::make_shared<Awaited>(
-      Awaited{loop, pass, options, trust, std::move(offered), std::move(admitted)});
+      Awaited{loop, pass, options, trust, std::move(offered), std::move(admitted),
+              std::make_shared<SetUpLine>(control_, loop, std::move(send))});
   control_.Post([this, awaited] {
     auto offer = door_.Await(awaited);
     if (!offer.ok()) offer = Detached(offer.status());

@@ -44,10 +44,10 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
   void Probe(EventLoop& loop, OnAvailable done) override;
   std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop, std::vector<UpgradeAddress> addresses,
                                       const UpgradePass& pass, const ConnectOptions& options,
-                                      OnConnect done) override;
+                                      SendSetUp send, OnConnect done) override;
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                        const ConnectionOptions& options, PeerTrust trust,
-                                       OnOffer offered, OnAdmit admitted) override;
+                                       SendSetUp send, OnOffer offered, OnAdmit admitted) override;
   std::unique_ptr<UpgradeTicket> Watch(EventLoop& loop, OnCome come) override;
 
   // Any thread, no loop held. Waits for the control loop for at most `patience`: it may be busy

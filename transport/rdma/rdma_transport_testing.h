@@ -77,6 +77,7 @@ class RdmaTransportTest : public testing::Test {
     harness_->Run(loop(), [&] {
       tickets_.push_back(harness_->rdma().Await(
           loop(), pass, ConnectionOptions(), PeerTrust::kTrusted,
+          [this](const std::string& message) { ToDial(message); },
           [&](Offer told) { offer = std::move(told); },
           [this](std::unique_ptr<Connection> connection) {
             server_ = std::make_unique<TestPeer>(*harness_, "server", 7, 7);
@@ -101,21 +102,39 @@ class RdmaTransportTest : public testing::Test {
     options.connection.traffic_class = 104;
     harness_->Run(mine, [&] {
       ticket = harness_->rdma().Dial(
-          mine, std::move(addresses), pass, options, [&, this](auto connection) {
+          mine, std::move(addresses), pass, options,
+          [this](const std::string& message) { ToAwait(message); },
+          [&, this](auto connection) {
             told = connection.status();
             if (!connection.ok()) return;
             client_ = std::make_unique<TestPeer>(*harness_, "client", 7, 7);
             client_->Adopt(mine, *std::move(connection));
           });
     });
+    dialling_ = ticket.get();
     return ticket;
+  }
+
+  // As the link carries them.
+  void ToDial(const std::string& message) {
+    harness_->loops().at(1).Post([this, message] {
+      if (dialling_ != nullptr) dialling_->OnSetUp(message);
+    });
+  }
+  void ToAwait(const std::string& message) {
+    loop().Post([this, message] {
+      if (!tickets_.empty()) tickets_.back()->OnSetUp(message);
+    });
   }
 
   absl::Status Dial(std::vector<UpgradeAddress> addresses, const UpgradePass& pass) {
     std::optional<absl::Status> told;
     auto ticket = BeginDial(std::move(addresses), pass, told);
     EXPECT_TRUE(harness_->Until([&] { return told.has_value(); }));
-    harness_->Run(harness_->loops().at(1), [&] { ticket.reset(); });
+    harness_->Run(harness_->loops().at(1), [&] {
+      dialling_ = nullptr;
+      ticket.reset();
+    });
     return *told;
   }
 
@@ -130,6 +149,7 @@ class RdmaTransportTest : public testing::Test {
   std::unique_ptr<TestPeer> client_;
   std::unique_ptr<TestPeer> server_;
   std::vector<std::unique_ptr<UpgradeTicket>> tickets_;
+  UpgradeTicket* dialling_ = nullptr;  // that messages of a set-up go to
 };
 
 }  // namespace farcall

@@ -31,6 +31,7 @@ ClientUpgrader::ClientUpgrader(Parts parts)
 absl::Status ClientUpgrader::OnFrame(const LinkFrame& frame) {
   if (frame.type == LinkFrameType::kUpgradeOffer) return OnOffer(frame);
   if (frame.type == LinkFrameType::kUpgradeDecline) return OnDecline(frame);
+  if (frame.type == LinkFrameType::kUpgradeSetUp) return OnSetUp(frame);
   return absl::InvalidArgumentError("a server does not ask for an upgrade");
 }
 
@@ -48,8 +49,13 @@ absl::Status ClientUpgrader::OnOffer(const LinkFrame& frame) {
   ConnectOptions options;
   options.connection = parts_.options;
   options.timeout = parts_.settings->options.upgrade.dial;
+  set_ups_ = 0;
   dial_ = parts_.settings->rdma->Dial(
       parts_.loop, offer->addresses, offer->pass, options,
+      [this, generation](const std::string& message) {
+        parts_.stream.SendUpgrade(LinkFrameType::kUpgradeSetUp, EncodeSetUp({generation, message}));
+        parts_.user.OnUpgraderEvent();
+      },
       [this, generation](absl::StatusOr<std::unique_ptr<Connection>> connection) {
         OnDialled(generation, std::move(connection));
       });
@@ -71,6 +77,15 @@ absl::Status ClientUpgrader::OnDecline(const LinkFrame& frame) {
     parts_.settings->record->OnFallback(parts_.log_name, decline->why);
   }
   parts_.stream.OnGenerationBroken(decline->generation, decline->why);
+  return absl::OkStatus();
+}
+
+absl::Status ClientUpgrader::OnSetUp(const LinkFrame& frame) {
+  const auto set_up = ParseSetUp(frame.payload.ToString());
+  if (!set_up.ok()) return set_up.status();
+  if (dial_ == nullptr || set_up->generation != machine_.generation()) return absl::OkStatus();
+  if (++set_ups_ > kMostSetUps) return TooManySetUps();
+  dial_->OnSetUp(set_up->message);
   return absl::OkStatus();
 }
 

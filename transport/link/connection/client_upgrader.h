@@ -32,6 +32,7 @@ class ClientUpgrader final : public Upgrader {
  private:
   absl::Status OnOffer(const LinkFrame& frame);
   absl::Status OnDecline(const LinkFrame& frame);
+  absl::Status OnSetUp(const LinkFrame& frame);
   void OnDialled(uint32_t generation, absl::StatusOr<std::unique_ptr<Connection>> connection);
   void Failed(const absl::Status& why);
   void Watch();
@@ -40,6 +41,7 @@ class ClientUpgrader final : public Upgrader {
   HeldFallback held_;
   UpgradeClient machine_;
   std::unique_ptr<UpgradeTicket> dial_;
+  uint32_t set_ups_ = 0;                  // frames, of dial_
   std::unique_ptr<UpgradeTicket> watch_;  // from the first attempt on, while there is no RDMA
   // Ended, perhaps from inside its callback: goes with the turn.
   std::unique_ptr<UpgradeTicket> over_;

@@ -20,6 +20,7 @@ ServerUpgrader::ServerUpgrader(Parts parts)
 absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
   // Not from a callback of theirs: asks in a row hold only one.
   over_.clear();
+  if (frame.type == LinkFrameType::kUpgradeSetUp) return OnSetUp(frame);
   if (frame.type != LinkFrameType::kUpgradeAsk) {
     return absl::InvalidArgumentError("a client makes no offers");
   }
@@ -50,6 +51,15 @@ absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
     trusted_ = parts_.introduction.verify(ask->credential);
     if (!trusted_) Refuse(NotRdma(WhyNotRdma::kRejected, "the credential is refused"));
   }
+  return absl::OkStatus();
+}
+
+absl::Status ServerUpgrader::OnSetUp(const LinkFrame& frame) {
+  const auto set_up = ParseSetUp(frame.payload.ToString());
+  if (!set_up.ok()) return set_up.status();
+  if (await_ == nullptr || set_up->generation != machine_.generation()) return absl::OkStatus();
+  if (++set_ups_ > kMostSetUps) return TooManySetUps();
+  await_->OnSetUp(set_up->message);
   return absl::OkStatus();
 }
 
@@ -110,8 +120,13 @@ void ServerUpgrader::Await(uint32_t generation) {
   pass.generation = generation;
   parts_.settings->random(pass.token);
   parts_.settings->random(pass.answer);
+  set_ups_ = 0;
   await_ = parts_.settings->rdma->Await(
       parts_.loop, pass, parts_.options, trusted_ ? PeerTrust::kTrusted : PeerTrust::kStranger,
+      [this, generation](const std::string& message) {
+        parts_.stream.SendUpgrade(LinkFrameType::kUpgradeSetUp, EncodeSetUp({generation, message}));
+        parts_.user.OnUpgraderEvent();
+      },
       [this, pass](const absl::StatusOr<std::vector<UpgradeAddress>>& offer) {
         OnOffered(pass, offer);
       },

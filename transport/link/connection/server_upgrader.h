@@ -37,6 +37,7 @@ class ServerUpgrader final : public Upgrader {
   bool asked() const { return machine_.state() == ServerUpgrade::kPreparing && await_ == nullptr; }
   bool may_upgrade() const { return trusted_ || !parts_.introduction.verify; }
   void Await(uint32_t generation);
+  absl::Status OnSetUp(const LinkFrame& frame);
   void Refuse(const absl::Status& why);
   void Watch();
   void OnNews();
@@ -57,6 +58,7 @@ class ServerUpgrader final : public Upgrader {
   // Something came since the last ask, which the client is told if that came to nothing.
   bool news_ = false;
   std::unique_ptr<UpgradeTicket> await_;
+  uint32_t set_ups_ = 0;                  // frames, of await_
   std::unique_ptr<UpgradeTicket> watch_;  // from the first ask on, while there is no RDMA
   // Ended, perhaps from inside a callback: they go with the turn.
   std::vector<std::unique_ptr<UpgradeTicket>> over_;

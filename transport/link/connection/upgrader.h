@@ -42,6 +42,9 @@ class Upgrader {
     User& user;            // outlives it
   };
 
+  // UPGRADE_SETUP frames of one generation from the peer, who needs two at most.
+  static constexpr uint32_t kMostSetUps = 8;
+
   virtual ~Upgrader() = default;
   // An upgrade frame, from the lifeline. An error is a breach of the protocol.
   virtual absl::Status OnFrame(const LinkFrame& frame) = 0;
@@ -59,6 +62,11 @@ class Upgrader {
   virtual void End() = 0;
   // Why RDMA is not in use, if it is not: of the last attempt.
   virtual const absl::Status& why() const = 0;
+
+ protected:
+  static absl::Status TooManySetUps() {
+    return absl::InvalidArgumentError("more than 8 UPGRADE_SETUP for one generation");
+  }
 };
 
 }  // namespace farcall

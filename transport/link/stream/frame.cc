@@ -14,7 +14,7 @@ namespace farcall {
 namespace {
 
 constexpr size_t kNumberSize = 8;
-constexpr uint8_t kLastType = static_cast<uint8_t>(LinkFrameType::kBye);
+constexpr uint8_t kLastType = static_cast<uint8_t>(LinkFrameType::kUpgradeSetUp);
 
 // How long a payload may be, and whether there is an offset.
 struct Shape {
@@ -33,6 +33,7 @@ Shape ShapeOf(LinkFrameType type) {
     case LinkFrameType::kUpgradeAsk:
     case LinkFrameType::kUpgradeOffer:
     case LinkFrameType::kUpgradeDecline:
+    case LinkFrameType::kUpgradeSetUp:
       return {.most = kMaxLinkControl};
     case LinkFrameType::kResume:
     case LinkFrameType::kPong:
@@ -123,6 +124,8 @@ absl::string_view Name(LinkFrameType type) {
       return "PONG";
     case LinkFrameType::kBye:
       return "BYE";
+    case LinkFrameType::kUpgradeSetUp:
+      return "UPGRADE_SETUP";
   }
   return "unknown";
 }

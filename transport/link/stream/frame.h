@@ -36,7 +36,8 @@ enum class LinkFrameType : uint8_t {
   kResume = 6,          // a generation was given up; its bytes go on from here
   kPing = 7,
   kPong = 8,
-  kBye = 9,  // the stream ends at this offset
+  kBye = 9,            // the stream ends at this offset
+  kUpgradeSetUp = 10,  // a step of a set-up without rdma_cm, to a peer that has shown to know it
 };
 
 // "DATA", for messages.

@@ -140,8 +140,8 @@ TEST_F(LinkFrameTest, RefusesWhatItDoesNotKnowAndNamesIt) {
   } kCases[] = {
       {"00 00 0000 00000000 0000000000000000 0000000000000000", absl::StatusCode::kInvalidArgument,
        "type is 0"},
-      {"0a 00 0000 00000000 0000000000000000 0000000000000000", absl::StatusCode::kInvalidArgument,
-       "type is 10"},
+      {"0b 00 0000 00000000 0000000000000000 0000000000000000", absl::StatusCode::kInvalidArgument,
+       "type is 11"},
       {"02 80 0000 00000000 0000000000000000 0000000000000000", absl::StatusCode::kInvalidArgument,
        "ACK with the flags 0x800000"},
       {"02 00 0001 00000000 0000000000000000 0000000000000000", absl::StatusCode::kInvalidArgument,

@@ -19,7 +19,7 @@ absl::Status Broken(absl::string_view what) {
 
 bool IsUpgrade(LinkFrameType type) {
   return type == LinkFrameType::kUpgradeAsk || type == LinkFrameType::kUpgradeOffer ||
-         type == LinkFrameType::kUpgradeDecline;
+         type == LinkFrameType::kUpgradeDecline || type == LinkFrameType::kUpgradeSetUp;
 }
 
 void SwitchingStream::OnFrame(LinkId link, LinkFrame& frame, TimePoint now) {
@@ -74,6 +74,7 @@ void SwitchingStream::Handle(LinkId link, LinkFrame& frame, TimePoint now) {
     case LinkFrameType::kUpgradeAsk:
     case LinkFrameType::kUpgradeOffer:
     case LinkFrameType::kUpgradeDecline:
+    case LinkFrameType::kUpgradeSetUp:
       return;
   }
 }

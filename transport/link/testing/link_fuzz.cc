@@ -54,7 +54,7 @@ std::string Message(FuzzInput& input) {
 std::string Frame(FuzzInput& input, BlockPool& pool) {
   using Type = LinkFrameType;
   LinkFrame frame;
-  frame.type = static_cast<Type>(1 + input.Next() % 9);
+  frame.type = static_cast<Type>(1 + input.Next() % 10);
   frame.acknowledged = Number(input) % 3 == 0 ? Number(input) : 0;
   switch (frame.type) {
     case Type::kData:
@@ -64,6 +64,7 @@ std::string Frame(FuzzInput& input, BlockPool& pool) {
     case Type::kUpgradeAsk:
     case Type::kUpgradeOffer:
     case Type::kUpgradeDecline:
+    case Type::kUpgradeSetUp:
       frame.payload = Buffer(Message(input));
       break;
     case Type::kResume:

@@ -122,13 +122,14 @@ class SlowDevices final : public UpgradeTransport {
  public:
   void Probe(EventLoop&, OnAvailable done) override { waiting_.push_back(std::move(done)); }
   std::unique_ptr<UpgradeTicket> Dial(EventLoop&, std::vector<UpgradeAddress>, const UpgradePass&,
-                                      const ConnectOptions&, Transport::OnConnect) override {
+                                      const ConnectOptions&, SendSetUp,
+                                      Transport::OnConnect) override {
     ADD_FAILURE() << "a server dials nobody";
     return nullptr;
   }
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass&,
-                                       const ConnectionOptions&, PeerTrust, OnOffer offered,
-                                       OnAdmit) override {
+                                       const ConnectionOptions&, PeerTrust, SendSetUp,
+                                       OnOffer offered, OnAdmit) override {
     loop.Post(
         [offered = std::move(offered)]() mutable { offered(NotRdma(WhyNotRdma::kNoDevice, "")); });
     return std::make_unique<UpgradeTicket>();

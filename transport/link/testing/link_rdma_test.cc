@@ -48,6 +48,17 @@ void Iwarp(FakeFabricOptions& fabric, RdmaRigOptions&) {
 
 void References(FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.read_at_least = 4 << 10; }
 
+// No address leads to a device, as in a pod that has the cluster's network alone.
+void OverTcp(FakeFabricOptions&, RdmaRigOptions& rig) {
+  rig.rdma.set_up = RdmaSetUp::kOverTcp;
+  rig.rdma.read_at_least = 4 << 10;
+}
+
+void InfiniBandOverTcp(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+  OverTcp(fabric, rig);
+  for (FakeDeviceOptions& device : fabric.devices) device.link = FakeLink::kInfiniBand;
+}
+
 template <typename Harness>
 std::vector<ConformanceCase> Cases(FakeMode mode, bool require,
                                    const FakeRdma::Change& change = nullptr) {
@@ -71,6 +82,16 @@ INSTANTIATE_TEST_SUITE_P(Iwarp, ConnectionConformance,
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(References, ConnectionConformance,
                          testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, References)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(OverTcp, ConnectionConformance,
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, OverTcp)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(InfiniBandOverTcp, ConnectionConformance,
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true,
+                                                          InfiniBandOverTcp)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(DrivenOverTcp, ConnectionConformance,
+                         testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, true, OverTcp)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(DrivenUpgrading, ConnectionConformance,
                          testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, false)),

@@ -43,7 +43,7 @@ void SimUpgrade::Probe(EventLoop& loop, OnAvailable done) {
 std::unique_ptr<UpgradeTicket> SimUpgrade::Dial(EventLoop& loop,
                                                 std::vector<UpgradeAddress> addresses,
                                                 const UpgradePass& pass,
-                                                const ConnectOptions& options,
+                                                const ConnectOptions& options, SendSetUp,
                                                 Transport::OnConnect done) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -55,7 +55,7 @@ std::unique_ptr<UpgradeTicket> SimUpgrade::Dial(EventLoop& loop,
 
 std::unique_ptr<UpgradeTicket> SimUpgrade::Await(EventLoop& loop, const UpgradePass& pass,
                                                  const ConnectionOptions& options, PeerTrust,
-                                                 OnOffer offered, OnAdmit admitted) {
+                                                 SendSetUp, OnOffer offered, OnAdmit admitted) {
   return std::make_unique<SimAwait>(loop, fabric_, pool_, pass, options, std::move(offered),
                                     std::move(admitted));
 }

@@ -82,10 +82,10 @@ class SimUpgrade final : public UpgradeTransport {
   void Probe(EventLoop& loop, OnAvailable done) override;
   std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop, std::vector<UpgradeAddress> addresses,
                                       const UpgradePass& pass, const ConnectOptions& options,
-                                      Transport::OnConnect done) override;
+                                      SendSetUp, Transport::OnConnect done) override;
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
-                                       const ConnectionOptions& options, PeerTrust, OnOffer offered,
-                                       OnAdmit admitted) override;
+                                       const ConnectionOptions& options, PeerTrust, SendSetUp,
+                                       OnOffer offered, OnAdmit admitted) override;
 
   std::unique_ptr<UpgradeTicket> Watch(EventLoop& loop, OnCome come) override;
   // Something came: who watches is told.

@@ -60,6 +60,46 @@ LinkLayer ToLinkLayer(uint32_t number) {
                                                             : LinkLayer::kUnknown;
 }
 
+void Describe(const FabricPort& port, link::OfferedAddress& offered) {
+  offered.set_family(link::OfferedAddress::PORT);
+  link::FabricPort& fabric = *offered.mutable_fabric();
+  fabric.set_gid(port.gid.data(), port.gid.size());
+  fabric.set_type(static_cast<uint32_t>(port.type));
+  fabric.set_lid(port.lid);
+  fabric.set_mtu(port.mtu);
+}
+
+std::optional<FabricPort> ToPort(const link::FabricPort& fabric) {
+  FabricPort port;
+  if (fabric.gid().size() != port.gid.size() || fabric.lid() > UINT16_MAX ||
+      fabric.type() > static_cast<uint32_t>(GidType::kRoceV2) || fabric.mtu() < 256 ||
+      fabric.mtu() > 4096) {
+    return std::nullopt;
+  }
+  port.gid = Bytes<16>(fabric.gid());
+  port.type = static_cast<GidType>(fabric.type());
+  port.lid = static_cast<uint16_t>(fabric.lid());
+  port.mtu = fabric.mtu();
+  return port;
+}
+
+// Nothing: of a kind that this version does not know, or malformed.
+std::optional<UpgradeAddress> ToUpgradeAddress(const link::OfferedAddress& offered) {
+  UpgradeAddress result;
+  result.device = offered.device().substr(0, kMostDevice);
+  result.link_layer = ToLinkLayer(offered.link_layer());
+  if (offered.family() == link::OfferedAddress::PORT) {
+    result.port = ToPort(offered.fabric());
+    if (!result.port) return std::nullopt;
+    result.address = Address::Ipv6(result.port->gid, 0);
+    return result;
+  }
+  const auto address = ToAddress(offered);
+  if (!address) return std::nullopt;
+  result.address = *address;
+  return result;
+}
+
 }  // namespace
 
 std::string EncodeAsk(uint32_t generation, const absl::Status& why, absl::string_view credential) {
@@ -80,7 +120,11 @@ std::string EncodeOffer(const UpgradePass& pass, const std::vector<UpgradeAddres
   if (pass.answer != UpgradeToken{}) offer.set_answer(pass.answer.data(), pass.answer.size());
   for (size_t i = 0; i < std::min(addresses.size(), kMostOffered); ++i) {
     link::OfferedAddress& offered = *offer.add_addresses();
-    Describe(addresses[i].address, offered);
+    if (addresses[i].port) {
+      Describe(*addresses[i].port, offered);
+    } else {
+      Describe(addresses[i].address, offered);
+    }
     offered.set_device(addresses[i].device.substr(0, kMostDevice));
     offered.set_link_layer(static_cast<uint32_t>(addresses[i].link_layer));
   }
@@ -127,10 +171,8 @@ absl::StatusOr<OfferMessage> ParseOffer(absl::string_view payload) {
   message.pass.answer = Bytes<16>(offer.answer());
   for (const link::OfferedAddress& offered : offer.addresses()) {
     if (message.addresses.size() == kMostOffered) break;
-    const auto address = ToAddress(offered);
-    if (!address) continue;
-    message.addresses.push_back(
-        {*address, offered.device().substr(0, kMostDevice), ToLinkLayer(offered.link_layer())});
+    auto address = ToUpgradeAddress(offered);
+    if (address) message.addresses.push_back(*std::move(address));
   }
   return message;
 }
@@ -141,6 +183,25 @@ absl::StatusOr<DeclineMessage> ParseDecline(absl::string_view payload) {
   if (decline.generation() == 0) return NoGeneration("UPGRADE_DECLINE");
   return DeclineMessage{decline.generation(), ReasonOfPeer(decline.why(), decline.text()),
                         decline.again()};
+}
+
+std::string EncodeSetUp(const SetUpMessage& message) {
+  link::UpgradeSetUp set_up;
+  set_up.set_generation(message.generation);
+  set_up.set_message(message.message);
+  return set_up.SerializeAsString();
+}
+
+absl::StatusOr<SetUpMessage> ParseSetUp(absl::string_view payload) {
+  link::UpgradeSetUp set_up;
+  if (absl::Status parsed = Parse(payload, "UPGRADE_SETUP", set_up); !parsed.ok()) return parsed;
+  if (set_up.generation() == 0) return NoGeneration("UPGRADE_SETUP");
+  if (set_up.message().size() > kMostSetUpBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("UPGRADE_SETUP with a message of ", set_up.message().size(),
+                     " bytes, where at most ", kMostSetUpBytes, " are"));
+  }
+  return SetUpMessage{set_up.generation(), std::move(*set_up.mutable_message())};
 }
 
 }  // namespace farcall

@@ -21,7 +21,7 @@ constexpr size_t kMostOffered = 16;
 // Bytes of a credential in an ask.
 constexpr size_t kMostCredential = 3072;
 
-// Payloads of UPGRADE_ASK, UPGRADE_OFFER and UPGRADE_DECLINE.
+// Payloads of UPGRADE_ASK, UPGRADE_OFFER, UPGRADE_DECLINE and UPGRADE_SETUP.
 // A credential above kMostCredential is left out.
 std::string EncodeAsk(uint32_t generation, const absl::Status& why,
                       absl::string_view credential = "");
@@ -51,6 +51,14 @@ struct DeclineMessage {
   bool again = false;
 };
 absl::StatusOr<DeclineMessage> ParseDecline(absl::string_view payload);
+
+// kInvalidArgument too: its message is longer than kMostSetUpBytes.
+struct SetUpMessage {
+  uint32_t generation = 0;
+  std::string message;
+};
+std::string EncodeSetUp(const SetUpMessage& message);
+absl::StatusOr<SetUpMessage> ParseSetUp(absl::string_view payload);
 
 }  // namespace farcall
 

@@ -59,7 +59,8 @@ absl::StatusOr<size_t> QueryPorts(const VerbsApi& api, ibv_context* context, Dev
       return Refused(info, "ibv_query_port", error);
     }
     info.ports.push_back({port_number, attr.state == IBV_PORT_ACTIVE,
-                          LinkLayerOf(*context->device, attr), MtuBytes(attr.active_mtu)});
+                          LinkLayerOf(*context->device, attr), MtuBytes(attr.active_mtu),
+                          attr.lid});
     gids += static_cast<size_t>(std::max(attr.gid_tbl_len, 0));
   }
   return gids;
@@ -73,7 +74,7 @@ absl::Status QueryGids(const VerbsApi& api, ibv_context* context, size_t table, 
   for (const ibv_gid_entry& entry : entries) {
     info.gids.push_back({static_cast<uint8_t>(entry.port_num), entry.gid_index,
                          static_cast<ibv_gid_type>(entry.gid_type), entry.ndev_ifindex,
-                         AddressOf(entry.gid)});
+                         AddressOf(entry.gid), std::to_array(entry.gid.raw)});
   }
   return absl::OkStatus();
 }

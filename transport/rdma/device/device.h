@@ -3,6 +3,7 @@
 #ifndef FARCALL_TRANSPORT_RDMA_DEVICE_DEVICE_H_
 #define FARCALL_TRANSPORT_RDMA_DEVICE_DEVICE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,7 @@ struct DevicePort {
   bool active = false;
   LinkLayer link_layer = LinkLayer::kUnknown;
   uint32_t active_mtu = 0;  // bytes
+  uint16_t lid = 0;         // InfiniBand: its address in the subnet; 0: none yet
 };
 
 // An entry of a port's GID table, ibv_query_gid_table(3).
@@ -37,6 +39,7 @@ struct DeviceGid {
   ibv_gid_type type = IBV_GID_TYPE_IB;
   uint32_t interface_index = 0;  // of the network interface; 0: none, or not told
   Address address;               // the 16 bytes as an IP address, which they are on RoCE
+  std::array<uint8_t, 16> bytes{};
 };
 
 // "InfiniBand", "RoCE", "iWARP", "unknown".

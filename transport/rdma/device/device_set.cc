@@ -106,6 +106,8 @@ DeviceSet::Verdict DeviceSet::Judge(const DeviceInfo& info) const {
                                                       absl::StrJoin(options_.devices, ", "))};
   }
   if (!info.active()) return {WhyNotRdma::kNoActivePort, info.name};
+  const bool may_over_tcp = options_.set_up != RdmaSetUp::kRdmaCm;
+  if (may_over_tcp && !LocalPorts(info, nullptr).empty()) return {};
   const auto local = host_.addresses();
   if (!local.ok()) {
     return {WhyNotRdma::kDeviceRefused, absl::StrCat(info.name, ": ", local.status().message()),
@@ -204,14 +206,6 @@ void DeviceSet::Remove(ibv_context* context) {
   static_cast<void>(Refresh());
 }
 
-std::vector<RdmaDevice*> DeviceSet::Open() const {
-  std::vector<RdmaDevice*> open;
-  for (const auto& entry : entries_) {
-    if (entry->device != nullptr) open.push_back(entry->device.get());
-  }
-  return open;
-}
-
 std::vector<RdmaDeviceStatus> DeviceSet::Statuses() const {
   std::vector<RdmaDeviceStatus> statuses;
   for (const auto& entry : entries_) {
@@ -246,6 +240,17 @@ std::vector<const DeviceInfo*> DeviceSet::Usable() const {
     if (entry->usable()) usable.push_back(&entry->info);
   }
   return usable;
+}
+
+std::vector<LocalPort> DeviceSet::Ports() const {
+  std::vector<LocalPort> ports;
+  if (options_.set_up == RdmaSetUp::kRdmaCm) return ports;
+  for (const auto& entry : entries_) {
+    if (!entry->usable()) continue;
+    for (LocalPort& port : LocalPorts(entry->info, entry->context)) ports.push_back(port);
+  }
+  if (const auto own = host_.addresses(); own.ok()) PutOwnFirst(*own, ports);
+  return ports;
 }
 
 absl::StatusOr<std::set<std::string>> DeviceSet::UsablePlaces() const {

@@ -20,6 +20,7 @@
 #include "transport/rdma/device/device.h"
 #include "transport/rdma/device/device_list.h"
 #include "transport/rdma/device/host_view.h"
+#include "transport/rdma/device/local_port.h"
 #include "transport/rdma/device/registrar.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
@@ -62,8 +63,6 @@ class DeviceSet {
 
   // Whether it keeps contexts open, used or not.
   bool keeps_any() const { return !entries_.empty(); }
-  // Those that are open.
-  std::vector<RdmaDevice*> Open() const;
   // All that the last Refresh saw or that are open, with why they are not used; counts are 0.
   std::vector<RdmaDeviceStatus> Statuses() const;
   // Why the device of this context may not be used, as of the last Refresh; OK: it may.
@@ -72,6 +71,9 @@ class DeviceSet {
   bool Sees(ibv_context* context) const;
   // The devices that may be used, as of the last Refresh.
   std::vector<const DeviceInfo*> Usable() const;
+  // The ports of those for set-up without rdma_cm, the best first of each; none if the options say
+  // rdma_cm only.
+  std::vector<LocalPort> Ports() const;
   // Each active port and each address of those, by a name: what comes is a name that is new. An
   // error: the host's addresses cannot be read now.
   absl::StatusOr<std::set<std::string>> UsablePlaces() const;

@@ -28,6 +28,7 @@ class DeviceSetTest : public ::testing::Test {
     auto made = BlockPool::Create({}, &registrar_);
     Check(made.ok(), "the defaults are valid");
     pool_ = *std::move(made);
+    options_.set_up = RdmaSetUp::kRdmaCm;
     host_.addresses = [this] { return addresses_; };
     host_.sys_class = host_.dev_directory = ::testing::TempDir() + "/none";
   }
@@ -41,6 +42,10 @@ class DeviceSetTest : public ::testing::Test {
   DeviceSet& Set() {
     if (!set_) set_.emplace(verbs_.api(), options_, registrar_, log_, host_);
     return *set_;
+  }
+  int64_t OpenOnes() {
+    const std::vector<RdmaDeviceStatus> all = Set().Statuses();
+    return std::count_if(all.begin(), all.end(), [](const auto& device) { return device.open; });
   }
   void ExpectNone(const absl::Status& status, WhyNotRdma why, const std::string& detail) {
     ASSERT_FALSE(status.ok());
@@ -72,7 +77,7 @@ TEST_F(DeviceSetTest, ADeviceWithAnAddressOfThisHostIsUsable) {
   EXPECT_TRUE(Set().Refresh().ok());
   ASSERT_EQ(Set().Usable().size(), 1u);
   EXPECT_EQ(Set().Usable()[0]->name, "mlx5_0");
-  EXPECT_TRUE(Set().Open().empty());
+  EXPECT_EQ(OpenOnes(), 0);
   EXPECT_EQ(verbs_.live, 0);
 }
 
@@ -162,7 +167,8 @@ TEST_F(DeviceSetTest, ADeviceIsOpenedOnceWithAnIndexOfItsOwn) {
   EXPECT_EQ((*a)->name(), "mlx5_0");
   EXPECT_NE((*a)->index(), (*b)->index());
   EXPECT_EQ(*Set().Find(&first.context), *a);
-  EXPECT_EQ(Set().Open(), (std::vector<RdmaDevice*>{*a, *b}));
+  EXPECT_NE(*a, *b);
+  EXPECT_EQ(OpenOnes(), 2);
   for (RdmaDevice* const device : {*a, *b}) {
     EXPECT_TRUE(block->keys->lkey(device->index()).has_value());
   }
@@ -210,7 +216,7 @@ TEST_F(DeviceSetTest, ADeviceThatWentAwayKeepsItsContextUntilItIsRemoved) {
   ExpectNone(Set().Find(&first.context).status(), WhyNotRdma::kNoDevice, "removed");
   Set().Remove(&first.context);
   EXPECT_TRUE(Set().Gone().empty());
-  EXPECT_TRUE(Set().Open().empty());
+  EXPECT_EQ(OpenOnes(), 0);
   EXPECT_EQ(verbs_.live, 0);
   EXPECT_EQ(verbs_.lists, 1);
   EXPECT_TRUE(Set().Availability().ok());

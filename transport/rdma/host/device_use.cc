@@ -35,20 +35,26 @@ DeviceUse::~DeviceUse() {
   Check(pairs_.empty() && lanes_.empty(), "a device is used no more when its use ends");
 }
 
-absl::StatusOr<std::shared_ptr<QueuePair>> DeviceUse::CreatePair(EventLoop& loop, CmId& id,
+absl::StatusOr<std::shared_ptr<QueuePair>> DeviceUse::CreatePair(EventLoop& loop,
+                                                                 std::unique_ptr<Endpoint>& end,
                                                                  QueuePair::SetUp& set_up) {
   auto lane = LaneOf(loop);
   if (!lane.ok()) return lane.status();
-  const auto created = CreateQueuePair(parts_, device_, has_windows(), **lane, *id);
+  const auto created = CreateQueuePair(parts_, device_, has_windows(), **lane, *end);
   if (!created.ok()) return created.status();
   QueuePair::Events events{.device_removed = [this] { OnRemoval(); },
                            .windows_failed = [this] { GiveUpWindows(); },
                            .forgotten = [this](QueuePair& pair) { Remove(pair); }};
-  auto pair = std::make_shared<QueuePair>(parts_, device_, *std::move(lane), std::move(id),
+  auto pair = std::make_shared<QueuePair>(parts_, device_, *std::move(lane), std::move(end),
                                           *created, set_up, std::move(events));
   ++pairs_ever_;
   pairs_[pair.get()] = pair;
   return pair;
+}
+
+bool DeviceUse::idle() const {
+  return !ending_ && std::none_of(pairs_.begin(), pairs_.end(),
+                                  [](const auto& entry) { return entry.second->hears_removal(); });
 }
 
 absl::StatusOr<std::shared_ptr<Lane>> DeviceUse::LaneOf(EventLoop& loop) {

@@ -38,12 +38,13 @@ class DeviceUse {
   RdmaDevice& device() const { return device_; }
   // No longer to be used.
   bool ending() const { return ending_; }
-  // It has no queue pair, by which rdma_cm would tell of the device's removal.
-  bool idle() const { return pairs_.empty() && !ending_; }
+  // It has no queue pair of which rdma_cm would tell that the device was removed.
+  bool idle() const;
 
-  // For a connection of `loop`. `id` has the device, and is moved from if this succeeds; else the
-  // error is a reason (why_not_rdma.h). Milliseconds, where it is the loop's first.
-  absl::StatusOr<std::shared_ptr<QueuePair>> CreatePair(EventLoop& loop, CmId& id,
+  // For a connection of `loop`. `end` is of the device, and is moved from if this succeeds; else
+  // the error is a reason (why_not_rdma.h). Milliseconds, where it is the loop's first.
+  absl::StatusOr<std::shared_ptr<QueuePair>> CreatePair(EventLoop& loop,
+                                                        std::unique_ptr<Endpoint>& end,
                                                         QueuePair::SetUp& set_up);
 
   std::vector<EventLoop*> Loops() const;

@@ -2,6 +2,7 @@
 
 #include "transport/rdma/host/queue_pair.h"
 
+#include <string>
 #include <utility>
 
 #include "transport/base/check.h"
@@ -11,13 +12,14 @@
 namespace farcall {
 
 QueuePair::QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<Lane> lane,
-                     CmId id, const CreatedQueuePair& created, SetUp& set_up, Events events)
+                     std::unique_ptr<Endpoint> end, const CreatedQueuePair& created, SetUp& set_up,
+                     Events events)
     : parts_(parts),
       device_(device),
       lane_(std::move(lane)),
-      id_(std::move(id)),
-      channel_(std::make_shared<MessageChannel>(parts.api, parts.pool, device.index(), *id_->qp,
-                                                created.limits, created.own_receives,
+      end_(std::move(end)),
+      channel_(std::make_shared<MessageChannel>(parts.api, parts.pool, device.index(),
+                                                *end_->pair(), created.limits, created.own_receives,
                                                 parts.copied)),
       set_up_(&set_up),
       events_(std::move(events)),
@@ -26,10 +28,10 @@ QueuePair::QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shar
         drained_ = true;
         DestroyIfOver();
       }) {
-  id_->context = static_cast<CmHandler*>(this);
+  end_->SetHandler(*this);
 }
 
-QueuePair::~QueuePair() { Check(id_ == nullptr, "a queue pair is retired before it dies"); }
+QueuePair::~QueuePair() { Check(end_ == nullptr, "a queue pair is retired before it dies"); }
 
 ReceiveTerms QueuePair::terms() const {
   return {.block_bytes = kReceiveBlock,
@@ -81,6 +83,7 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
   takes_shared_ = MayHoldShared();
   SetRnrTimer();
   info.device = device_.name();
+  info.set_up = std::string(end_->set_up());
   lane_->loop().Post([self = shared_from_this(), peer, options, info = std::move(info),
                       deliver = std::move(deliver),
                       windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
@@ -117,7 +120,7 @@ void QueuePair::Retire(Ending ending, const absl::Status& why) {
   if (state_ == State::kStopping) return DestroyIfOver();
   state_ = State::kStopping;
   if (set_up_ != nullptr) std::exchange(set_up_, nullptr)->OnLost(why);
-  if (ending == Ending::kDrain) Disconnect();
+  if (ending == Ending::kDrain) end_->Disconnect();
   EventLoop& control = parts_.control;
   control.SetTimer(drain_timer_, control.now() + kDrainTime);
   lane_->loop().Post([self = shared_from_this(), why = Detached(why), &control] {
@@ -162,15 +165,7 @@ void QueuePair::OnCmNews(const CmNews& news) {
 void QueuePair::SetRnrTimer() {
   ibv_qp_attr attributes{};
   attributes.min_rnr_timer = parts_.options.min_rnr_timer;
-  parts_.api.ibv.modify_qp(id_->qp, &attributes, IBV_QP_MIN_RNR_TIMER);
-}
-
-// Fails where it was never connected, and on devices that are gone.
-void QueuePair::Disconnect() {
-  parts_.api.rdma.disconnect(id_.get());
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_ERR;
-  parts_.api.ibv.modify_qp(id_->qp, &attributes, IBV_QP_STATE);
+  parts_.api.ibv.modify_qp(end_->pair(), &attributes, IBV_QP_MIN_RNR_TIMER);
 }
 
 void QueuePair::DestroyIfOver() {
@@ -181,7 +176,7 @@ void QueuePair::DestroyIfOver() {
   // First, bound or not: in rxe a bound window holds its queue pair, whose end would wait for it
   // for a minute.
   windows_.clear();
-  id_.reset();
+  end_.reset();
   lane_->loop().Post([self = shared_from_this(), silent = silent_] {
     self->lane_->Forget(*self->channel_, silent);
     self->parts_.control.Post([self] { self->events_.forgotten(*self); });

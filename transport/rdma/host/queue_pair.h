@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QueuePair: a queue pair with its rdma_cm id, from its creation until nothing is left of it.
+// QueuePair: a queue pair with its endpoint, from its creation until nothing is left of it.
 //
 //   setting up --Open--> open --Retire--> stopping --> destroyed --> forgotten
 //        |                                  ^
@@ -28,6 +28,7 @@
 #include "transport/rdma/channel/lane.h"
 #include "transport/rdma/channel/message_channel.h"
 #include "transport/rdma/cm/cm_source.h"
+#include "transport/rdma/cm/endpoint.h"
 #include "transport/rdma/device/device.h"
 #include "transport/rdma/device/rdma_parts.h"
 #include "transport/rdma/flow/private_data.h"
@@ -69,18 +70,21 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   // With the data loop held.
   using Deliver = absl::AnyInvocable<void(std::unique_ptr<Connection>)>;
 
-  // `created`: for `id` and `lane`. What is passed by reference outlives it; `set_up` only needs
+  // `created`: for `end` and `lane`. What is passed by reference outlives it; `set_up` only needs
   // to live until Open or OnLost.
-  QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<Lane> lane, CmId id,
-            const CreatedQueuePair& created, SetUp& set_up, Events events);
+  QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<Lane> lane,
+            std::unique_ptr<Endpoint> end, const CreatedQueuePair& created, SetUp& set_up,
+            Events events);
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
   ~QueuePair();
 
-  rdma_cm_id* id() const { return id_.get(); }
+  // Until it is destroyed.
+  Endpoint& end() const { return *end_; }
+  bool hears_removal() const { return end_ != nullptr && end_->hears_removal(); }
   uint32_t number() const { return channel_->number(); }
   // Of the device; 0 once it is destroyed.
-  int port() const { return id_ == nullptr ? 0 : id_->port_num; }
+  int port() const { return end_ == nullptr ? 0 : end_->port(); }
   // What the peer is told.
   ReceiveTerms terms() const;
 
@@ -105,7 +109,6 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   std::vector<ibv_mw*> MakeWindows(const ReceiveTerms& peer);
   void OnCmNews(const CmNews& news) override;
   void SetRnrTimer();
-  void Disconnect();
   bool MayHoldShared() const;
   void Drain();
   void DestroyIfOver();
@@ -113,7 +116,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   const RdmaParts& parts_;
   const RdmaDevice& device_;
   const std::shared_ptr<Lane> lane_;
-  CmId id_;
+  std::unique_ptr<Endpoint> end_;
   std::vector<MemoryWindow> windows_;
   const std::shared_ptr<MessageChannel> channel_;
   SetUp* set_up_;

@@ -56,17 +56,18 @@ Shape ShapeOf(const RdmaOptions& options, const ibv_device_attr& caps, const Lan
   return shape;
 }
 
-// Devices tell how much goes inline only by refusing more.
-int CreateWithInline(const VerbsApi& api, rdma_cm_id* id, ibv_pd* pd, uint32_t max_inline,
-                     const ibv_qp_init_attr& wanted) {
+// Devices tell how much goes inline only by refusing more. -1: `error` says why not.
+int CreateWithInline(Endpoint& end, ibv_pd& pd, uint32_t max_inline, const ibv_qp_init_attr& wanted,
+                     int& error) {
   for (const uint32_t inline_bytes : {max_inline, uint32_t{128}, uint32_t{64}, uint32_t{0}}) {
     if (inline_bytes > max_inline) continue;
     ibv_qp_init_attr attributes = wanted;
     attributes.cap.max_inline_data = inline_bytes;
-    if (api.rdma.create_qp(id, pd, &attributes) == 0) {
+    error = end.CreatePair(pd, attributes);
+    if (error == 0) {
       return static_cast<int>(std::min(max_inline, attributes.cap.max_inline_data));
     }
-    if (errno != EINVAL && errno != ENOMEM && errno != EOPNOTSUPP) break;
+    if (error != EINVAL && error != ENOMEM && error != EOPNOTSUPP) break;
   }
   return -1;
 }
@@ -74,11 +75,12 @@ int CreateWithInline(const VerbsApi& api, rdma_cm_id* id, ibv_pd* pd, uint32_t m
 }  // namespace
 
 absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
-                                                 bool windows, const Lane& lane, rdma_cm_id& id) {
+                                                 bool windows, const Lane& lane, Endpoint& end) {
+  int error = 0;
   const RdmaOptions& options = parts.options;
   const ibv_device_attr& caps = device.info().caps;
   const auto create = [&](const Shape& shape) {
-    return CreateWithInline(parts.api, &id, device.pd(), options.max_inline, shape.attributes);
+    return CreateWithInline(end, *device.pd(), options.max_inline, shape.attributes, error);
   };
   Shape shape = ShapeOf(options, caps, lane, options.read_at_least > 0 && windows);
   int max_inline = create(shape);
@@ -88,8 +90,7 @@ absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const R
     max_inline = create(shape);
   }
   if (max_inline < 0) {
-    return NotRdma(WhyNotRdma::kDeviceRefused,
-                   Annotate(ErrnoStatus(errno), "rdma_create_qp").message());
+    return NotRdma(WhyNotRdma::kDeviceRefused, Annotate(ErrnoStatus(error), end.call()).message());
   }
   CreatedQueuePair created{.own_receives = shape.own_receives};
   MessageChannel::Limits& limits = created.limits;
@@ -106,7 +107,7 @@ absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const R
   limits.read_segments = std::max(1u, Clip(limits.max_segments, caps.max_sge_rd));
   limits.copy_out_below = options.copy_out_below;
   if (limits.send_slots < kMinSlots || limits.receive_slots < kMinSlots) {
-    parts.api.rdma.destroy_qp(&id);
+    end.DestroyPair();
     return NotRdma(WhyNotRdma::kDeviceRefused, "its queues have no room for 4 messages");
   }
   return created;

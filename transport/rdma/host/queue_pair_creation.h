@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "transport/rdma/channel/lane.h"
 #include "transport/rdma/channel/message_channel.h"
+#include "transport/rdma/cm/endpoint.h"
 #include "transport/rdma/device/device.h"
 #include "transport/rdma/device/rdma_parts.h"
 #include "transport/rdma/verbs/verbs_api.h"
@@ -23,11 +24,11 @@ struct CreatedQueuePair {
   uint32_t own_receives = 0;  // of a receive queue of its own; 0: it takes the lane's
 };
 
-// rdma_create_qp(3) on `id`, for completions and receives of `lane`: as the options say, and as far
+// The queue pair of `end`, for completions and receives of `lane`: as the options say, and as far
 // as the device can, which may be less than it told; with memory windows only if `windows`.
-// kDeviceRefused (why_not_rdma.h): it does not; then `id` has no queue pair.
+// kDeviceRefused (why_not_rdma.h): it does not; then `end` has no queue pair.
 absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
-                                                 bool windows, const Lane& lane, rdma_cm_id& id);
+                                                 bool windows, const Lane& lane, Endpoint& end);
 
 }  // namespace farcall
 

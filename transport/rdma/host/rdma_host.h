@@ -80,6 +80,8 @@ class RdmaHost {
   absl::Status WhyNot(ibv_context* context) const { return devices_->WhyNot(context); }
   // Whether the last look saw it: else it is gone, or the device has another context now.
   bool Sees(ibv_context* context) const { return devices_->Sees(context); }
+  // For set-up without rdma_cm (DeviceSet::Ports), as of the last look.
+  std::vector<LocalPort> Ports() const { return devices_->Ports(); }
   // rdma_cm said of an id of this device that the device goes away.
   void OnRemoval(ibv_context* context);
   // Attempts that this end did not begin are limited; false: too many.

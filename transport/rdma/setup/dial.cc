@@ -2,7 +2,6 @@
 
 #include "transport/rdma/setup/dial.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -24,6 +23,7 @@ absl::Status Validate(const std::vector<UpgradeAddress>& addresses, const Connec
   }
   if (addresses.empty()) return absl::InvalidArgumentError("there is no address to connect to");
   for (const UpgradeAddress& address : addresses) {
+    if (address.port) continue;
     const auto valid = ToSocketAddress(address.address);
     if (!valid.ok()) return valid.status();
     if (address.address.family() == AddressFamily::kUnix) {
@@ -33,20 +33,16 @@ absl::Status Validate(const std::vector<UpgradeAddress>& addresses, const Connec
   return options.connection.Validate();
 }
 
-int Milliseconds(Duration duration) {
-  return static_cast<int>(
-      std::chrono::ceil<std::chrono::milliseconds>(std::max(duration, Duration(1))).count());
-}
-
 }  // namespace
 
 std::shared_ptr<Dial> Dial::Start(RdmaHost& host, EventLoop& control, EventLoop& loop,
                                   std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
-                                  const ConnectOptions& options, Transport::OnConnect done) {
+                                  const ConnectOptions& options, UpgradeTransport::SendSetUp send,
+                                  Transport::OnConnect done) {
   Check(loop.held(), "who connects holds the loop");
   absl::Status valid = Validate(addresses, options);
-  std::shared_ptr<Dial> dial(
-      new Dial(host, control, loop, std::move(addresses), pass, options, std::move(done)));
+  std::shared_ptr<Dial> dial(new Dial(host, control, loop, std::move(addresses), pass, options,
+                                      std::move(send), std::move(done)));
   if (valid.ok()) {
     control.Post([dial] { dial->Begin(); });
   } else {
@@ -57,7 +53,8 @@ std::shared_ptr<Dial> Dial::Start(RdmaHost& host, EventLoop& control, EventLoop&
 
 Dial::Dial(RdmaHost& host, EventLoop& control, EventLoop& loop,
            std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
-           const ConnectOptions& options, Transport::OnConnect done)
+           const ConnectOptions& options, UpgradeTransport::SendSetUp send,
+           Transport::OnConnect done)
     : host_(host),
       control_(control),
       loop_(loop),
@@ -65,53 +62,17 @@ Dial::Dial(RdmaHost& host, EventLoop& control, EventLoop& loop,
       pass_(pass),
       options_(options),
       deadline_(loop.now() + options.timeout),
+      line_(std::make_shared<SetUpLine>(control, loop, std::move(send))),
       done_(std::move(done)),
       timer_([this] { OnTime(); }) {}
 
-Dial::~Dial() { Check(id_ == nullptr && pair_ == nullptr, "a dial ends before it dies"); }
+Dial::~Dial() { Check(end_ == nullptr && pair_ == nullptr, "a dial ends before it dies"); }
 
 void Dial::GiveUp() {
+  line_->HangUp();
   if (done_ == nullptr) return;
   done_ = nullptr;
   control_.Post([self = shared_from_this()] { self->Cancel(); });
-}
-
-// From addresses_[next_] on, until one can be waited for.
-void Dial::TryAddress() {
-  for (; next_ < addresses_.size(); ++next_) {
-    const TimePoint now = control_.now();
-    if (now >= deadline_) break;
-    state_ = DialState::kResolvingAddress;
-    const absl::Status started = Resolve();
-    if (started.ok()) {
-      const auto left = static_cast<Duration::rep>(addresses_.size() - next_);
-      return control_.SetTimer(timer_, now + (deadline_ - now) / left);
-    }
-    error_ =
-        NotRdma(WhyNotRdma::kUnreachable, absl::StrCat(peer().ToString(), ": ", started.message()));
-    Release();
-  }
-  next_ = addresses_.size();
-  if (error_.ok()) error_ = NotRdma(WhyNotRdma::kTimedOut, addresses_[0].address.ToString());
-  Finish(error_);
-}
-
-absl::Status Dial::Resolve() {
-  const RdmaParts& parts = host_.parts();
-  auto id = CreateCmId(parts.api, host_.channel(), static_cast<CmHandler*>(this));
-  if (!id.ok()) return id.status();
-  id_ = *std::move(id);
-  const absl::Status set = SetCmOptions(parts, *id_, options_.connection.traffic_class);
-  if (!set.ok()) return set;
-  auto address = ToSocketAddress(peer());
-  if (!address.ok()) return address.status();
-  SocketAddress source;
-  if (source_) source = *ToSocketAddress(*source_);
-  if (parts.api.rdma.resolve_addr(id_.get(), source_ ? source.get() : nullptr, address->get(),
-                                  Milliseconds(parts.options.connect_timeout)) == 0) {
-    return absl::OkStatus();
-  }
-  return Annotate(ErrnoStatus(errno), "rdma_resolve_addr");
 }
 
 void Dial::OnSetUpNews(const CmNews& news) {
@@ -137,7 +98,8 @@ void Dial::OnSetUpNews(const CmNews& news) {
     const char* const colon = data->text.empty() ? "" : ": ";
     return Step(*event, absl::UnavailableError(absl::StrCat(Name(data->why), colon, data->text)));
   }
-  const char* const name = host_.parts().api.rdma.event_str(news.type);
+  absl::string_view name = host_.parts().api.rdma.event_str(news.type);
+  if (pair_ != nullptr && id_ == nullptr) name = pair_->end().call();
   Step(*event,
        news.status < 0 ? Annotate(ErrnoStatus(-news.status), name) : absl::UnavailableError(name));
 }
@@ -147,7 +109,8 @@ void Dial::OnEnrolled(const absl::Status& status) {
   const int error = Connect();
   if (error == 0 || (TcpHasPort(error) && TryOtherPort())) return;
   Step(DialEvent::kSetUpFailed,
-       NotRdma(WhyNotRdma::kDeviceRefused, Annotate(ErrnoStatus(error), "rdma_connect").message()));
+       NotRdma(WhyNotRdma::kDeviceRefused,
+               Annotate(ErrnoStatus(error), pair_->end().call()).message()));
 }
 
 void Dial::OnLost(const absl::Status& why) { Step(DialEvent::kDeviceRemoved, why); }
@@ -180,21 +143,10 @@ void Dial::Step(DialEvent event, const absl::Status& detail) {
   }
 }
 
-absl::Status Dial::ResolveRoute() {
-  const auto use = host_.UseOf(id_->verbs);
-  if (!use.ok()) return use.status();
-  const RdmaParts& parts = host_.parts();
-  if (parts.api.rdma.resolve_route(id_.get(), Milliseconds(parts.options.connect_timeout)) == 0) {
-    return absl::OkStatus();
-  }
-  return NotRdma(WhyNotRdma::kUnreachable,
-                 Annotate(ErrnoStatus(errno), "rdma_resolve_route").message());
-}
-
 absl::Status Dial::MakePair() {
-  const auto use = host_.UseOf(id_->verbs);
+  const auto use = host_.UseOf(end_->context());
   if (!use.ok()) return use.status();
-  auto pair = (*use)->CreatePair(loop_, id_, *this);
+  auto pair = (*use)->CreatePair(loop_, end_, *this);
   if (!pair.ok()) return pair.status();
   pair_ = *std::move(pair);
   pair_->Enroll(std::nullopt);
@@ -210,43 +162,16 @@ int Dial::Connect() {
   const auto bytes = EncodeConnectData(data);
   rdma_conn_param param =
       ConnectParameters(host_.parts().options, bytes, data.receives.windows, data.receives.reads);
-  return host_.parts().api.rdma.connect(pair_->id(), &param) == 0 ? 0 : errno;
-}
-
-// True: that is being tried.
-bool Dial::TryOtherPort() { return ++port_tries_ < kPortTries && StartAgain(); }
-
-// By an id of its own, to which the kernel gives a port.
-bool Dial::StartAgain() {
-  state_ = DialState::kFailed;  // that the former pair is lost means nothing
-  Release();
-  state_ = DialState::kResolvingAddress;
-  return Resolve().ok();
-}
-
-// The kernel takes the source address that its routes say; another may lead to a device that
-// is not excluded. True: that is being tried.
-bool Dial::TryOtherSource() {
-  if (!std::exchange(asked_for_sources_, true)) {
-    const auto addresses = host_.view().addresses();
-    for (const LocalIp& local : addresses.value_or(std::vector<LocalIp>())) {
-      if (local.address.family() == peer().family()) sources_.push_back(local.address);
-    }
-  }
-  while (!sources_.empty()) {
-    source_ = sources_.back();
-    sources_.pop_back();
-    if (StartAgain()) return true;
-  }
-  return false;
+  return pair_->end().Connect(param);
 }
 
 void Dial::Open() {
   control_.CancelTimer(timer_);
   auto pair = std::move(pair_);
   ConnectionInfo info;
-  info.local = FromSocketAddress(LocalOf(*pair->id()));
+  info.local = pair->end().local();
   info.peer = peer();
+  line_->SetEnd(nullptr);
   pair->Open(peer_terms_, options_.connection, std::move(info),
              [self = shared_from_this()](std::unique_ptr<Connection> connection) {
                if (self->done_ == nullptr) return;
@@ -276,7 +201,8 @@ void Dial::Release() {
     std::exchange(pair_, nullptr)
         ->Retire(QueuePair::Ending::kDrain, absl::CancelledError("not connected"));
   }
-  id_.reset();
+  end_.reset();
+  id_ = nullptr;
 }
 
 void Dial::Finish(const absl::Status& status) {

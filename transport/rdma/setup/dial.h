@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "transport/rdma/cm/cm_source.h"
+#include "transport/rdma/cm/endpoint.h"
+#include "transport/rdma/cm/set_up_line.h"
 #include "transport/rdma/flow/dial_state.h"
 #include "transport/rdma/flow/private_data.h"
 #include "transport/rdma/host/queue_pair.h"
@@ -30,15 +33,19 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   // With `loop` held. `done` is called from its mailbox, once, unless the dial was given up.
   static std::shared_ptr<Dial> Start(RdmaHost& host, EventLoop& control, EventLoop& loop,
                                      std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
-                                     const ConnectOptions& options, Transport::OnConnect done);
+                                     const ConnectOptions& options,
+                                     UpgradeTransport::SendSetUp send, Transport::OnConnect done);
   ~Dial() override;
 
   // With its loop held: nobody waits for it any more.
   void GiveUp();
+  // The same: UpgradeTicket::OnSetUp.
+  void OnSetUp(absl::string_view message) { line_->Receive(message); }
 
  private:
   Dial(RdmaHost& host, EventLoop& control, EventLoop& loop, std::vector<UpgradeAddress> addresses,
-       const UpgradePass& pass, const ConnectOptions& options, Transport::OnConnect done);
+       const UpgradePass& pass, const ConnectOptions& options, UpgradeTransport::SendSetUp send,
+       Transport::OnConnect done);
 
   // With the control loop held.
   void Begin();
@@ -46,6 +53,7 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   void OnTime();
   void TryAddress();
   absl::Status Resolve();
+  absl::Status ChoosePort(const FabricPort& to);
   void OnCmNews(const CmNews& news) override { OnSetUpNews(news); }
   void OnSetUpNews(const CmNews& news) override;
   void OnEnrolled(const absl::Status& status) override;
@@ -74,6 +82,7 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   const UpgradePass pass_;
   const ConnectOptions options_;
   const TimePoint deadline_;
+  const std::shared_ptr<SetUpLine> line_;
 
   // With the data loop held.
   Transport::OnConnect done_;  // null: called, or given up
@@ -82,7 +91,8 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   size_t next_ = 0;       // of addresses_
   bool in_line_ = false;  // its turn has not come
   DialState state_ = DialState::kResolvingAddress;
-  CmId id_;                          // until pair_ has it
+  rdma_cm_id* id_ = nullptr;         // of end_ or pair_, where that is by rdma_cm
+  std::unique_ptr<Endpoint> end_;    // until pair_ has it
   std::shared_ptr<QueuePair> pair_;  // until it is open
   std::optional<ReceiveTerms> peer_terms_;
   int port_tries_ = 0;            // of this address, whose source port TCP had

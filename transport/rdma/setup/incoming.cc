@@ -2,7 +2,6 @@
 
 #include "transport/rdma/setup/incoming.h"
 
-#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -11,36 +10,36 @@
 #include "transport/base/errno_status.h"
 #include "transport/rdma/cm/cm_events.h"
 #include "transport/rdma/cm/cm_options.h"
-#include "transport/sockaddr.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
 
-void Incoming::Accept(RdmaHost& host, Admission& admission, const CmNews& request) {
-  std::shared_ptr<Incoming> self(new Incoming(host, Own(host.parts().api, request.id)));
-  request.id->context = static_cast<CmHandler*>(self.get());
-  absl::Status begun = self->Begin(admission, request);
+void Incoming::Accept(RdmaHost& host, Admission& admission, std::unique_ptr<Endpoint> end,
+                      const std::string& data) {
+  std::shared_ptr<Incoming> self(new Incoming(host, std::move(end)));
+  self->end_->SetHandler(*self);
+  absl::Status begun = self->Begin(admission, data);
   if (!begun.ok()) self->Step(AcceptEvent::kSetUpFailed, begun);
 }
 
-Incoming::Incoming(RdmaHost& host, CmId id)
-    : host_(host), id_(std::move(id)), timer_([this] {
+Incoming::Incoming(RdmaHost& host, std::unique_ptr<Endpoint> end)
+    : host_(host), end_(std::move(end)), timer_([this] {
         Step(AcceptEvent::kTimeout, absl::DeadlineExceededError("half open for too long"));
       }) {}
 
 Incoming::~Incoming() {
-  Check(id_ == nullptr && pair_ == nullptr, "an accept ends before it dies");
+  Check(end_ == nullptr && pair_ == nullptr, "an accept ends before it dies");
 }
 
-absl::Status Incoming::Begin(Admission& admission, const CmNews& request) {
-  auto data = DecodeConnectData(request.private_data);
+absl::Status Incoming::Begin(Admission& admission, const std::string& private_data) {
+  auto data = DecodeConnectData(private_data);
   if (!data.ok()) return NotRdma(WhyNotRdma::kRejected, data.status().message());
   if (!host_.Keep(shared_from_this(), /*incoming=*/true)) {
     return NotRdma(WhyNotRdma::kCapacity, "too many connections are being set up");
   }
   EventLoop& control = host_.parts().control;
   control.SetTimer(timer_, control.now() + host_.parts().options.connect_timeout);
-  auto admitted = admission.Admit(*data, FromSocketAddress(LocalOf(*id_)));
+  auto admitted = admission.Admit(*data, end_->local());
   if (!admitted.ok()) return admitted.status();
   admitted_ = *std::move(admitted);
   generation_ = data->generation;
@@ -49,11 +48,11 @@ absl::Status Incoming::Begin(Admission& admission, const CmNews& request) {
 }
 
 absl::Status Incoming::MakePair(const ConnectData& data) {
-  const absl::Status set = SetCmOptions(host_.parts(), *id_, admitted_.options.traffic_class);
+  const absl::Status set = end_->SetTrafficClass(admitted_.options.traffic_class);
   if (!set.ok()) return set;
-  const auto use = host_.UseOf(id_->verbs);
+  const auto use = host_.UseOf(end_->context());
   if (!use.ok()) return use.status();
-  auto pair = (*use)->CreatePair(*admitted_.loop, id_, *this);
+  auto pair = (*use)->CreatePair(*admitted_.loop, end_, *this);
   if (!pair.ok()) return pair.status();
   pair_ = *std::move(pair);
   pair_->Enroll(data.receives, admitted_.trust);
@@ -111,25 +110,24 @@ absl::Status Incoming::AcceptNow() {
   // asks for no more than the request offered.
   rdma_conn_param param = ConnectParameters(
       host_.parts().options, bytes, data.receives.AnswersTo(peer_), data.receives.BeginsAt(peer_));
-  if (host_.parts().api.rdma.accept(pair_->id(), &param) == 0) return absl::OkStatus();
-  return Annotate(ErrnoStatus(errno), "rdma_accept");
+  const int error = pair_->end().Accept(param);
+  if (error == 0) return absl::OkStatus();
+  return Annotate(ErrnoStatus(error), pair_->end().call());
 }
 
 void Incoming::Open() {
   auto pair = std::move(pair_);
   ConnectionInfo info;
-  info.local = FromSocketAddress(LocalOf(*pair->id()));
-  info.peer = FromSocketAddress(PeerOf(*pair->id()));
+  info.local = pair->end().local();
+  info.peer = pair->end().peer();
   pair->Open(std::nullopt, admitted_.options, std::move(info), std::move(admitted_.deliver));
   Finish();
 }
 
 void Incoming::Reject(const absl::Status& why) {
   const std::string bytes = EncodeRejectData({.why = ReasonOf(why), .text = DetailOf(why)});
-  rdma_cm_id* const id = pair_ != nullptr ? pair_->id() : id_.get();
-  if (id == nullptr) return;
-  // Fails where the peer has gone, who then needs no answer.
-  host_.parts().api.rdma.reject(id, bytes.data(), static_cast<uint8_t>(bytes.size()));
+  if (pair_ != nullptr) return pair_->end().Reject(bytes);
+  if (end_ != nullptr) end_->Reject(bytes);
 }
 
 void Incoming::Finish() {
@@ -138,7 +136,7 @@ void Incoming::Finish() {
     std::exchange(pair_, nullptr)
         ->Retire(QueuePair::Ending::kDrain, absl::CancelledError("not accepted"));
   }
-  id_.reset();
+  end_.reset();
   host_.Drop(*this);
 }
 

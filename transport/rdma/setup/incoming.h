@@ -4,9 +4,11 @@
 #define FARCALL_TRANSPORT_RDMA_SETUP_INCOMING_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "transport/rdma/cm/cm_source.h"
+#include "transport/rdma/cm/endpoint.h"
 #include "transport/rdma/flow/accept_state.h"
 #include "transport/rdma/host/queue_pair.h"
 #include "transport/rdma/host/rdma_host.h"
@@ -23,14 +25,15 @@ class Incoming final : public std::enable_shared_from_this<Incoming>,
                        private CmHandler,
                        private QueuePair::SetUp {
  public:
-  // `request`: a CONNECT_REQUEST, whose id this owns from now on.
-  static void Accept(RdmaHost& host, Admission& admission, const CmNews& request);
+  // `end`: of who asks to be connected, and has sent `data` with that.
+  static void Accept(RdmaHost& host, Admission& admission, std::unique_ptr<Endpoint> end,
+                     const std::string& data);
   ~Incoming() override;
 
  private:
-  Incoming(RdmaHost& host, CmId id);
+  Incoming(RdmaHost& host, std::unique_ptr<Endpoint> end);
 
-  absl::Status Begin(Admission& admission, const CmNews& request);
+  absl::Status Begin(Admission& admission, const std::string& private_data);
   absl::Status MakePair(const ConnectData& data);
   void OnCmNews(const CmNews& news) override { OnSetUpNews(news); }
   void OnSetUpNews(const CmNews& news) override;
@@ -45,7 +48,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming>,
 
   RdmaHost& host_;
   AcceptState state_ = AcceptState::kAdmitted;
-  CmId id_;                          // until pair_ has it
+  std::unique_ptr<Endpoint> end_;    // until pair_ has it
   std::shared_ptr<QueuePair> pair_;  // until it is open
   Admitted admitted_;
   uint32_t generation_ = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "transport/base/errno_status.h"
+#include "transport/rdma/cm/cm_endpoint.h"
 #include "transport/rdma/cm/cm_options.h"
 #include "transport/rdma/cm/cm_ports.h"
 #include "transport/rdma/setup/incoming.h"
@@ -52,7 +53,10 @@ int PortListener::Listen(int backlog) {
 
 void PortListener::OnCmNews(const CmNews& news) {
   if (news.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
-    return Incoming::Accept(host_, admission_, news);
+    const RdmaParts& parts = host_.parts();
+    return Incoming::Accept(host_, admission_,
+                            std::make_unique<CmEndpoint>(parts, Own(parts.api, news.id)),
+                            news.private_data);
   }
   if (news.type != RDMA_CM_EVENT_DEVICE_REMOVAL) return;
   // At once: the kernel waits for it.

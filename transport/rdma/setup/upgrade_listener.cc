@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "transport/rdma/cm/cm_options.h"
+#include "transport/rdma/cm/port_endpoint.h"
+#include "transport/rdma/cm/port_set_up.h"
+#include "transport/rdma/setup/incoming.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -27,6 +29,12 @@ bool Names(const std::string& text, const Address& address) {
   return named.ok() && *named == WithPort(address, 0);
 }
 
+// Whether the options say `only` at some addresses, and not at this one.
+bool Allowed(const std::vector<std::string>& only, const Address& address) {
+  return only.empty() || std::any_of(only.begin(), only.end(),
+                                     [&](const std::string& name) { return Names(name, address); });
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
@@ -36,10 +44,41 @@ absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
   }
   const absl::Status ready = host_.Ready();
   if (!ready.ok()) return ready;
+  absl::Status why_not = Listen();
+  if (!why_not.ok()) return why_not;
+  std::vector<UpgradeAddress> offer;
+  std::vector<UpgradeAddress> preferred;
+  why_not = why_not_;
+  for (const auto& [name, port] : ports_) {
+    const auto device = DeviceOf(port->device());
+    if (!device.ok()) {
+      why_not.Update(device.status());
+      continue;
+    }
+    auto& list = preferred_.contains(name) ? preferred : offer;
+    list.push_back({port->address(), (*device)->name(), (*device)->link_layer()});
+  }
+  if (preferred.empty()) {
+    why_not.Update(OfferPorts(offer));
+  } else {
+    offer = std::move(preferred);
+  }
+  if (offer.empty()) {
+    if (!why_not.ok()) return why_not;
+    return NotRdma(WhyNotRdma::kNoAddress, "");
+  }
+  awaited->places = offer;
+  awaited_[awaited->pass.token] = awaited;
+  return offer;
+}
+
+// At the addresses that there are now.
+absl::Status UpgradeListener::Listen() {
+  if (host_.parts().options.set_up == RdmaSetUp::kOverTcp) return absl::OkStatus();
   const TimePoint now = host_.parts().control.now();
   // Where addresses cannot be read now, those that there were stand.
   const auto addresses = host_.view().addresses();
-  if (!addresses.ok() && ports_.empty()) {
+  if (!addresses.ok() && ports_.empty() && host_.Ports().empty()) {
     return NotRdma(WhyNotRdma::kDeviceRefused, addresses.status().message());
   }
   if (addresses.ok()) {
@@ -53,32 +92,66 @@ absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
       Refresh(*addresses);
     }
   }
-  std::vector<UpgradeAddress> offer;
-  std::vector<UpgradeAddress> preferred;
-  absl::Status why_not = why_not_;
-  for (const auto& [name, port] : ports_) {
-    const auto device = DeviceOf(*port);
-    if (!device.ok()) {
-      why_not.Update(device.status());
-      continue;
+  return absl::OkStatus();
+}
+
+// Behind the addresses: each port with its best GID. An error: why one of them is not offered.
+absl::Status UpgradeListener::OfferPorts(std::vector<UpgradeAddress>& offer) {
+  const std::vector<std::string>& only = host_.parts().options.addresses;
+  std::set<std::pair<ibv_context*, uint8_t>> offered;
+  absl::Status why_not;
+  for (const LocalPort& port : host_.Ports()) {
+    if (offered.contains({port.context, port.number}) || !Allowed(only, port.address)) continue;
+    offered.insert({port.context, port.number});
+    const auto device = DeviceOf(port.context);
+    if (device.ok()) {
+      offer.push_back(
+          {Address::Ipv6(port.port.gid, 0), (*device)->name(), port.link_layer, port.port});
     }
-    auto& list = preferred_.contains(name) ? preferred : offer;
-    list.push_back({port->address(), (*device)->name(), (*device)->link_layer()});
+    why_not.Update(device.status());
   }
-  if (!preferred.empty()) offer = std::move(preferred);
-  if (offer.empty()) {
-    if (!why_not.ok()) return why_not;
-    return NotRdma(WhyNotRdma::kNoAddress, "");
+  return why_not;
+}
+
+void UpgradeListener::OnSetUp(const Awaited& awaited, const std::string& message) {
+  if (awaited.line->end() != nullptr) return awaited.line->end()->OnMessage(message);
+  const auto connect = ParsePortSetUp(message);
+  if (!connect.ok() || connect->kind != PortSetUp::Kind::kConnect) return;
+  const absl::Status why_not = Connect(awaited, *connect);
+  if (why_not.ok()) return;
+  awaited.line->Send(EncodePortSetUp(
+      {.kind = PortSetUp::Kind::kReject,
+       .data = EncodeRejectData({.why = ReasonOf(why_not), .text = DetailOf(why_not)})}));
+}
+
+// Nobody is let in here by the token of another connection, even by one who has read it.
+absl::Status UpgradeListener::Connect(const Awaited& awaited, const PortSetUp& connect) {
+  const auto data = DecodeConnectData(connect.data);
+  if (!data.ok()) return NotRdma(WhyNotRdma::kRejected, data.status().message());
+  if (data->token != awaited.pass.token) {
+    return NotRdma(WhyNotRdma::kRejected, "the token is of another connection");
   }
-  awaited->places = offer;
-  awaited_[awaited->pass.token] = awaited;
-  return offer;
+  const auto place = std::find_if(awaited.places.begin(), awaited.places.end(),
+                                  [&](const UpgradeAddress& offered) {
+                                    return offered.port && offered.port->gid == connect.to;
+                                  });
+  if (place == awaited.places.end()) {
+    return NotRdma(WhyNotRdma::kRejected, "no port was offered with this GID");
+  }
+  for (const LocalPort& port : host_.Ports()) {
+    if (port.port != *place->port) continue;
+    Incoming::Accept(host_, *this,
+                     std::make_unique<PortEndpoint>(host_.parts(), port, connect, awaited.line),
+                     connect.data);
+    return absl::OkStatus();
+  }
+  return NotRdma(WhyNotRdma::kBroken, "the port that was offered has gone");
 }
 
 // Or why new connections may not use it.
-absl::StatusOr<const RdmaDevice*> UpgradeListener::DeviceOf(const PortListener& port) {
-  if (absl::Status why_not = host_.WhyNot(port.device()); !why_not.ok()) return why_not;
-  const auto use = host_.UseOf(port.device());
+absl::StatusOr<const RdmaDevice*> UpgradeListener::DeviceOf(ibv_context* context) {
+  if (absl::Status why_not = host_.WhyNot(context); !why_not.ok()) return why_not;
+  const auto use = host_.UseOf(context);
   if (!use.ok()) return use.status();
   return &(*use)->device();
 }
@@ -126,11 +199,7 @@ std::vector<Address> UpgradeListener::Wanted(const std::vector<LocalIp>& address
   std::vector<Address> wanted;
   const std::vector<std::string>& only = host_.parts().options.addresses;
   for (const LocalIp& local : addresses) {
-    const bool chosen =
-        only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
-          return Names(name, local.address);
-        });
-    if (chosen) wanted.push_back(WithPort(local.address, 0));
+    if (Allowed(only, local.address)) wanted.push_back(WithPort(local.address, 0));
   }
   return wanted;
 }

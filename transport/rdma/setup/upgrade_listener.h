@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "transport/rdma/cm/port_set_up.h"
+#include "transport/rdma/cm/set_up_line.h"
 #include "transport/rdma/host/rdma_host.h"
 #include "transport/rdma/setup/admission.h"
 #include "transport/rdma/setup/network_status_file.h"
@@ -28,6 +30,7 @@ struct Awaited {
   // With the loop held; null: called, or withdrawn.
   UpgradeTransport::OnOffer offered;
   UpgradeTransport::OnAdmit admitted;
+  const std::shared_ptr<SetUpLine> line;
   // With the control loop held: what was offered.
   std::vector<UpgradeAddress> places = {};
 };
@@ -42,13 +45,18 @@ class UpgradeListener final : private Admission {
   // Where to dial, or why not; `awaited` is let in from now on.
   absl::StatusOr<std::vector<UpgradeAddress>> Await(const std::shared_ptr<Awaited>& awaited);
   void Withdraw(const Awaited& awaited);
+  // A message on the connection of `awaited`.
+  void OnSetUp(const Awaited& awaited, const std::string& message);
   // No address is listened on, nobody is let in.
   void Close();
 
  private:
   static constexpr Duration kRefreshEvery = std::chrono::seconds(3);
 
-  absl::StatusOr<const RdmaDevice*> DeviceOf(const PortListener& port);
+  absl::StatusOr<const RdmaDevice*> DeviceOf(ibv_context* context);
+  absl::Status Listen();
+  absl::Status OfferPorts(std::vector<UpgradeAddress>& offer);
+  absl::Status Connect(const Awaited& awaited, const PortSetUp& connect);
   void Refresh(const std::vector<LocalIp>& addresses);
   void ListenOn(const Address& address);
   std::vector<Address> Wanted(const std::vector<LocalIp>& addresses) const;

@@ -116,7 +116,7 @@ class Prober {
     options.timeout = kDialLimit;
     harness_.Run(loop, [&] {
       ticket = harness_.rig().transport().Dial(
-          loop, offer.addresses, pass, options,
+          loop, offer.addresses, pass, options, nullptr,
           [&](absl::StatusOr<std::unique_ptr<Connection>> connection) {
             if (connection.ok()) connections_.push_back(*std::move(connection));
             result = connection.status();

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RDMA_DEVICE_LOCAL_PORT_H_
+#define FARCALL_TRANSPORT_RDMA_DEVICE_LOCAL_PORT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "transport/rdma/device/device.h"
+#include "transport/rdma/device/local_addresses.h"
+#include "transport/upgrade.h"
+
+namespace farcall {
+
+// A port of a device of this host, and one of its GIDs.
+struct LocalPort {
+  ibv_context* context = nullptr;
+  uint8_t number = 0;      // of the port
+  uint32_t gid_index = 0;  // in the port's table
+  LinkLayer link_layer = LinkLayer::kUnknown;
+  FabricPort port;
+  Address address = {};  // the GID as an IP address
+};
+
+// The ports of `info` that queue pairs can be set up on without rdma_cm, each with every GID that
+// may serve, the best first: RoCE v2 (IP packets, which are routed) before v1 (Ethernet only),
+// addresses that are routed before link-local ones, then the lower index. iWARP has none: there
+// the kernel's connection manager makes the TCP connection that is the queue pair's.
+std::vector<LocalPort> LocalPorts(const DeviceInfo& info, ibv_context* context);
+
+// Those with an address of this namespace before the others: a device's table has the GIDs of all
+// its interfaces, in whatever namespace.
+void PutOwnFirst(const std::vector<LocalIp>& own, std::vector<LocalPort>& ports);
+
+// Of several local ports the one to reach `peer` from: of its link layer and type of GID, both
+// routed or both link-local, of the same family of addresses; of these, the one with the longest
+// common prefix, which is the same network where there are several. Null: none.
+const LocalPort* PortToward(const std::vector<LocalPort>& ports, LinkLayer link_layer,
+                            const FabricPort& peer);
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RDMA_DEVICE_LOCAL_PORT_H_

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which address is tried, and from where.
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "transport/base/errno_status.h"
+#include "transport/rdma/cm/cm_endpoint.h"
+#include "transport/rdma/cm/cm_ports.h"
+#include "transport/rdma/cm/port_endpoint.h"
+#include "transport/rdma/setup/dial.h"
+#include "transport/sockaddr.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+namespace {
+
+int Milliseconds(Duration duration) {
+  return static_cast<int>(
+      std::chrono::ceil<std::chrono::milliseconds>(std::max(duration, Duration(1))).count());
+}
+
+}  // namespace
+
+// From addresses_[next_] on, until one can be waited for.
+void Dial::TryAddress() {
+  for (; next_ < addresses_.size(); ++next_) {
+    const TimePoint now = control_.now();
+    if (now >= deadline_) break;
+    state_ = DialState::kResolvingAddress;
+    const auto& port = addresses_[next_].port;
+    const absl::Status started = port ? ChoosePort(*port) : Resolve();
+    if (started.ok()) {
+      const auto left = static_cast<Duration::rep>(addresses_.size() - next_);
+      control_.SetTimer(timer_, now + (deadline_ - now) / left);
+      if (port) {
+        state_ = DialState::kResolvingRoute;
+        Step(DialEvent::kRouteResolved, absl::OkStatus());
+      }
+      return;
+    }
+    error_ =
+        NotRdma(WhyNotRdma::kUnreachable, absl::StrCat(peer().ToString(), ": ", started.message()));
+    Release();
+  }
+  next_ = addresses_.size();
+  if (error_.ok()) error_ = NotRdma(WhyNotRdma::kTimedOut, addresses_[0].address.ToString());
+  Finish(error_);
+}
+
+absl::Status Dial::ChoosePort(const FabricPort& to) {
+  const std::vector<LocalPort> ports = host_.Ports();
+  const LocalPort* const port = PortToward(ports, addresses_[next_].link_layer, to);
+  if (port == nullptr) {
+    return absl::NotFoundError(
+        "no port of this host is of the same kind, with a GID that reaches it");
+  }
+  end_ = std::make_unique<PortEndpoint>(host_.parts(), *port, to, line_);
+  end_->SetHandler(*this);
+  return end_->SetTrafficClass(options_.connection.traffic_class);
+}
+
+absl::Status Dial::Resolve() {
+  const RdmaParts& parts = host_.parts();
+  if (parts.options.set_up == RdmaSetUp::kOverTcp) {
+    return absl::UnavailableError("RdmaOptions.set_up allows no rdma_cm");
+  }
+  auto id = CreateCmId(parts.api, host_.channel(), static_cast<CmHandler*>(this));
+  if (!id.ok()) return id.status();
+  auto end = std::make_unique<CmEndpoint>(parts, *std::move(id));
+  id_ = end->id();
+  end_ = std::move(end);
+  const absl::Status set = end_->SetTrafficClass(options_.connection.traffic_class);
+  if (!set.ok()) return set;
+  auto address = ToSocketAddress(peer());
+  if (!address.ok()) return address.status();
+  SocketAddress source;
+  if (source_) source = *ToSocketAddress(*source_);
+  if (parts.api.rdma.resolve_addr(id_, source_ ? source.get() : nullptr, address->get(),
+                                  Milliseconds(parts.options.connect_timeout)) == 0) {
+    return absl::OkStatus();
+  }
+  return Annotate(ErrnoStatus(errno), "rdma_resolve_addr");
+}
+
+absl::Status Dial::ResolveRoute() {
+  const auto use = host_.UseOf(id_->verbs);
+  if (!use.ok()) return use.status();
+  const RdmaParts& parts = host_.parts();
+  if (parts.api.rdma.resolve_route(id_, Milliseconds(parts.options.connect_timeout)) == 0) {
+    return absl::OkStatus();
+  }
+  return NotRdma(WhyNotRdma::kUnreachable,
+                 Annotate(ErrnoStatus(errno), "rdma_resolve_route").message());
+}
+
+// True: that is being tried.
+bool Dial::TryOtherPort() { return ++port_tries_ < kPortTries && StartAgain(); }
+
+// By an id of its own, to which the kernel gives a port.
+bool Dial::StartAgain() {
+  state_ = DialState::kFailed;  // that the former pair is lost means nothing
+  Release();
+  state_ = DialState::kResolvingAddress;
+  return Resolve().ok();
+}
+
+// The kernel takes the source address that its routes say; another may lead to a device that
+// is not excluded. True: that is being tried.
+bool Dial::TryOtherSource() {
+  if (!std::exchange(asked_for_sources_, true)) {
+    const auto addresses = host_.view().addresses();
+    for (const LocalIp& local : addresses.value_or(std::vector<LocalIp>())) {
+      if (local.address.family() == peer().family()) sources_.push_back(local.address);
+    }
+  }
+  while (!sources_.empty()) {
+    source_ = sources_.back();
+    sources_.pop_back();
+    if (StartAgain()) return true;
+  }
+  return false;
+}
+
+}  // namespace farcall
