@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "tools/doctor/checks/checks.h"
 #include "tools/doctor/checks/interfaces.h"
+#include "tools/doctor/checks/rdma_namespace.h"
 
 namespace farcall::doctor {
 namespace {
@@ -197,12 +198,17 @@ void Conclude(Report& report) {
 
 std::vector<std::string> UsableHere(const Facts& facts) {
   std::vector<std::string> usable;
+  std::vector<std::string> over_tcp;
   for (const node::Device& device : facts.now.devices()) {
-    const bool reached = node::HasActivePort(device) && HasFile(facts, device.name()) &&
-                         HasUsableGid(facts.now, device, facts.own);
-    if (reached) usable.push_back(device.name());
+    if (!node::HasActivePort(device) || !HasFile(facts, device.name())) continue;
+    if (HasAddressHere(facts.now, device, facts.own)) {
+      usable.push_back(device.name());
+    } else if (CheckGids(facts.now, device, facts.own).verdict != Verdict::kFailed) {
+      over_tcp.push_back(device.name());
+    }
   }
-  return usable;
+  // Where some have an address here, the others are those of other namespaces.
+  return usable.empty() ? over_tcp : usable;
 }
 
 Report Diagnose(const Facts& facts) {

@@ -90,20 +90,22 @@ TEST(DiagnoseTest, InAPodTheHostsOtherDevicesArePassedOver) {
   EXPECT_EQ(report.code, kReady) << ToText(report, true);
   ASSERT_NE(Find(report, "device", "mlx5_1"), nullptr);
   EXPECT_EQ(Find(report, "port", "mlx5_1"), nullptr);
-  // With an address of none of them it is no pod that can use RDMA.
+  // With an address of none of them, and no interface, queue pairs are set up over TCP.
   facts.own = {{"10.244.1.7", "eth0"}};
-  facts.verdict = {"no_address", "mlx5_0; mlx5_1"};
+  facts.now.clear_netdevs();
+  facts.now.add_netdevs()->set_name("eth0");
   report = Diagnose(facts);
-  EXPECT_EQ(report.code, kNoRdma);
+  EXPECT_EQ(report.code, kReady) << ToText(report, true);
   ASSERT_NE(Find(report, "gid", "mlx5_0"), nullptr);
-  EXPECT_EQ(Find(report, "gid", "mlx5_0")->verdict, Verdict::kFailed);
+  EXPECT_NE(Find(report, "gid", "mlx5_0")->finding.find("over TCP"), std::string::npos);
+  EXPECT_EQ(UsableHere(facts), (std::vector<std::string>{"mlx5_0"}));
 }
 
 TEST(DiagnoseTest, ARailThatLostItsAddressIsNotPassedOver) {
   Report report = Diagnose(HostWith("cx7_roce", {{"10.1.0.11", "ens1f0np0"}}));
   EXPECT_EQ(report.code, kDegraded) << ToText(report, true);
   ASSERT_NE(Find(report, "gid", "mlx5_1"), nullptr);
-  EXPECT_EQ(Find(report, "gid", "mlx5_1")->verdict, Verdict::kFailed);
+  EXPECT_EQ(Find(report, "gid", "mlx5_1")->verdict, Verdict::kDegraded);
   report = Diagnose(HostWith("cx7_infiniband", {{"10.2.0.1", "ib0"}}));
   EXPECT_EQ(report.code, kDegraded) << ToText(report, true);
   // In a pod that has the files of all, the interface lies elsewhere.
@@ -138,8 +140,15 @@ TEST(DiagnoseTest, AVirtualFunctionIsNotDegradedByRegistersThatItLacks) {
   EXPECT_EQ(Find(report, "pci", "mlx5_1"), nullptr);
 }
 
-TEST(DiagnoseTest, InfiniBandWithoutIpoibHasNoAddress) {
+TEST(DiagnoseTest, InfiniBandWithoutIpoibHasItsLid) {
   Facts facts = HostWith("cx7_infiniband", {{"10.244.1.7", "eth0"}});
+  facts.now.clear_netdevs();
+  facts.now.add_netdevs()->set_name("eth0");
+  EXPECT_EQ(Diagnose(facts).code, kReady) << ToText(Diagnose(facts), true);
+  // No subnet manager has given it one.
+  for (node::Device& device : *facts.now.mutable_devices()) {
+    for (node::Port& port : *device.mutable_ports()) port.clear_lid();
+  }
   const Report report = Diagnose(facts);
   EXPECT_EQ(report.code, kNoRdma) << ToText(report, true);
   EXPECT_NE(report.summary.find("IPoIB"), std::string::npos) << report.summary;

@@ -9,7 +9,7 @@ from world import CLUSTER_KINDS, POD_KINDS, dig, label_of, selects
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 SHARED_HCA = "rdma/hca_shared_devices_a"
-# Overlays that are given a network by a component: alone they are for programs without rdma_cm.
+# Overlays whose queue pairs are set up over TCP; a component may give them a network for rdma_cm.
 WITHOUT_NETWORK = ("bench", "shared-hca")
 # Namespaces that every cluster has.
 GIVEN_NAMESPACES = ("kube-system",)

@@ -40,6 +40,10 @@ class Peer:
     def __init__(self, host, mode, *flags, before=()):
         """`before`: a command that runs rdma_peer, such as prlimit."""
         path = os.path.join(BIN[0], "rpc/testing/rdma_peer/rdma_peer")
+        # Every host of the guest sees the devices of all, so that over TCP a queue pair would be
+        # set up within one device where rdma_cm finds no way.
+        if not any(flag.startswith("--set_up=") for flag in flags):
+            flags += ("--set_up=rdma_cm",)
         self._what = "%s on %s" % (mode, host.name)
         self._command = host.inside(*before, path, mode, *flags)
         self._process = None

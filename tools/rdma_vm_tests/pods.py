@@ -25,10 +25,7 @@ def make_node():
 def remove(pods):
     """And the node."""
     for pod in pods:
-        for pair in (0, 1):
-            if pod.has_device(pair):
-                pod.remove_device(pair)
-        run("ip", "netns", "delete", pod.name)
+        pod.end()
     run("ip", "netns", "delete", NODE)
     run("ip", "link", "delete", "nic")
 
@@ -49,9 +46,8 @@ def serve_by(*pods):
          % (match, len(pods), places))  # fmt: skip
 
 
-class Pod(Host):
-    """eth0 leads to the node and, by it, to other pods; net1 is a macvlan of the node's NIC, and
-    has an RDMA device. As with a shared device plugin each pod sees the devices of all."""
+class PlainPod(Host):
+    """eth0 leads to the node and, by it, to other pods, and nowhere else."""
 
     def __init__(self, number):
         super().__init__("p%d" % number)
@@ -63,10 +59,8 @@ class Pod(Host):
         self._node("netns add " + self.name)
         self._node(
             "link add eth0 index %d mtu 4200 netns %s type veth peer name %s index %d mtu 4200 "
-            "netns %s" % (200 + number, self.name, host_end, 300 + number, NODE),
-            "link add link nic name net1 index %d netns %s type macvlan mode bridge"
-            % (400 + number, self.name),
-        )  # fmt: skip
+            "netns %s" % (200 + number, self.name, host_end, 300 + number, NODE)
+        )
         gateway = "10.244.%d.1" % number
         self._node(
             "addr add %s/24 dev %s" % (gateway, host_end), "link set %s up" % host_end, inside=NODE
@@ -74,13 +68,13 @@ class Pod(Host):
         self._node(
             "link set lo up",
             "link set eth0 up",
-            "link set net1 up",
             "addr add %s/24 dev eth0" % self.pod_address(),
-            "addr add %s/24 dev net1" % self.address(),
             "route add default via " + gateway,
             inside=self.name,
         )
-        self.add_device()
+
+    def end(self):
+        run("ip", "netns", "delete", self.name)
 
     def _node(self, *commands, inside=None):
         path = "/run/pod_commands"
@@ -90,6 +84,25 @@ class Pod(Host):
 
     def pod_address(self):
         return "10.244.%d.2" % self._number
+
+
+class Pod(PlainPod):
+    """net1 is a macvlan of the node's NIC, and has an RDMA device. As with a shared device plugin
+    each pod sees the devices of all."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self._node("link add link nic name net1 index %d netns %s type macvlan mode bridge"
+                   % (400 + number, self.name))  # fmt: skip
+        self._node("link set net1 up", "addr add %s/24 dev net1" % self.address(),
+                   inside=self.name)  # fmt: skip
+        self.add_device()
+
+    def end(self):
+        for pair in (0, 1):
+            if self.has_device(pair):
+                self.remove_device(pair)
+        super().end()
 
     def address(self, pair=0):
         return self.pod_address() if pair else "10.9.8.%d" % self._number

@@ -33,6 +33,7 @@ struct ClientCommands::State {
   uint64_t fetched = 0;  // by RDMA READ, until what carries the connection changed last
   std::string why;
   std::string device;
+  std::string set_up;
   std::string detail;
   bool all_same_why = true;
 
@@ -49,6 +50,7 @@ struct ClientCommands::State {
     if (keep) return;
     why = std::move(now);
     device = info == nullptr ? "" : info->device;
+    set_up = info == nullptr ? "" : info->set_up;
     detail = info == nullptr ? "" : info->why_detail;
     if (call.controller.Failed()) detail = call.controller.ErrorText();
   }
@@ -60,8 +62,8 @@ struct ClientCommands::State {
   }
   std::string ToString() const {
     return absl::StrCat("state connections=", connections(), " rdma=", rdma, " tcp=", tcp,
-                        " failed=", failed, " why=", why, " device=", device, " fetched=", fetched,
-                        " detail=", detail);
+                        " failed=", failed, " why=", why, " device=", device, " set_up=", set_up,
+                        " fetched=", fetched, " detail=", detail);
   }
 };
 

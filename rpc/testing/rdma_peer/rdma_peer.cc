@@ -39,6 +39,7 @@ ABSL_FLAG(int, connect_timeout_ms, 10'000, "client: of each attempt");
 ABSL_FLAG(bool, use_rdma, true, "ask for RDMA");
 ABSL_FLAG(bool, require_rdma, false, "take nothing else");
 ABSL_FLAG(std::string, devices, "", "only these RDMA devices, separated by commas");
+ABSL_FLAG(std::string, set_up, "auto", "auto, rdma_cm or tcp");
 ABSL_FLAG(int, threads, 1, "event loops");
 ABSL_FLAG(int, handler_threads, 0, "server: so many run all handlers; 0: the loops do");
 ABSL_FLAG(uint32_t, receive_slots, farcall::RdmaOptions().receive_slots, "RdmaOptions");
@@ -64,6 +65,9 @@ absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime() {
   if (polling == "event") options.polling.mode = PollingMode::kEvent;
   if (polling == "busy") options.polling.mode = PollingMode::kBusy;
   options.rdma.devices = absl::StrSplit(absl::GetFlag(FLAGS_devices), ',', absl::SkipEmpty());
+  for (const RdmaSetUp way : {RdmaSetUp::kRdmaCm, RdmaSetUp::kOverTcp}) {
+    if (absl::GetFlag(FLAGS_set_up) == ToString(way)) options.rdma.set_up = way;
+  }
   options.rdma.receive_slots = absl::GetFlag(FLAGS_receive_slots);
   options.rdma.shared_receives = absl::GetFlag(FLAGS_shared_receives);
   options.rdma.max_shared_receives = absl::GetFlag(FLAGS_max_shared_receives);

@@ -8,6 +8,7 @@
 #include "tools/doctor/checks/checks.h"
 #include "tools/doctor/checks/checks_testing.h"
 #include "tools/doctor/checks/gids.h"
+#include "tools/doctor/checks/rdma_namespace.h"
 
 namespace farcall::doctor {
 namespace {
@@ -77,12 +78,27 @@ TEST(GidTest, TheAddressOfThisNamespaceIsUsedByRoceV2) {
   EXPECT_NE(rows[2].why.find("v1"), std::string::npos);
 }
 
-TEST(GidTest, AddressesOfOtherNamespacesAreNot) {
-  const node::Inventory roce = Read("cx7_roce");
-  const Finding foreign = CheckGids(roce, roce.devices(0), {{"10.244.1.7", "eth0"}});
-  EXPECT_EQ(foreign.verdict, Verdict::kFailed);
-  EXPECT_TRUE(Says(foreign, "not an address of this network namespace"));
-  EXPECT_TRUE(Says(foreign, "no_address"));
+TEST(GidTest, WithAddressesOfOtherNamespacesQueuePairsAreSetUpOverTcp) {
+  node::Inventory roce = Read("cx7_roce");
+  const std::vector<OwnAddress> own = {{"10.244.1.7", "eth0"}};
+  EXPECT_EQ(CheckGids(roce, roce.devices(0), own).verdict, Verdict::kDegraded)
+      << "its interface is here";
+  roce.clear_netdevs();
+  roce.add_netdevs()->set_name("eth0");
+  const Finding foreign = CheckGids(roce, roce.devices(0), own);
+  EXPECT_EQ(foreign.verdict, Verdict::kOk);
+  EXPECT_TRUE(Says(foreign, "set up over TCP, with index 3, RoCE v2, 10.1.0.11"))
+      << foreign.finding;
+  node::Device local = roce.devices(0);
+  local.mutable_ports(0)->mutable_gids()->DeleteSubrange(2, 2);
+  const Finding same_ethernet = CheckGids(roce, local, own);
+  EXPECT_EQ(same_ethernet.verdict, Verdict::kDegraded);
+  EXPECT_TRUE(Says(same_ethernet, "peers on the same Ethernet alone")) << same_ethernet.finding;
+  node::Device down = roce.devices(0);
+  down.mutable_ports(0)->set_state("1: DOWN");
+  const Finding unused = CheckGids(roce, down, own);
+  EXPECT_EQ(unused.verdict, Verdict::kFailed);
+  EXPECT_TRUE(Says(unused, "its port is not active"));
   node::Device empty = roce.devices(0);
   empty.mutable_ports(0)->clear_gids();
   EXPECT_TRUE(Says(CheckGids(roce, empty, {}), "all entries are zero"));
@@ -90,7 +106,8 @@ TEST(GidTest, AddressesOfOtherNamespacesAreNot) {
 
 TEST(GidTest, InfiniBandAndIwarpGoByTheHostsAddresses) {
   for (const char* fixture : {"cx7_infiniband", "iwarp", "siw"}) {
-    const node::Inventory inventory = Read(fixture);
+    node::Inventory inventory = Read(fixture);
+    for (node::Port& port : *inventory.mutable_devices(0)->mutable_ports()) port.clear_lid();
     const node::Device& device = inventory.devices(0);
     const std::vector<OwnAddress> own = {{"10.2.0.1", node::NetdevOf(device)}};
     EXPECT_EQ(CheckGids(inventory, device, own).verdict, Verdict::kOk) << fixture;
@@ -114,6 +131,11 @@ TEST(GidTest, InfiniBandGoesByIpoibOfTheSameAdapter) {
     return CheckGids(inventory, inventory.devices(device), {{"10.2.0.1", interface}}).verdict;
   };
   EXPECT_EQ(verdict(0, "ib0"), Verdict::kOk);
+  // By its LID it is set up over TCP.
+  EXPECT_EQ(verdict(0, "eno1"), Verdict::kDegraded) << "Ethernet";
+  for (node::Device& device : *inventory.mutable_devices()) {
+    for (node::Port& port : *device.mutable_ports()) port.clear_lid();
+  }
   EXPECT_EQ(verdict(1, "ib0"), Verdict::kFailed) << "that of the other adapter";
   EXPECT_EQ(verdict(0, "eno1"), Verdict::kFailed) << "Ethernet";
   // As ipoib-cni makes it: of any name, below no PCI device.
@@ -136,8 +158,8 @@ TEST(GidTest, RoceV1IsUsedWhereThereIsNoOther) {
   EXPECT_EQ(finding.verdict, Verdict::kDegraded);
   EXPECT_TRUE(Says(finding, "RoCE v1 only: passes no router")) << finding.finding;
   EXPECT_TRUE(JudgeGids(roce, device, own)[2].used);
-  EXPECT_TRUE(HasUsableGid(roce, device, own));
-  EXPECT_FALSE(HasUsableGid(roce, device, {{"10.244.1.7", "eth0"}}));
+  EXPECT_TRUE(HasAddressHere(roce, device, own));
+  EXPECT_FALSE(HasAddressHere(roce, device, {{"10.244.1.7", "eth0"}}));
 }
 
 TEST(NamespaceTest, EachVerdict) {

@@ -17,8 +17,9 @@ constexpr const char* kCheck = "gid";
 constexpr const char* kV1 = "RoCE v1: passes no router";
 constexpr const char* kOnlyV1 = "RoCE v1 only: passes no router";
 
-// ::ffff:a.b.c.d is an IPv4 address.
+// ::ffff:a.b.c.d is an IPv4 address. Empty: it could not be read.
 std::string IpOfGid(const std::string& gid) {
+  if (gid.empty()) return gid;
   const auto address = Address::Parse(absl::StrCat("[", gid, "]:0"));
   if (!address.ok()) return gid;
   const auto& ip = address->ip();
@@ -38,6 +39,17 @@ std::string HostsAddresses(const std::vector<OwnAddress>& own) {
          absl::StrJoin(own, ", ", [](std::string* out, const OwnAddress& each) {
            absl::StrAppend(out, each.ip, " (", each.interface, ")");
          });
+}
+
+// Also where the interfaces of this namespace, which has one at least, or the GIDs by which they
+// are known could not be read.
+bool MayHaveInterface(const node::Inventory& inventory, const node::Device& device) {
+  const bool unread =
+      std::any_of(device.ports().begin(), device.ports().end(), [](const node::Port& port) {
+        return std::any_of(port.gids().begin(), port.gids().end(),
+                           [](const node::Gid& gid) { return gid.gid().empty(); });
+      });
+  return unread || inventory.netdevs().empty() || HasInterface(inventory, device);
 }
 
 Finding CheckIwarp(const node::Inventory& inventory, const node::Device& device,
@@ -60,14 +72,25 @@ Finding CheckInfiniband(const node::Inventory& inventory, const node::Device& de
   if (HasIpoibAddress(inventory, device, own)) {
     return {kCheck, device.name(), Verdict::kOk, HostsAddresses(own), "", ""};
   }
+  const std::string finding = HasInterface(inventory, device)
+                                  ? "its IPoIB interface has no address in this network namespace"
+                                  : "no IPoIB interface of it is in this network namespace";
+  for (const node::Port& port : device.ports()) {
+    if (!node::IsActive(port) || port.lid() == 0) continue;
+    const bool lost = MayHaveInterface(inventory, device);
+    return {kCheck,
+            device.name(),
+            lost ? Verdict::kDegraded : Verdict::kOk,
+            absl::StrCat(finding, ": queue pairs are set up over TCP, by LID ", port.lid()),
+            lost ? "programs that need rdma_cm do without" : "",
+            lost ? "ip addr add, on the IPoIB interface" : ""};
+  }
   return {kCheck,
           device.name(),
           Verdict::kFailed,
-          HasInterface(inventory, device)
-              ? "its IPoIB interface has no address in this network namespace"
-              : "no IPoIB interface of it is in this network namespace",
-          "rdma_cm finds an InfiniBand device by the address of its IPoIB interface (reason "
-          "no_address)",
+          finding,
+          "rdma_cm finds an InfiniBand device by the address of its IPoIB interface, and no port "
+          "has a LID by which queue pairs could be set up over TCP (reason no_address)",
           "modprobe ib_ipoib, ip addr add on the interface; a pod needs an IPoIB interface of the "
           "same adapter (ipoib-cni by Multus), or hostNetwork"};
 }
@@ -86,6 +109,14 @@ Finding CheckAddress(const node::Inventory& inventory, const node::Device& devic
                                : CheckInfiniband(inventory, device, own);
 }
 
+// Whether rdma_cm finds it, where GIDs are no addresses.
+bool HasOwnAddress(const node::Inventory& inventory, const node::Device& device,
+                   const std::vector<OwnAddress>& own) {
+  return node::IsIwarp(device) ? HasAddress(inventory, device, own)
+                               : HasIpoibAddress(inventory, device, own);
+}
+
+bool IsLinkLocal(const GidRow& row) { return absl::StartsWith(row.address, "fe80:"); }
 bool IsV2(const GidRow& row) { return absl::StrContains(row.type, "v2"); }
 
 void Judge(const node::Inventory& inventory, const node::Device& device, const node::Port& port,
@@ -93,9 +124,9 @@ void Judge(const node::Inventory& inventory, const node::Device& device, const n
   if (!node::IsActive(port)) {
     row.why = "its port is not active";
   } else if (node::IsIwarp(device) || !node::IsEthernet(port)) {
-    row.used = CheckAddress(inventory, device, own).verdict == Verdict::kOk;
+    row.used = HasOwnAddress(inventory, device, own);
     row.why = row.used ? "rdma_cm goes by the addresses of this host" : "no address here";
-  } else if (absl::StartsWith(row.address, "fe80:")) {
+  } else if (IsLinkLocal(row)) {
     row.why = "link-local: a peer cannot know the interface";
   } else if (const OwnAddress* const mine = Find(own, row.address); mine == nullptr) {
     row.why = "not an address of this network namespace";
@@ -118,6 +149,41 @@ void UseV1WhereThereIsNoOther(std::vector<GidRow>& rows) {
     row.used = true;
     row.why = kOnlyV1;
   }
+}
+
+// The entry that queue pairs are set up with over TCP where no address leads to the device, as
+// LocalPorts of the library chooses it. Null: none.
+const GidRow* OverTcp(const node::Device& device, const std::vector<GidRow>& rows) {
+  const auto rank = [](const GidRow& row) {
+    return (IsV2(row) ? 0 : 2) + (IsLinkLocal(row) ? 1 : 0);
+  };
+  const GidRow* best = nullptr;
+  for (const GidRow& row : rows) {
+    const bool active =
+        std::any_of(device.ports().begin(), device.ports().end(), [&](const node::Port& port) {
+          return port.number() == row.port && node::IsActive(port) && node::IsEthernet(port);
+        });
+    if (active && !row.address.empty() && (best == nullptr || rank(row) < rank(*best))) best = &row;
+  }
+  return best;
+}
+
+Finding CheckOverTcp(const node::Inventory& inventory, const node::Device& device,
+                     const GidRow& row) {
+  const std::string finding = absl::StrCat(
+      "no entry is an address of this network namespace: queue pairs are set up over "
+      "TCP, with index ",
+      row.index, ", ", row.type, ", ", row.address);
+  const bool far = IsV2(row) && !IsLinkLocal(row);
+  const bool own_interface = MayHaveInterface(inventory, device);
+  if (far && !own_interface) return {kCheck, device.name(), Verdict::kOk, finding, "", ""};
+  return {kCheck,
+          device.name(),
+          Verdict::kDegraded,
+          finding,
+          far ? "its interface is here, and has lost its address or never had one"
+              : "peers on the same Ethernet alone are reached",
+          "ip addr add, on the adapter's interface"};
 }
 
 std::string CountsOf(const std::vector<GidRow>& rows) {
@@ -199,6 +265,7 @@ Finding CheckGids(const node::Inventory& inventory, const node::Device& device,
             "host: ip link set IF up, ip addr add; pod: it needs an interface of the same adapter "
             "(macvlan, SR-IOV, host-device by Multus) or hostNetwork"};
   }
+  if (const GidRow* const row = OverTcp(device, rows)) return CheckOverTcp(inventory, device, *row);
   return {kCheck,
           device.name(),
           Verdict::kFailed,
@@ -208,49 +275,11 @@ Finding CheckGids(const node::Inventory& inventory, const node::Device& device,
           "(macvlan, SR-IOV, host-device by Multus) or hostNetwork"};
 }
 
-bool HasUsableGid(const node::Inventory& inventory, const node::Device& device,
-                  const std::vector<OwnAddress>& own) {
-  const Verdict verdict = CheckGids(inventory, device, own).verdict;
-  return verdict == Verdict::kOk || verdict == Verdict::kDegraded;
-}
-
-Finding CheckNamespace(const node::Inventory& inventory, const std::vector<OwnAddress>& own) {
-  constexpr const char* kNamespace = "namespace";
-  const std::string& mode = inventory.rdma_netns_mode();
-  int here = 0;
-  for (const node::Device& device : inventory.devices()) {
-    if (HasUsableGid(inventory, device, own)) ++here;
-  }
-  const int all = inventory.devices_size();
-  if (mode.empty()) {
-    return {kNamespace,
-            "",
-            Verdict::kUnknown,
-            "the RDMA namespace mode is not readable (ib_core is not loaded, or /sys is masked)",
-            "",
-            "rdma system show"};
-  }
-  if (mode == "exclusive") {
-    return {kNamespace,
-            "",
-            Verdict::kOk,
-            absl::StrCat("exclusive: of the host's devices only those of this network namespace "
-                         "are shown, ",
-                         all),
-            all == 0 ? "a device must be given to this namespace to be seen" : "",
-            all == 0 ? "rdma dev set DEVICE netns NAME, which rdma-cni does for pods" : ""};
-  }
-  const std::string text = absl::StrCat(mode,
-                                        ": all devices of the host are shown in each network "
-                                        "namespace, ",
-                                        all, "; with an address here: ", here);
-  if (here == all) return {kNamespace, "", Verdict::kOk, text, "", ""};
-  return {kNamespace,
-          "",
-          Verdict::kOk,
-          text,
-          "those without an address here belong to other namespaces, and are passed over",
-          ""};
+bool HasAddressHere(const node::Inventory& inventory, const node::Device& device,
+                    const std::vector<OwnAddress>& own) {
+  if (!HasRoce(device)) return HasOwnAddress(inventory, device, own);
+  const std::vector<GidRow> rows = JudgeGids(inventory, device, own);
+  return std::any_of(rows.begin(), rows.end(), [](const GidRow& row) { return row.used; });
 }
 
 }  // namespace farcall::doctor

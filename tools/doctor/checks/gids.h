@@ -37,12 +37,9 @@ std::vector<GidRow> JudgeGids(const node::Inventory& inventory, const node::Devi
 // RoCE: which entry is used. InfiniBand and iWARP: whether an interface of it has an address.
 Finding CheckGids(const node::Inventory& inventory, const node::Device& device,
                   const std::vector<OwnAddress>& own);
-// Connections may have the device, as far as that finding says.
-bool HasUsableGid(const node::Inventory& inventory, const node::Device& device,
-                  const std::vector<OwnAddress>& own);
-
-// How RDMA devices and network namespaces go together here.
-Finding CheckNamespace(const node::Inventory& inventory, const std::vector<OwnAddress>& own);
+// Whether rdma_cm finds the device by an address of this namespace.
+bool HasAddressHere(const node::Inventory& inventory, const node::Device& device,
+                    const std::vector<OwnAddress>& own);
 
 }  // namespace farcall::doctor
 

@@ -34,6 +34,7 @@ siw nat --nat --pairs 2
 rxe doctor --two-hosts
 siw doctor --two-hosts
 rxe services --mtu 4200
+rxe plain_pods --two-hosts
 siw services --mtu 4200
 rxe priorities --two-hosts
 siw priorities --two-hosts
