@@ -93,7 +93,6 @@ TEST(DiagnoseTest, InAPodTheHostsOtherDevicesArePassedOver) {
   // With an address of none of them, and no interface, queue pairs are set up over TCP.
   facts.own = {{"10.244.1.7", "eth0"}};
   facts.now.clear_netdevs();
-  facts.now.add_netdevs()->set_name("eth0");
   report = Diagnose(facts);
   EXPECT_EQ(report.code, kReady) << ToText(report, true);
   ASSERT_NE(Find(report, "gid", "mlx5_0"), nullptr);
@@ -143,7 +142,6 @@ TEST(DiagnoseTest, AVirtualFunctionIsNotDegradedByRegistersThatItLacks) {
 TEST(DiagnoseTest, InfiniBandWithoutIpoibHasItsLid) {
   Facts facts = HostWith("cx7_infiniband", {{"10.244.1.7", "eth0"}});
   facts.now.clear_netdevs();
-  facts.now.add_netdevs()->set_name("eth0");
   EXPECT_EQ(Diagnose(facts).code, kReady) << ToText(Diagnose(facts), true);
   // No subnet manager has given it one.
   for (node::Device& device : *facts.now.mutable_devices()) {

@@ -89,7 +89,6 @@ def another_namespace():
     over_tcp = DRIVER == "rxe"
     try:
         pod.run("ip", "link", "set", "lo", "up")
-        pod.run("ip", "link", "add", "eth0", "type", "dummy")
         report = _report(pod, (0, 1) if over_tcp else (2,))
     finally:
         run("ip", "netns", "delete", "pod")

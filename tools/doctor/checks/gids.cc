@@ -41,15 +41,15 @@ std::string HostsAddresses(const std::vector<OwnAddress>& own) {
          });
 }
 
-// Also where the interfaces of this namespace, which has one at least, or the GIDs by which they
-// are known could not be read.
+// Also where GIDs, by which a software device's interface is known, could not be read. In a pod
+// none of the interfaces may be of any adapter.
 bool MayHaveInterface(const node::Inventory& inventory, const node::Device& device) {
   const bool unread =
       std::any_of(device.ports().begin(), device.ports().end(), [](const node::Port& port) {
         return std::any_of(port.gids().begin(), port.gids().end(),
                            [](const node::Gid& gid) { return gid.gid().empty(); });
       });
-  return unread || inventory.netdevs().empty() || HasInterface(inventory, device);
+  return unread || HasInterface(inventory, device);
 }
 
 Finding CheckIwarp(const node::Inventory& inventory, const node::Device& device,

@@ -154,6 +154,8 @@ TEST(UnreadTest, NothingBecomesOkByWhatCannotBeRead) {
         // Whose interface it is: one that is not known to be another adapter's counts (GidTest).
         if (absl::EndsWith(path, ".mac")) return;
         for (const auto& [check, verdict] : Judge(inventory, own)) {
+          // A pod has no interface of the device, where that of the node may have lost its address.
+          if (absl::EndsWith(path, ".netdevs") && absl::EndsWith(check, " gid")) continue;
           const auto was = before.find(check);
           if (verdict != Verdict::kOk || was == before.end()) continue;
           EXPECT_EQ(was->second, Verdict::kOk)
