@@ -75,6 +75,8 @@ expect "the settings arrive" "$(cat "$room/seen/settings")" \
   "vm_driver=siw vm_second=rxe vm_topology=hosts vm_mtu=1500 *"
 expect "the kernel is told how fast its clock runs" \
   "$(grep -c 'tsc_early_khz=2596096$' "$room/arguments")" 1
+expect "a kernel that stalls is to panic" \
+  "$(grep -c 'sysctl.kernel.panic_on_rcu_stall=1' "$room/arguments")" 1
 expect "the directory is shared" "$(grep -c "path=$room/seen," "$room/arguments")" 1
 run --nat --pairs 2 -- true
 expect "two of a kind" "$(cat "$room/seen/settings")" "vm_driver=rxe vm_second=rxe vm_topology=nat*"

@@ -26,9 +26,13 @@ _share() {
 
 _start_qemu() {
   local number=0 directory
-  local boot="console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off nokaslr tsc=reliable"
+  local boot="console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off nokaslr tsc=reliable"
   boot+=" no_timer_check random.trust_cpu=on audit=0 apparmor=0 nowatchdog"
   boot+=" rcupdate.rcu_expedited=1 unknown_nmi_panic tsc_early_khz=$("$vm_cache/clock")"
+  # A kernel that goes round in a driver for a minute never comes back: its panic tells where, and
+  # the suites that are left get another machine.
+  boot+=" sysctl.kernel.panic_on_rcu_stall=1 rcupdate.rcu_cpu_stall_timeout=60"
+  boot+=" rcupdate.rcu_exp_cpu_stall_timeout=60000"
   _shares=()
   _share root / ,readonly=on
   _share state "$vm_state"
@@ -99,7 +103,7 @@ _conclude() {
   fi
   _cite <"$vm_state/qemu"
   _say "the last lines of the guest's console:"
-  tail -n 40 "$vm_state/console" | _cite
+  tail -n 100 "$vm_state/console" | _cite
   case $(cat "$vm_state/late" 2>/dev/null) in
     limit) _say "the time limit of $vm_limit s has passed" && return 124 ;;
     start) _say "the machine has not started within $_START_LIMIT s" && return 125 ;;
