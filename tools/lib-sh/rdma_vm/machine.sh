@@ -28,9 +28,9 @@ _start_qemu() {
   local number=0 directory
   local boot="console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off nokaslr tsc=reliable"
   boot+=" no_timer_check random.trust_cpu=on audit=0 apparmor=0 nowatchdog"
-  boot+=" rcupdate.rcu_expedited=1 unknown_nmi_panic"
-  # A kernel that goes round in a driver for a minute never comes back: its panic tells where, and
-  # the suites that are left get another machine.
+  boot+=" rcupdate.rcu_expedited=1 unknown_nmi_panic oops=panic"
+  # A kernel that oopses, or goes round in a driver for a minute, never comes back: its panic tells
+  # where, and the suites that are left get another machine.
   boot+=" sysctl.kernel.panic_on_rcu_stall=1 rcupdate.rcu_cpu_stall_timeout=60"
   boot+=" rcupdate.rcu_exp_cpu_stall_timeout=60000 tsc_early_khz=$("$vm_cache/clock")"
   _shares=()

@@ -2,7 +2,7 @@
 #
 # Kernel modules that Debian does not have: siw, which it leaves out, and an rxe that
 # serves every network namespace and outlives its netdev. Built from Debian's own source
-# with Debian's own headers. The C text below becomes part of rxe, hence the second licence.
+# with Debian's own headers. The C text below becomes part of them, hence the second licence.
 # Sourced by tools/rdma_vm.
 
 # Debian's rxe opens its UDP port (4791) and looks up routes in the first network namespace
@@ -102,6 +102,34 @@ _mend_rxe() {
 END
 }
 
+# Linux 6.1's siw walks its queue pairs without a lock when a netdev goes down. One that is destroyed
+# meanwhile leads it into freed memory: a general protection fault in siw_netdev_down, after which
+# the machine hangs. This holds the one it is at, which stays in the list until it is let go.
+_mend_siw() {
+  sed -i -e 's/^\tstruct list_head \*pos, \*tmp;$/\tstruct siw_qp *qp = NULL, *next;\n\tunsigned long flags;/' \
+    -e '/^\tlist_for_each_safe(pos, tmp, &sdev->qp_list) {$/,/^\t}$/{' -e '/safe/r /dev/stdin' \
+    -e 'd' -e '}' "$1/siw_main.c" <<'END'
+	do {
+		spin_lock_irqsave(&sdev->lock, flags);
+		next = list_prepare_entry(qp, &sdev->qp_list, devq);
+		list_for_each_entry_continue(next, &sdev->qp_list, devq)
+			if (kref_get_unless_zero(&next->ref))
+				break;
+		if (list_entry_is_head(next, &sdev->qp_list, devq))
+			next = NULL;
+		spin_unlock_irqrestore(&sdev->lock, flags);
+		if (qp)
+			siw_qp_put(qp);
+		qp = next;
+		if (qp) {
+			down_write(&qp->state_lock);
+			WARN_ON(siw_qp_modify(qp, &qp_attrs, SIW_QP_ATTR_STATE));
+			up_write(&qp->state_lock);
+		}
+	} while (qp);
+END
+}
+
 # _compile SOURCE NAME OPTION: siw or rxe.
 _compile() {
   local source=$1 name=$2 option=$3 log
@@ -130,7 +158,7 @@ _prepare_modules() {
   software=linux-source-$series/drivers/infiniband/sw
   _watched "unpacking siw and rxe" tar -xJf "$source/usr/src/linux-source-$series.tar.xz" \
     -C "$source" --strip-components=4 "$software/siw" "$software/rxe" || return
-  _patch_rxe "$source/rxe/rxe_net.c" && _mend_rxe "$source/rxe" || return
+  _patch_rxe "$source/rxe/rxe_net.c" && _mend_rxe "$source/rxe" && _mend_siw "$source/siw" || return
   _watched "building siw" _compile "$source" siw CONFIG_RDMA_SIW || return
   _watched "building rxe" _compile "$source" rxe CONFIG_RDMA_RXE || return
   mkdir -p "$vm_built" && cp "$source/siw/siw.ko" "$source/rxe/rdma_rxe.ko" "$vm_built/" &&
