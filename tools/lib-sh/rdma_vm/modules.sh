@@ -102,11 +102,12 @@ _mend_rxe() {
 END
 }
 
-# Linux 6.1's siw walks its queue pairs without a lock when a netdev goes down. One that is destroyed
-# meanwhile leads it into freed memory: a general protection fault in siw_netdev_down, after which
-# the machine hangs. This holds the one it is at, which stays in the list until it is let go.
+# Linux 6.1's siw walks its queue pairs without a lock when a netdev goes down. One that is
+# destroyed meanwhile leads it into freed memory: a general protection fault in siw_netdev_down,
+# after which the machine hangs. This holds the one it is at, which stays in the list until it is let go.
 _mend_siw() {
-  sed -i -e 's/^\tstruct list_head \*pos, \*tmp;$/\tstruct siw_qp *qp = NULL, *next;\n\tunsigned long flags;/' \
+  local variables='\tstruct siw_qp *qp = NULL, *next;\n\tunsigned long flags;'
+  sed -i -e "s/^\tstruct list_head \*pos, \*tmp;\$/$variables/" \
     -e '/^\tlist_for_each_safe(pos, tmp, &sdev->qp_list) {$/,/^\t}$/{' -e '/safe/r /dev/stdin' \
     -e 'd' -e '}' "$1/siw_main.c" <<'END'
 	do {
