@@ -104,7 +104,7 @@ END
 
 # Linux 6.1's siw walks its queue pairs without a lock when a netdev goes down. One that is
 # destroyed meanwhile leads it into freed memory: a general protection fault in siw_netdev_down,
-# after which the machine hangs. This holds the one it is at, which stays in the list until it is let go.
+# after which the machine hangs. This holds the one it is at, which stays in the list until then.
 _mend_siw() {
   local variables='\tstruct siw_qp *qp = NULL, *next;\n\tunsigned long flags;'
   sed -i -e "s/^\tstruct list_head \*pos, \*tmp;\$/$variables/" \
