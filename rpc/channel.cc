@@ -124,11 +124,10 @@ absl::StatusOr<std::unique_ptr<Channel>> Channel::Create(absl::string_view targe
   if (!runtime.ok()) return runtime.status();
   ChannelOptions complete = options;
   complete.use_rdma |= options.require_rdma;
-  const absl::StatusOr<int> traffic_class = TrafficClass(options.traffic_class);
-  if (!traffic_class.ok()) return traffic_class.status();
-  complete.traffic_class = *traffic_class;
-
   const RuntimeParts& parts = (*runtime)->parts();
+  if (options.traffic_class == kTrafficClassOfRuntime) {
+    complete.traffic_class = parts.traffic_class;
+  }
   if (const ProcessMark& process = parts.loops->at(0).process(); !process.here()) {
     return process.NotHere();
   }

@@ -95,7 +95,7 @@ struct ChannelOptions {
   // Calls fail rather than travel over TCP. Implies use_rdma.
   bool require_rdma = false;
   // DSCP << 2, for switches: IP_TOS or IPV6_TCLASS of sockets, and the same on queue pairs. 0 to
-  // 255; -1: as the environment variable FARCALL_TRAFFIC_CLASS says, else 0.
+  // 255; -1: as RuntimeOptions::traffic_class says.
   int traffic_class = -1;
 
   // --- The wire.

@@ -100,17 +100,6 @@ absl::Status CheckTls(const TlsOptions* tls, bool require_rdma, RdmaWithTls with
 
 }  // namespace
 
-absl::Status RuntimeOptions::Validate() const {
-  return First({
-      InRange("event_loops", event_loops, 0, 256),
-      InRange("max_blocked_threads", max_blocked_threads, 1, 1024),
-      polling.Validate(),
-      pool.Validate(),
-      rdma.Validate(),
-      registration_cache.Validate(),
-  });
-}
-
 absl::Status ChannelOptions::Validate() const {
   return First({
       InRange("event_loops", event_loops, 1, 256),

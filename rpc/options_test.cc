@@ -48,8 +48,28 @@ TEST(OptionsTest, DefaultsAreValid) {
 }
 
 TEST(OptionsTest, RuntimeBounds) {
-  ExpectBounds(&RuntimeOptions::event_loops, "event_loops", 0, 256);
-  ExpectBounds(&RuntimeOptions::max_blocked_threads, "max_blocked_threads", 1, 1024);
+  const auto message_with = [](int RuntimeOptions::*member, int value) {
+    RuntimeOptions options;
+    options.*member = value;
+    return std::string(options.Validate().message());
+  };
+  for (const int good : {0, 1, 256})
+    EXPECT_EQ(message_with(&RuntimeOptions::event_loops, good), "");
+  for (const int bad : {-1, 257, INT_MAX}) {
+    EXPECT_EQ(message_with(&RuntimeOptions::event_loops, bad),
+              absl::StrCat("event_loops is ", bad, "; it must be from 1 to 256, or default (0)"));
+  }
+  for (const int good : {1, 1024}) {
+    EXPECT_EQ(message_with(&RuntimeOptions::max_blocked_threads, good), "");
+  }
+  for (const int bad : {0, 1025}) {
+    EXPECT_EQ(message_with(&RuntimeOptions::max_blocked_threads, bad),
+              absl::StrCat("max_blocked_threads is ", bad, "; it must be from 1 to 1024"));
+  }
+  for (const int bad : {-1, 256}) {
+    EXPECT_EQ(message_with(&RuntimeOptions::traffic_class, bad),
+              absl::StrCat("traffic_class must be 0 to 255, not ", bad));
+  }
 }
 
 TEST(OptionsTest, AnInterceptorIsNotNull) {

@@ -14,12 +14,11 @@
 #include "absl/strings/str_cat.h"
 #include "rpc/cluster/name_cache.h"
 #include "rpc/cluster/resolve.h"
-#include "rpc/environment.h"
 #include "rpc/log.h"
 #include "rpc/session/client_survey.h"
 #include "rpc/session/session_roll.h"
+#include "rpc/settings/settings.h"
 #include "rpc/status/dump_text.h"
-#include "rpc/status/options_text.h"
 #include "rpc/status/process_status.h"
 #include "rpc/version.h"
 #include "rpc/wire/frame.h"
@@ -55,12 +54,6 @@ int LoopCount(const RuntimeOptions& options) {
   return options.event_loops > 0 ? options.event_loops : std::min(8, UsableCores());
 }
 
-RuntimeOptions WithEnvironment(RuntimeOptions options) {
-  std::string& network_status = options.rdma.network_status;
-  if (network_status.empty()) network_status = FromEnvironment(kNetworkStatusVariable);
-  return options;
-}
-
 }  // namespace
 
 // Destroyed from the bottom up: what posts to loops, then what drives them, then the loops.
@@ -84,7 +77,7 @@ struct Runtime::Machine {
   std::unique_ptr<LoopMonitor> monitor;
   std::vector<std::unique_ptr<LoopDriver>> drivers;
   std::unique_ptr<BlockingThreads> blocking;
-  std::vector<std::pair<std::string, std::string>> options_text;
+  std::vector<OptionStatus> options_in_effect;
 
   absl::Status MakeLoops(const RuntimeOptions& options) {
     std::vector<EventLoop*> all;
@@ -120,6 +113,7 @@ struct Runtime::Machine {
                                                              &copied});
     upgrades = std::make_unique<UpgradeRecord>(tell, &events);
     UpgradeOptions upgrade;
+    static_cast<LinkOptions&>(upgrade) = options.link;
     upgrade.counted_opening = std::string(kFrameMagic);
     transport = std::make_unique<ChosenTransport>(*tls, *rdma, *upgrades, upgrade);
   }
@@ -133,7 +127,7 @@ struct Runtime::Machine {
     status.clients = survey->Wait(kStatusPatience);
     status.events = events.events();
     status.events_forgotten = events.forgotten();
-    status.options = options_text;
+    status.options = options_in_effect;
     status.copied = copied.Sum();
     const LoopMonitor::Counts loop_counts = monitor->counts();
     status.loops_taken_over = loop_counts.taken_over;
@@ -191,8 +185,9 @@ Runtime::~Runtime() {
 }
 
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& asked) {
-  if (absl::Status status = asked.Validate(); !status.ok()) return status;
-  const RuntimeOptions options = WithEnvironment(asked);
+  RuntimeOptions options = asked;
+  auto in_effect = ApplyOperatorSettings(&options);
+  if (!in_effect.ok()) return in_effect.status();
   std::unique_ptr<Runtime> runtime(new Runtime);
   runtime->machine_ = std::make_unique<Machine>();
   Machine& machine = *runtime->machine_;
@@ -205,7 +200,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& a
     machine.registrations.emplace(options.registration_cache, machine.registrar);
   }
   if (absl::Status status = machine.MakeLoops(options); !status.ok()) return status;
-  machine.options_text = OptionsText(options);
+  machine.options_in_effect = *std::move(in_effect);
   machine.MakeTransports(options, log);
   if (absl::Status status = machine.StartMonitor(options, log); !status.ok()) return status;
   if (absl::Status status = machine.StartDrivers(options); !status.ok()) return status;
@@ -227,6 +222,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& a
       .client_tls = [warn](const ClientTlsOptions& tls) { return LoadTls(tls, warn); },
       .server_tls = [warn](const ServerTlsOptions& tls) { return LoadTls(tls, warn); },
       .log = log,
+      .traffic_class = options.traffic_class,
       .sessions = &machine.sessions,
       .roll = &machine.roll,
       .copied = &machine.copied,

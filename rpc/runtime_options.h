@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/registration_cache.h"
+#include "transport/link_options.h"
 #include "transport/loop/polling.h"
 #include "transport/rdma_options.h"
 
@@ -20,6 +21,16 @@ enum class LogSeverity : uint8_t { kInfo, kWarning, kError };
 // One line, without its end. Any thread, also while a loop is held: must not block
 // for long and must not call the library.
 using LogSink = std::function<void(LogSeverity, absl::string_view)>;
+
+// What becomes of the operator's settings: of the file that the environment variable FARCALL_CONFIG
+// names, and of the variables FARCALL_<FIELD>, which win over the file (docs/settings.md).
+enum class OperatorSettings : uint8_t {
+  kFillIn,    // they take the place of what has its default value here
+  kOverride,  // they take the place of all that they name
+  kIgnore,    // neither is read
+};
+
+struct OptionField;  // transport/base/option_field.h
 
 struct RuntimeOptions {
   // Event loops, each with a thread. 0: one for each core that the process may use (affinity, and
@@ -34,17 +45,26 @@ struct RuntimeOptions {
   BlockPoolOptions pool;
   // For connections with use_rdma; without one, nothing is loaded or set up.
   RdmaOptions rdma;
+  // Times and windows of connections that may use RDMA.
+  LinkOptions link;
+  // The IP traffic class (DSCP << 2) of channels and servers that set none. 0 to 255.
+  int traffic_class = 0;
   // Attachments in the program's own memory that it did not register are registered when they are
   // first sent. Off; whoever turns it on has a duty (transport/buffer/registration_cache.h).
   RegistrationCacheOptions registration_cache;
   // Threads of one loop that may wait, or run for long, inside completion closures and handlers at
   // the same time, while another one drives it. 1 to 1024.
   int max_blocked_threads = 64;
+  OperatorSettings operator_settings = OperatorSettings::kFillIn;
   // Null: spdlog's logger "farcall" where the program has one, else standard error.
   LogSink log;
 
   absl::Status Validate() const;
 };
+
+// What an operator may set, described; they point into `options`. Not among them is
+// registration_cache: with it the program makes a promise.
+std::vector<OptionField> Fields(RuntimeOptions& options);
 
 }  // namespace farcall
 

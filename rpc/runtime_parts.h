@@ -41,6 +41,8 @@ struct RuntimeParts {
   std::function<absl::StatusOr<std::shared_ptr<TlsServerContext>>(const ServerTlsOptions&)>
       server_tls;
   LogSink log;
+  // Of channels and servers that set none.
+  int traffic_class = 0;
   // The channels' sessions that are not gone yet, counted by themselves; null: nobody asks.
   InFlight* sessions = nullptr;
   SessionRoll* roll = nullptr;  // of the same; null: nobody asks

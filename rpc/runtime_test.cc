@@ -84,11 +84,11 @@ TEST(RuntimeTest, HasTheLoopsThatItWasToldTo) {
 
 TEST(RuntimeTest, BadOptionsAreRefusedByName) {
   EXPECT_EQ(Runtime::Create(Loops(257)).status().message(),
-            "event_loops must be 0 to 256, not 257");
+            "event_loops is 257; it must be from 1 to 256, or default (0)");
 }
 
 std::string NetworkStatusOf(const RuntimeOptions& options) {
-  for (const auto& [name, value] : Make(options)->status().options) {
+  for (const auto& [name, value, from] : Make(options)->status().options) {
     if (name == "rdma.network_status") return value;
   }
   return "not told";
@@ -103,6 +103,19 @@ TEST(RuntimeTest, TheEnvironmentNamesTheNetworkStatusWhereNoOptionDoes) {
   options.rdma.network_status = "/run/other";
   EXPECT_EQ(NetworkStatusOf(options), "/run/other");
   ASSERT_EQ(unsetenv("FARCALL_NETWORK_STATUS"), 0);
+}
+
+TEST(RuntimeTest, TakesTheOperatorsSettingsOrDoesNotStart) {
+  ASSERT_EQ(setenv("FARCALL_EVENT_LOOPS", "2", 1), 0);
+  EXPECT_EQ(Make()->parts().loops->size(), 2u);
+  EXPECT_EQ(Make(Loops(1))->parts().loops->size(), 1u) << "as the program says";
+  ASSERT_EQ(setenv("FARCALL_EVENT_LOOPS", "many", 1), 0);
+  EXPECT_EQ(Runtime::Create({}).status().message(),
+            "FARCALL_EVENT_LOOPS: event_loops is 'many'; it must be from 1 to 256, or default (0)");
+  ASSERT_EQ(unsetenv("FARCALL_EVENT_LOOPS"), 0);
+  ASSERT_EQ(setenv("FARCALL_TRAFFIC_CLASS", "af31", 1), 0);
+  EXPECT_EQ(Make()->parts().traffic_class, 104);
+  ASSERT_EQ(unsetenv("FARCALL_TRAFFIC_CLASS"), 0);
 }
 
 TEST(RuntimeTest, ItsPartsAreThere) {
@@ -314,10 +327,10 @@ TEST(RuntimeDeathTest, ACallHasAController) {
 
 TEST(RuntimeTest, AProcessorThatIsNoneIsTold) {
   RuntimeOptions options;
-  options.cpus = {-1};
+  options.cpus = {65'535};
   const auto runtime = Runtime::Create(options);
   EXPECT_EQ(runtime.status().message(),
-            "cpu -1 is none that this process may run on (taskset -p $$)");
+            "cpu 65535 is none that this process may run on (taskset -p $$)");
 }
 
 }  // namespace

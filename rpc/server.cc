@@ -188,10 +188,10 @@ absl::Status Server::StartOn(const Address& address, const ServerOptions& option
 }
 
 absl::Status Server::Listen(const Address& address, const ServerOptions& options) {
-  const absl::StatusOr<int> traffic_class = TrafficClass(options.traffic_class);
-  if (!traffic_class.ok()) return traffic_class.status();
   ListenOptions listen;
-  listen.connection.traffic_class = *traffic_class;
+  listen.connection.traffic_class = options.traffic_class == kTrafficClassOfRuntime
+                                        ? core_->parts.traffic_class
+                                        : options.traffic_class;
   listen.rdma = RdmaWanted(options);
   if (options.auth != nullptr) {
     listen.verify = [auth = options.auth](absl::string_view credential, const Address& client) {

@@ -9,7 +9,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "rpc/environment.h"
 
 namespace farcall {
 namespace {
@@ -35,13 +34,6 @@ std::optional<int> DscpOfName(absl::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<int> TrafficClass(int option) {
-  if (option != kTrafficClassFromEnvironment) return option;
-  const std::string text = FromEnvironment(kTrafficClassVariable);
-  if (text.empty()) return 0;
-  return ParseTrafficClass(text);
-}
-
 absl::StatusOr<int> ParseTrafficClass(absl::string_view text) {
   if (const std::optional<int> dscp = DscpOfName(text)) return *dscp << 2;
   absl::string_view digits = text;
@@ -50,9 +42,7 @@ absl::StatusOr<int> ParseTrafficClass(absl::string_view text) {
   const bool number = hex ? absl::SimpleHexAtoi(digits, &value) : absl::SimpleAtoi(digits, &value);
   if (!number || value < 0 || value > 255) {
     return absl::InvalidArgumentError(
-        absl::StrCat(kTrafficClassVariable, " is '", text,
-                     "'; it must be 0 to 255 (DSCP << 2), 0x0 to 0xff, or a name: cs0 to cs7, "
-                     "af11 to af43, ef"));
+        absl::StrCat("a traffic class is '", text, "'; it must be ", kTrafficClassExpected));
   }
   return value;
 }

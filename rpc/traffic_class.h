@@ -8,13 +8,12 @@
 
 namespace farcall {
 
-// ChannelOptions and ServerOptions::traffic_class: what the environment says.
-constexpr int kTrafficClassFromEnvironment = -1;
+// ChannelOptions and ServerOptions::traffic_class: that of RuntimeOptions.
+constexpr int kTrafficClassOfRuntime = -1;
 
-// The traffic class that an option means: `option` itself, or where it is
-// kTrafficClassFromEnvironment that of FARCALL_TRAFFIC_CLASS; 0 where that is unset or empty; an
-// error where it is something that ParseTrafficClass does not take.
-absl::StatusOr<int> TrafficClass(int option);
+// What ParseTrafficClass takes, for people.
+constexpr absl::string_view kTrafficClassExpected =
+    "0 to 255 (DSCP << 2), 0x0 to 0xff, or a name: cs0 to cs7, af11 to af43, ef";
 
 // 0 to 255, decimal or 0x hexadecimal; or a DSCP by its name, in capitals or not: cs0 to cs7 (RFC
 // 2474), af11 to af43 (RFC 2597), ef (RFC 3246), whose two ECN bits are 0.

@@ -2,7 +2,6 @@
 
 #include "rpc/traffic_class.h"
 
-#include <cstdlib>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -20,7 +19,7 @@ TEST(TrafficClassTest, IsANumberOfEightBits) {
         "af", "af1", "af01", "af51",  "af10", "af14", "af111", "ef1",  " ef", "-cs1"}) {
     const auto parsed = ParseTrafficClass(bad);
     ASSERT_FALSE(parsed.ok()) << bad;
-    EXPECT_NE(parsed.status().message().find("FARCALL_TRAFFIC_CLASS is '" + std::string(bad)),
+    EXPECT_NE(parsed.status().message().find("a traffic class is '" + std::string(bad)),
               absl::string_view::npos);
   }
 }
@@ -34,21 +33,6 @@ TEST(TrafficClassTest, MayBeADscpByItsName) {
   EXPECT_EQ(*ParseTrafficClass("af43"), 38 << 2);
   EXPECT_EQ(*ParseTrafficClass("ef"), 46 << 2);
   EXPECT_EQ(*ParseTrafficClass("EF"), 184);
-}
-
-TEST(TrafficClassTest, ComesFromTheEnvironmentWhereNoOptionSetsIt) {
-  ASSERT_EQ(unsetenv("FARCALL_TRAFFIC_CLASS"), 0);
-  EXPECT_EQ(*TrafficClass(kTrafficClassFromEnvironment), 0);
-  ASSERT_EQ(setenv("FARCALL_TRAFFIC_CLASS", "", 1), 0);
-  EXPECT_EQ(*TrafficClass(kTrafficClassFromEnvironment), 0);
-  ASSERT_EQ(setenv("FARCALL_TRAFFIC_CLASS", "104", 1), 0);
-  EXPECT_EQ(*TrafficClass(kTrafficClassFromEnvironment), 104);
-  EXPECT_EQ(*TrafficClass(0), 0);
-  EXPECT_EQ(*TrafficClass(32), 32);
-  ASSERT_EQ(setenv("FARCALL_TRAFFIC_CLASS", "gold", 1), 0);
-  EXPECT_FALSE(TrafficClass(kTrafficClassFromEnvironment).ok());
-  EXPECT_TRUE(TrafficClass(0).ok());
-  ASSERT_EQ(unsetenv("FARCALL_TRAFFIC_CLASS"), 0);
 }
 
 }  // namespace

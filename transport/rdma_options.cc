@@ -3,30 +3,19 @@
 #include "transport/rdma_options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "transport/address.h"
+#include "transport/base/option_field.h"
 
 namespace farcall {
 namespace {
 
-struct Bound {
-  absl::string_view field;
-  uint64_t value;
-  uint64_t low;
-  uint64_t high;
-};
-
 absl::Status Wrong(absl::string_view field, absl::string_view value, absl::string_view rule) {
   return absl::InvalidArgumentError(
       absl::StrCat("RdmaOptions.", field, " is ", value, "; it must be ", rule));
-}
-
-absl::Status CheckBounds(const Bound& bound) {
-  if (bound.value >= bound.low && bound.value <= bound.high) return absl::OkStatus();
-  return Wrong(bound.field, absl::StrCat(bound.value),
-               absl::StrCat("from ", bound.low, " to ", bound.high));
 }
 
 absl::Status CheckNames(const RdmaOptions& options) {
@@ -55,14 +44,134 @@ absl::Status CheckRelations(const RdmaOptions& options) {
                  absl::StrCat("at least shared_receives + send_slots, ",
                               options.shared_receives + options.send_slots));
   }
-  constexpr Duration kLeast = std::chrono::milliseconds(10);
-  constexpr Duration kMost = std::chrono::seconds(60);
-  if (options.connect_timeout < kLeast || options.connect_timeout > kMost) {
-    return Wrong("connect_timeout",
-                 absl::StrCat(std::chrono::nanoseconds(options.connect_timeout).count(), " ns"),
-                 "from 10 ms to 60 s");
-  }
   return absl::OkStatus();
+}
+
+OptionField::OwnForm Form(RdmaSetUp& set_up) {
+  constexpr RdmaSetUp kAll[] = {RdmaSetUp::kAuto, RdmaSetUp::kRdmaCm, RdmaSetUp::kOverTcp};
+  return {.get = [&set_up] { return std::string(ToString(set_up)); },
+          .set =
+              [&set_up, kAll](absl::string_view text) {
+                for (const RdmaSetUp one : kAll) {
+                  if (ToString(one) != text) continue;
+                  set_up = one;
+                  return true;
+                }
+                return false;
+              },
+          .expected = "auto, rdma_cm or tcp"};
+}
+
+std::vector<OptionField> AddressFields(RdmaOptions& options) {
+  return {
+      {.name = "devices",
+       .target = &options.devices,
+       .special = {{0, "all"}},
+       .meaning = "only these devices, by the names that `rdma link` shows"},
+      {.name = "addresses",
+       .target = &options.addresses,
+       .special = {{0, "all"}},
+       .meaning = "IP addresses, without port, at which a server offers RDMA"},
+      {.name = "network_status",
+       .target = &options.network_status,
+       .special = {{0, "none"}},
+       .meaning = "a file with the pod's annotation k8s.v1.cni.cncf.io/network-status"},
+      {.name = "set_up",
+       .target = Form(options.set_up),
+       .meaning = "how queue pairs are set up; auto: by rdma_cm where an address leads to a "
+                  "device, else over TCP"},
+      {.name = "listen_port",
+       .target = &options.listen_port,
+       .range = {0, 65'535},
+       .special = {{0, "any"}},
+       .meaning = "the RDMA port that a server listens on"},
+  };
+}
+
+std::vector<OptionField> QueueFields(RdmaOptions& options) {
+  return {
+      {.name = "send_slots",
+       .target = &options.send_slots,
+       .range = {kMinSlots, kMaxSlots},
+       .meaning = "sends in flight on one connection"},
+      {.name = "receive_slots",
+       .target = &options.receive_slots,
+       .range = {kMinSlots, kMaxSlots},
+       .meaning = "most receives that one connection has credit for"},
+      {.name = "shared_receives",
+       .target = &options.shared_receives,
+       .range = {16, kMaxSlots},
+       .meaning = "receives of 64 KiB that a loop posts on a device at first; at least "
+                  "receive_slots"},
+      {.name = "max_shared_receives",
+       .target = &options.max_shared_receives,
+       .range = {16, kMaxSlots},
+       .meaning = "most that these become with more connections"},
+      {.name = "completion_queue_depth",
+       .target = &options.completion_queue_depth,
+       .range = {256, 4'194'304},
+       .meaning = "entries of the completion queue of a loop and device"},
+      {.name = "max_inline",
+       .target = &options.max_inline,
+       .range = {0, 1024},
+       .meaning = "bytes that are sent out of the work request itself"},
+      {.name = "max_send_segments",
+       .target = &options.max_send_segments,
+       .range = {2, 64},
+       .meaning = "pieces of memory that one message is gathered from"},
+  };
+}
+
+std::vector<OptionField> LossFields(RdmaOptions& options) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  return {
+      {.name = "retry_count",
+       .target = &options.retry_count,
+       .range = {0, 6},
+       .meaning = "how often a lost packet is sent again before the connection is given up"},
+      {.name = "ack_timeout",
+       .target = &options.ack_timeout,
+       .range = {8, 22},
+       .meaning = "a packet counts as lost after 4.096 us * 2^ack_timeout without an answer; 16 "
+                  "is 268 ms"},
+      {.name = "rnr_retry",
+       .target = &options.rnr_retry,
+       .range = {0, 7},
+       .meaning = "how often a message is sent again that met no posted receive; 7: for ever"},
+      {.name = "min_rnr_timer",
+       .target = &options.min_rnr_timer,
+       .range = {1, 31},
+       .meaning = "how long the peer waits before that, as a code of ibv_modify_qp(3); 12 is "
+                  "0.64 ms"},
+      {.name = "connect_timeout",
+       .target = &options.connect_timeout,
+       .range = {milliseconds(10), seconds(60)},
+       .meaning = "longest time of each step of setting up: address, route, connect"},
+  };
+}
+
+std::vector<OptionField> MemoryFields(RdmaOptions& options) {
+  return {
+      {.name = "copy_out_below",
+       .target = &options.copy_out_below,
+       .range = {0, kReceiveBlock},
+       .bytes = true,
+       .meaning = "a message of fewer bytes is copied out of its receive block"},
+      {.name = "relaxed_ordering",
+       .target = &options.relaxed_ordering,
+       .meaning = "PCIe may reorder the writes of one message"},
+      {.name = "read_at_least",
+       .target = &options.read_at_least,
+       .range = {4 << 10, 64 << 10},
+       .special = {{0, "never"}},
+       .bytes = true,
+       .meaning = "registered memory of at least so many bytes is fetched by RDMA READ"},
+      {.name = "read_window",
+       .target = &options.read_window,
+       .range = {2, 64},
+       .meaning = "pieces that are fetched at a time from one peer"},
+  };
 }
 
 }  // namespace
@@ -79,30 +188,21 @@ absl::string_view ToString(RdmaSetUp set_up) {
   return "unknown";
 }
 
+std::vector<OptionField> Fields(RdmaOptions& options, absl::string_view prefix) {
+  std::vector<OptionField> all;
+  for (const auto some : {AddressFields, QueueFields, LossFields, MemoryFields}) {
+    for (OptionField& field : some(options)) {
+      field.name = absl::StrCat(prefix, field.name);
+      all.push_back(std::move(field));
+    }
+  }
+  return all;
+}
+
 absl::Status RdmaOptions::Validate() const {
   if (absl::Status status = CheckNames(*this); !status.ok()) return status;
-  const Bound bounds[] = {
-      {"send_slots", send_slots, kMinSlots, kMaxSlots},
-      {"receive_slots", receive_slots, kMinSlots, kMaxSlots},
-      {"shared_receives", shared_receives, 16, kMaxSlots},
-      {"max_shared_receives", max_shared_receives, 16, kMaxSlots},
-      {"completion_queue_depth", completion_queue_depth, 256, 4'194'304},
-      {"max_inline", max_inline, 0, 1024},
-      {"max_send_segments", max_send_segments, 2, 64},
-      {"retry_count", retry_count, 0, 6},
-      {"ack_timeout", ack_timeout, 8, 22},
-      {"rnr_retry", rnr_retry, 0, 7},
-      {"min_rnr_timer", min_rnr_timer, 1, 31},
-      {"copy_out_below", copy_out_below, 0, kReceiveBlock},
-      {"read_window", read_window, 2, 64},
-  };
-  for (const Bound& bound : bounds) {
-    if (absl::Status status = CheckBounds(bound); !status.ok()) return status;
-  }
-  if (read_at_least != 0) {
-    const Bound bound{"read_at_least", read_at_least, 4 << 10, 64 << 10};
-    if (absl::Status status = CheckBounds(bound); !status.ok()) return status;
-  }
+  RdmaOptions copy = *this;
+  if (absl::Status status = CheckFields(Fields(copy, "RdmaOptions.")); !status.ok()) return status;
   return CheckRelations(*this);
 }
 

@@ -36,6 +36,8 @@ enum class RdmaSetUp : uint8_t {
 
 absl::string_view ToString(RdmaSetUp set_up);  // "auto", "rdma_cm", "tcp"
 
+struct OptionField;  // transport/base/option_field.h
+
 struct RdmaOptions {
   // --- Which devices and addresses.
 
@@ -46,8 +48,7 @@ struct RdmaOptions {
   std::vector<std::string> addresses;
   // A file with the annotation k8s.v1.cni.cncf.io/network-status of this pod, which Multus writes
   // and the downward API gives: of its addresses, a server offers those of networks beside the
-  // default one, if they have RDMA, and else all. Empty: as the environment variable
-  // FARCALL_NETWORK_STATUS says, else no file.
+  // default one, if they have RDMA, and else all. Empty: no file.
   std::string network_status;
   // Both ends must allow what is used; the client chooses.
   RdmaSetUp set_up = RdmaSetUp::kAuto;
@@ -120,6 +121,9 @@ struct RdmaOptions {
   // kInvalidArgument: names the field, its value and its bounds.
   absl::Status Validate() const;
 };
+
+// All fields, described; they point into `options`. `prefix` comes before each name.
+std::vector<OptionField> Fields(RdmaOptions& options, absl::string_view prefix);
 
 // Connections that one loop may have on a device whose completion queue has `depth` entries:
 // on an error everything that is posted is flushed, so each needs room for kMinSlots sends (and

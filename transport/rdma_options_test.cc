@@ -72,7 +72,9 @@ TEST(RdmaOptionsTest, EveryNumberHasBounds) {
   ExpectBounds<uint8_t>("ack_timeout", &RdmaOptions::ack_timeout, 8, 22);
   ExpectBounds<uint8_t>("rnr_retry", &RdmaOptions::rnr_retry, 0, 7);
   ExpectBounds<uint8_t>("min_rnr_timer", &RdmaOptions::min_rnr_timer, 1, 31);
-  ExpectBounds<uint32_t>("copy_out_below", &RdmaOptions::copy_out_below, 0, kReceiveBlock);
+  EXPECT_EQ(MessageAfter([](RdmaOptions& o) { o.copy_out_below = kReceiveBlock; }), "");
+  ExpectRefused([](RdmaOptions& o) { o.copy_out_below = kReceiveBlock + 1; },
+                "RdmaOptions.copy_out_below is 65537; it must be from 0 to 64 KiB");
 }
 
 TEST(RdmaOptionsTest, AddressesAreNumbersWithoutPort) {

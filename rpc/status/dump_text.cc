@@ -124,6 +124,16 @@ void AddPairs(absl::string_view head, const std::vector<std::pair<std::string, s
   for (const auto& [name, value] : pairs) StrAppend(&out, name, " ", value, "\n");
 }
 
+// Where a value came from, if not from the defaults.
+void AddRuntimeOptions(const std::vector<OptionStatus>& options, std::string& out) {
+  StrAppend(&out, "\n[runtime options]\n");
+  for (const OptionStatus& one : options) {
+    StrAppend(&out, one.name, " ", one.value);
+    if (one.from != "default") StrAppend(&out, "   from ", one.from);
+    StrAppend(&out, "\n");
+  }
+}
+
 void AddLoops(const std::vector<LoopStatus>& loops, std::string& out) {
   for (size_t i = 0; i < loops.size(); ++i) {
     const LoopStatus& loop = loops[i];
@@ -215,7 +225,7 @@ std::string DumpText(const ServerStatus& status) {
   AddProcess(status, out);
   AddPool(status.pool, out);
   AddRdma(status.runtime, out);
-  AddPairs("runtime options", status.runtime.options, out);
+  AddRuntimeOptions(status.runtime.options, out);
   AddEvents(status.runtime, out);
   AddClients(status.runtime.clients, out);
   if (status.listen_address.empty()) return out;

@@ -33,7 +33,7 @@ TEST(DumpTextTest, TellsWhatAReportNeeds) {
         "\n  receives 500 posted of 512, 64 promised, 3 lost with 2 queue pairs\n",
         "failures 1\n",
         "\ncopied_bytes sent_small 77\n",
-        "\npolling adaptive\n",
+        "\nevent_loops default\npolling.mode busy   from FARCALL_POLLING_MODE\n",
         "\nlisten 127.0.0.1:8002\n",
         "\nuse_rdma true\n",
         "\nloop 1: no answer in time\n",

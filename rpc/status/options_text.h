@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "rpc/runtime_options.h"
 #include "rpc/server_options.h"
 
 namespace farcall {
@@ -15,8 +14,6 @@ namespace farcall {
 // The options by their names, in the order of the header, for people. Says nothing of what is
 // secret: of keys and credentials only whether there are any.
 std::vector<std::pair<std::string, std::string>> OptionsText(const ServerOptions& options);
-
-std::vector<std::pair<std::string, std::string>> OptionsText(const RuntimeOptions& options);
 
 }  // namespace farcall
 

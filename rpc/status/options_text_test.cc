@@ -61,35 +61,5 @@ TEST(OptionsTextTest, KeysAreNotTold) {
   EXPECT_EQ(Texts(options)["tls"], "mutual");
 }
 
-TEST(OptionsTextTest, TellsOfTheRuntime) {
-  RuntimeOptions options;
-  std::map<std::string, std::string> texts;
-  for (const auto& [name, value] : OptionsText(options)) texts[name] = value;
-  EXPECT_EQ(texts["event_loops"], "default");
-  EXPECT_EQ(texts["polling"], "adaptive");
-  EXPECT_EQ(texts["rdma.devices"], "all");
-  EXPECT_EQ(texts["rdma.set_up"], "auto");
-  EXPECT_EQ(texts["rdma.listen_port"], "any");
-  EXPECT_EQ(texts["rdma.connect_timeout"], "3000 ms");
-  EXPECT_EQ(texts["rdma.read_at_least"], "never");
-  EXPECT_EQ(texts["polling.spin"], "50 us");
-  options.event_loops = 3;
-  options.cpus = {4, 6};
-  options.polling.mode = PollingMode::kBusy;
-  options.rdma.set_up = RdmaSetUp::kOverTcp;
-  options.rdma.devices = {"mlx5_0", "mlx5_1"};
-  options.rdma.listen_port = 18'515;
-  options.rdma.read_at_least = 65'536;
-  texts.clear();
-  for (const auto& [name, value] : OptionsText(options)) texts[name] = value;
-  EXPECT_EQ(texts["event_loops"], "3");
-  EXPECT_EQ(texts["cpus"], "4, 6");
-  EXPECT_EQ(texts["polling"], "busy");
-  EXPECT_EQ(texts["rdma.set_up"], "tcp");
-  EXPECT_EQ(texts["rdma.devices"], "mlx5_0, mlx5_1");
-  EXPECT_EQ(texts["rdma.listen_port"], "18515");
-  EXPECT_EQ(texts["rdma.read_at_least"], "65536");
-}
-
 }  // namespace
 }  // namespace farcall

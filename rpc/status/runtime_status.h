@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "rpc/status/option_status.h"
 #include "transport/base/past_event.h"
 #include "transport/connection_info.h"
 #include "transport/copied_bytes.h"
@@ -52,7 +53,7 @@ struct RuntimeStatus {
   uint64_t loops_held_up = 0;  // times that none was left for that
   std::vector<PastEvent> events;  // the last ones, oldest first
   uint64_t events_forgotten = 0;
-  std::vector<std::pair<std::string, std::string>> options;  // RuntimeOptions by name
+  std::vector<OptionStatus> options;
 };
 
 }  // namespace farcall

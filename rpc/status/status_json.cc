@@ -204,7 +204,10 @@ std::string StatusJson(const ServerStatus& status) {
     for (const auto& [name, value] : status.options) json.Field(name, value);
   });
   WriteObject("runtime_options", json, [&] {
-    for (const auto& [name, value] : status.runtime.options) json.Field(name, value);
+    for (const OptionStatus& one : status.runtime.options) json.Field(one.name, one.value);
+  });
+  WriteObject("runtime_options_from", json, [&] {
+    for (const OptionStatus& one : status.runtime.options) json.Field(one.name, one.from);
   });
   json.EndObject();
   return json.Take();

@@ -149,7 +149,8 @@ TEST(StatusJsonTest, TellsOfEventsAndLimits) {
   EXPECT_EQ(json.Number("rdma.events.1.last_unix_s"), 43201);
   EXPECT_EQ(json.Text("rdma.events.1.text"), "a travels over TCP: broken");
   EXPECT_EQ(json.Number("rdma.events_forgotten"), 5);
-  EXPECT_EQ(json.Text("runtime_options.polling"), "adaptive");
+  EXPECT_EQ(json.Text("runtime_options.event_loops"), "default");
+  EXPECT_EQ(json.Text("runtime_options_from.event_loops"), "default");
   EXPECT_EQ(json.Number("process.memlock_bytes"), 8 << 20);
   ServerStatus status = SampleStatus();
   status.process.memlock_bytes = ProcessStatus::kUnlimited;

@@ -168,7 +168,8 @@ inline ServerStatus SampleStatus() {
   status.runtime.events = {{noon, noon, 1, "RDMA devices: mlx5_0 (RoCE)"},
                            {noon, noon + std::chrono::seconds(1), 3, "a travels over TCP: broken"}};
   status.runtime.events_forgotten = 5;
-  status.runtime.options = {{"polling", "adaptive"}};
+  status.runtime.options = {{"event_loops", "default", "default"},
+                            {"polling.mode", "busy", "FARCALL_POLLING_MODE"}};
   status.runtime.loops_taken_over = 21;
   status.runtime.loops_held_up = 22;
   status.counters.accepted = 2;

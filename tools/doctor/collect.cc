@@ -61,7 +61,7 @@ Facts Collect(const absl::StatusOr<VerbsApi>& api, double seconds, const Progres
   facts.loops = DefaultLoops();
   facts.huge_pages = ReadHugePageFacts();
   facts.own = ReadOwnAddresses();
-  facts.traffic_class = ReadTrafficClass();
+  facts.settings = ReadSettings();
   if (api.ok()) {
     progress("asking libibverbs and librdmacm");
     facts.fork = ReadForkSafety();

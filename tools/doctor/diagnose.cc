@@ -72,7 +72,7 @@ DeviceFileFacts FilesOfDevicesHere(const Facts& facts) {
 
 Findings OfHost(const Facts& facts, size_t usable) {
   // What the library does not take is why it does not start.
-  Findings all = CheckTrafficClass(facts.traffic_class);
+  Findings all = CheckSettings(facts.settings);
   if (!facts.verdict.reason.empty()) all.push_back(CheckLibraryVerdict(facts.verdict));
   Append(CheckLibraries(facts.library, facts.devices.size()), all);
   Append(CheckDevices(facts.now), all);
@@ -99,7 +99,7 @@ Findings OfDevice(const Facts& facts, const node::Device& device) {
     const bool no_pci_settings = !device.software().empty() || node::IsVirtualFunction(device);
     all.push_back(CheckCapabilities(*opened, no_pci_settings));
   }
-  Append(CheckCongestion(facts.now, device, facts.traffic_class.value, facts.own), all);
+  Append(CheckCongestion(facts.now, device, facts.settings.traffic_class, facts.own), all);
   const node::Device* const before = node::FindDevice(facts.before, device.name());
   if (before != nullptr) Append(CheckCounters(*before, device, facts.seconds), all);
   for (const LoopbackFacts& loopback : facts.loopbacks) {

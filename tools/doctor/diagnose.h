@@ -29,7 +29,7 @@ struct Facts {
   ForkSafety fork = ForkSafety::kUnknown;
   std::vector<VerbsDevice> devices;  // that libibverbs lists
   std::vector<OwnAddress> own;
-  TrafficClassFact traffic_class;
+  SettingsFacts settings;
   LibraryVerdict verdict;
   std::vector<LoopbackFacts> loopbacks;
 };

@@ -132,7 +132,7 @@ TEST(DiagnoseTest, AVirtualFunctionIsNotDegradedByRegistersThatItLacks) {
   gid.set_gid("0000:0000:0000:0000:0000:ffff:0a01:002a");
   gid.set_type("RoCE v2");
   facts.before = facts.now;
-  facts.traffic_class.value = 104;
+  facts.settings.traffic_class = 104;
   for (VerbsDevice& opened : facts.devices) opened.relaxed_ordering = false;
   const Report report = Diagnose(facts);
   EXPECT_EQ(report.code, kReady) << ToText(report, true);
@@ -195,15 +195,15 @@ TEST(DiagnoseTest, FilesOfDevicesOfOtherNamespacesAreNoFailures) {
 
 TEST(DiagnoseTest, WhatTheLibraryDoesNotTakeOrTellIsNeverReady) {
   Facts facts = HostWith("rxe", {{"10.0.2.15", "eth0"}});
-  facts.traffic_class.error = "FARCALL_TRAFFIC_CLASS is \"x\"";
+  facts.settings.error = "FARCALL_TRAFFIC_CLASS is \"x\"";
   Report report = Diagnose(facts);
   EXPECT_EQ(report.code, kNoRdma);
   EXPECT_NE(report.summary.find("FARCALL_TRAFFIC_CLASS"), std::string::npos) << report.summary;
-  facts.verdict = {LibraryVerdict::kNotTold, facts.traffic_class.error};
+  facts.verdict = {LibraryVerdict::kNotTold, facts.settings.error};
   report = Diagnose(facts);
-  EXPECT_EQ(report.summary.find("no RDMA (not_told): traffic class: "), 0u) << report.summary;
-  EXPECT_NE(report.next[0].find("leave it unset"), std::string::npos) << report.next[0];
-  facts.traffic_class.error.clear();
+  EXPECT_EQ(report.summary.find("no RDMA (not_told): settings: "), 0u) << report.summary;
+  EXPECT_NE(report.next[0].find("docs/settings.md"), std::string::npos) << report.next[0];
+  facts.settings.error.clear();
   facts.verdict = {LibraryVerdict::kNotTold, "too many open files"};
   report = Diagnose(facts);
   EXPECT_EQ(report.code, kNoRdma);

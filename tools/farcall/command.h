@@ -43,6 +43,7 @@ Command PressCommand();
 Command ListCommand();
 Command StatusCommand();
 Command DumpCommand();
+Command SettingsCommand();
 
 // `arguments`: without the program's name.
 int RunProgram(const std::vector<std::string>& arguments, Streams& streams);

@@ -56,6 +56,20 @@ grep -q 'missing field message' "$out/stderr"
 expect 2 call "$address" EchoService.Ehco '{}'
 grep -q 'has no method Ehco; it has: Echo' "$out/stderr"
 
+echo "--- settings"
+printf 'rdma:\n  ack_timeout: 18\n' >"$out/farcall.yaml"
+FARCALL_LINK_PEER_TIMEOUT=20s expect 0 settings "$out/farcall.yaml"
+grep -Eq "^rdma.ack_timeout +18 +$out/farcall.yaml:2$" "$out/stdout"
+grep -Eq '^link.peer_timeout +20 s +FARCALL_LINK_PEER_TIMEOUT$' "$out/stdout"
+grep -Eq '^event_loops +default +default$' "$out/stdout"
+printf 'rdma:\n  ack_timeout: 180\n' >"$out/farcall.yaml"
+expect 2 settings "$out/farcall.yaml"
+grep -q "$out/farcall.yaml:2: rdma.ack_timeout is '180'; it must be from 8 to 22" "$out/stderr"
+FARCALL_CONFIG=$out/farcall.yaml expect 2 call "$address" EchoService.Echo '{"message": ""}'
+grep -q "ack_timeout is '180'" "$out/stderr"
+expect 0 settings --template
+grep -q '^  # ack_timeout: 16$' "$out/stdout"
+
 echo "--- load"
 expect 0 press "$address" EchoService.Echo '{"message": "hello"}' --duration 1200ms \
   --concurrency 4 --json "$out/json"

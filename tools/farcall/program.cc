@@ -38,8 +38,8 @@ int Tell(const absl::Status& error, const Command& command, std::ostream& err) {
 }  // namespace
 
 int RunProgram(const std::vector<std::string>& arguments, Streams& streams) {
-  const std::vector<Command> commands = {CallCommand(), PressCommand(), ListCommand(),
-                                         StatusCommand(), DumpCommand()};
+  const std::vector<Command> commands = {CallCommand(),   PressCommand(), ListCommand(),
+                                         StatusCommand(), DumpCommand(),  SettingsCommand()};
   if (arguments.empty()) {
     streams.err << Help(commands);
     return kBadArguments;

@@ -107,7 +107,7 @@ bool ParseNumber(const char* argument, const char* name, uint64_t& value) {
 
 // More than usual, for those who have the time (CONTRIBUTING.md).
 uint64_t Factor() {
-  const char* const factor = std::getenv("FARCALL_SEEDS");
+  const char* const factor = std::getenv("TEST_SEEDS");
   return factor == nullptr ? 1 : std::strtoull(factor, nullptr, 10);
 }
 

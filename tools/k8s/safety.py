@@ -86,7 +86,7 @@ def variables(overlay, farcall):
                     if key not in pods.annotations:
                         yield "%s: %s is of annotation %s, which is not there" % (
                             pods.name, name, key)
-            status = dig(values, "FARCALL_NETWORK_STATUS", "value")
+            status = dig(values, "FARCALL_RDMA_NETWORK_STATUS", "value")
             if status and status not in _podinfo(pods, container):
                 yield "%s: nothing puts %s there" % (pods.name, status)
             if pods.annotations.get(NETWORKS) and not status:

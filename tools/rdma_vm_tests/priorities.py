@@ -210,7 +210,8 @@ def a_class_that_is_none_is_an_error():
             with peer:
                 raise Trouble("FARCALL_TRAFFIC_CLASS=gold was ignored")
         except Trouble as trouble:
-            suite.check("FARCALL_TRAFFIC_CLASS is 'gold'" in str(trouble), str(trouble))
+            told = "FARCALL_TRAFFIC_CLASS: traffic_class is 'gold'"
+            suite.check(told in str(trouble), str(trouble))
 
 
 _OF_ROCE = (the_client_marks_queue_pairs_for_both_ends, marked_rdma_keeps_the_link)

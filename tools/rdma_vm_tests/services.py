@@ -126,7 +126,7 @@ def rdma_by_the_second_network_only():
     with open(status, "w", encoding="ascii"):
         pass
     serve_by(one)
-    with Server(one, before=("env", "FARCALL_NETWORK_STATUS=" + status)) as server:
+    with Server(one, before=("env", "FARCALL_RDMA_NETWORK_STATUS=" + status)) as server:
         with _client_of_service(2) as client:
             state = client.wait_for("rdma", 60)
             suite.check(state["device"] == client_pod.device(1), "not as without it: %s" % state)

@@ -59,11 +59,13 @@ LAYERS = {
     "tools/snippets/": _RPC_PUBLIC + _TRANSPORT + ["examples/echo/"],
     "tools/gen_selectors/": ["tools/node/", "tools/farcall/", "rpc/status/", "transport/base/"],
     "tools/node/": ["rpc/http/", "transport/base/"],
-    "tools/farcall/": _RPC_PUBLIC + _TRANSPORT + ["rpc/reflection/", "benchmarks/common/"],
+    "tools/farcall/": _RPC_PUBLIC
+    + _TRANSPORT
+    + ["rpc/reflection/", "rpc/settings/", "rpc/status/", "benchmarks/common/"],
     # Looks at the same devices as the library, and measures beside it.
     "tools/doctor/": _RPC_PUBLIC
     + _TRANSPORT
-    + ["rpc/status/", "transport/rdma/", "benchmarks/common/", "tools/"],
+    + ["rpc/settings/", "rpc/status/", "transport/rdma/", "benchmarks/common/", "tools/"],
 }
 
 # Tests, and what only tests use: directories named testing, and files with such names.
@@ -91,7 +93,7 @@ SYSTEM_HEADERS = {
 # What a quoted include may start with, beside the repository's own directories.
 LIBRARIES = [
     "absl/", "benchmark/", "boost/", "fmt/", "gmock/", "google/", "grpcpp/", "gtest/",
-    "prometheus/", "spdlog/",
+    "prometheus/", "spdlog/", "yaml-cpp/",
 ]
 
 # --- Pure targets ---------------------------------------------------------------
@@ -140,6 +142,7 @@ PURE = [
     "rpc/stats/sample_ring",
     "rpc/status/dump_text",
     "rpc/status/json_parts",
+    "rpc/status/option_status",
     "rpc/status/json_writer",
     "rpc/status/metric_families",
     "rpc/status/page_text",
@@ -158,6 +161,7 @@ PURE = [
     "tools/node/parse",
     "transport/address",
     "transport/base/backoff",
+    "transport/base/option_field",
     "transport/base/past_event",
     "transport/connection_info",
     "transport/copied_bytes",
@@ -168,6 +172,7 @@ PURE = [
     "transport/link/upgrade/reason",
     "transport/link/upgrade/upgrade_client",
     "transport/link/upgrade/upgrade_server",
+    "transport/link_options",
     "transport/loop/drive_turns",
     "transport/loop/driver_claim",
     "transport/loop/flush_list",

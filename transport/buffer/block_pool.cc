@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
+#include "transport/base/option_field.h"
 #include "transport/buffer/poison.h"
 #include "transport/buffer/region.h"
 #include "transport/buffer/shelf.h"
@@ -31,6 +32,24 @@ constexpr size_t ClassFor(size_t bytes) {
 }
 
 }  // namespace
+
+std::vector<OptionField> Fields(BlockPoolOptions& options, absl::string_view prefix) {
+  return {
+      {.name = absl::StrCat(prefix, "region_bytes"),
+       .target = &options.region_bytes,
+       .range = {Region::kAlignment, kMaxRegion},
+       .bytes = true,
+       .meaning = "asked of the operating system at once: a multiple of 2 MiB"},
+      {.name = absl::StrCat(prefix, "max_bytes"),
+       .target = &options.max_bytes,
+       .range = {kClasses * Region::kAlignment, INT64_MAX},
+       .bytes = true,
+       .meaning = "of all blocks together: at least three regions"},
+      {.name = absl::StrCat(prefix, "huge_pages"),
+       .target = &options.huge_pages,
+       .meaning = "ask for pages of 2 MiB"},
+  };
+}
 
 absl::Status BlockPoolOptions::Validate() const {
   if (region_bytes < Region::kAlignment || region_bytes > kMaxRegion ||

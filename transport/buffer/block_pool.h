@@ -9,13 +9,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "transport/buffer/block.h"
 #include "transport/buffer/memory_registrar.h"
 
 namespace farcall {
+
+struct OptionField;  // transport/base/option_field.h
 
 struct BlockPoolOptions {
   // Bytes asked of the operating system at once: a multiple of 2 MiB, 2 MiB to 1 GiB.
@@ -29,6 +33,9 @@ struct BlockPoolOptions {
 
   absl::Status Validate() const;
 };
+
+// All fields, described; they point into `options`. `prefix` comes before each name.
+std::vector<OptionField> Fields(BlockPoolOptions& options, absl::string_view prefix);
 
 struct BlockPoolStats {
   size_t region_bytes = 0;  // mapped

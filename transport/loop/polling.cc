@@ -3,14 +3,48 @@
 #include "transport/loop/polling.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "transport/base/option_field.h"
 
 namespace farcall {
 
+namespace {
+
+constexpr absl::string_view kModes[] = {"event", "adaptive", "busy"};
+
+OptionField::OwnForm Form(PollingMode& mode) {
+  return {.get = [&mode] { return std::string(kModes[static_cast<size_t>(mode)]); },
+          .set =
+              [&mode](absl::string_view text) {
+                const auto found = std::find(std::begin(kModes), std::end(kModes), text);
+                if (found == std::end(kModes)) return false;
+                mode = static_cast<PollingMode>(found - std::begin(kModes));
+                return true;
+              },
+          .expected = "event, adaptive or busy"};
+}
+
+}  // namespace
+
+std::vector<OptionField> Fields(PollingOptions& options, absl::string_view prefix) {
+  return {
+      {.name = absl::StrCat(prefix, "mode"),
+       .target = Form(options.mode),
+       .meaning = "how loops wait: event sleeps at once, adaptive looks for work while that pays, "
+                  "busy takes a core for each loop"},
+      {.name = absl::StrCat(prefix, "spin"),
+       .target = &options.spin,
+       .range = {std::chrono::microseconds(1), std::chrono::milliseconds(10)},
+       .meaning = "how long an adaptive loop looks for more work after the last"},
+  };
+}
+
 absl::Status PollingOptions::Validate() const {
-  if (spin < std::chrono::microseconds(1) || spin > std::chrono::milliseconds(10)) {
-    return absl::InvalidArgumentError("polling.spin must be 1 us to 10 ms");
-  }
-  return absl::OkStatus();
+  PollingOptions copy = *this;
+  return CheckFields(Fields(copy, "polling."));
 }
 
 void AdaptiveSpin::Begin(TimePoint now) {

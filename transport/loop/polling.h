@@ -4,8 +4,10 @@
 #define FARCALL_TRANSPORT_LOOP_POLLING_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "transport/base/time.h"
 
 namespace farcall {
@@ -16,6 +18,8 @@ enum class PollingMode : uint8_t {
   kBusy,      // never sleep: least latency, a whole core for each loop
 };
 
+struct OptionField;  // transport/base/option_field.h
+
 struct PollingOptions {
   PollingMode mode = PollingMode::kAdaptive;
   // kAdaptive: how long a loop looks for more work after the last. 1 us to 10 ms.
@@ -23,6 +27,9 @@ struct PollingOptions {
 
   absl::Status Validate() const;
 };
+
+// All fields, described; they point into `options`. `prefix` comes before each name.
+std::vector<OptionField> Fields(PollingOptions& options, absl::string_view prefix);
 
 // When a loop that found nothing to do polls again, gives way, or sleeps. Pure.
 //

@@ -20,10 +20,10 @@ namespace farcall {
 
 // How many seeds a simulation runs: `enough`, which finds each of its mutants five times over; a
 // quarter of them under ThreadSanitizer, which makes a simulation ten times slower and watches its
-// one thread for nothing. FARCALL_SEEDS in the environment is a factor, for those who have the
+// one thread for nothing. TEST_SEEDS in the environment is a factor, for those who have the
 // time (CONTRIBUTING.md).
 inline uint64_t SeedsHere(uint64_t enough) {
-  const char* const factor = std::getenv("FARCALL_SEEDS");
+  const char* const factor = std::getenv("TEST_SEEDS");
   if (kThreadSanitizer) enough = std::max<uint64_t>(enough / 4, 1);
   return factor == nullptr ? enough : enough * std::stoull(factor);
 }

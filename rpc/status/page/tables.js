@@ -130,4 +130,7 @@ function showMachine(status) {
     ['loops held up', count(status.loops_held_up), status.loops_held_up > 0 ? 'bad' : ''],
   ]);
   fillPairs('options', Object.entries(status.options));
+  const from = status.runtime_options_from;
+  fillPairs('runtime_options', Object.entries(status.runtime_options).map(([name, value]) => [
+    name, from[name] === 'default' ? value : `${value}, from ${from[name]}`]));
 }

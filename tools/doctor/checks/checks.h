@@ -33,7 +33,7 @@ Finding CheckHugePages(const node::Inventory& inventory, const HugePageFacts& fa
 Finding CheckFork(ForkSafety safety);
 Finding CheckLibraryVerdict(const LibraryVerdict& verdict);
 // Nothing where the library takes it.
-Findings CheckTrafficClass(const TrafficClassFact& fact);
+Findings CheckSettings(const SettingsFacts& facts);
 
 // --- A device.
 

@@ -17,6 +17,7 @@ namespace farcall::doctor {
 namespace {
 
 constexpr const char* kEcn = "ecn";
+constexpr const char* kSettings = "settings";
 constexpr const char* kTos = "traffic class";
 constexpr const char* kPfc = "pfc and trust";
 
@@ -141,11 +142,10 @@ Finding PfcAndTrust(const std::string& device, const AdapterInterface& adapter) 
 
 }  // namespace
 
-Findings CheckTrafficClass(const TrafficClassFact& fact) {
-  if (fact.error.empty()) return {};
-  return {{kTos, "", Verdict::kFailed, fact.error,
-           "servers and channels that leave the traffic class to the environment do not start",
-           "FARCALL_TRAFFIC_CLASS of 0 to 255 or a DSCP's name (af31), or leave it unset"}};
+Findings CheckSettings(const SettingsFacts& facts) {
+  if (facts.error.empty()) return {};
+  return {{kSettings, "", Verdict::kFailed, facts.error, "no program of farcall starts here",
+           "mend the file or the variable; docs/settings.md has all settings"}};
 }
 
 Findings CheckCongestion(const node::Inventory& inventory, const node::Device& device,

@@ -81,9 +81,10 @@ struct OwnAddress {
 };
 
 // FARCALL_TRAFFIC_CLASS, by the library's own rules.
-struct TrafficClassFact {
-  std::optional<uint32_t> value;  // nullopt: not set
-  std::string error;              // why the library does not take it; "": it does
+// The operator's settings (docs/settings.md).
+struct SettingsFacts {
+  std::optional<uint32_t> traffic_class;  // nullopt: not set
+  std::string error;                      // why the library does not take them; "": it does
 };
 
 // Why not RDMA, in the words of the library itself.

@@ -220,10 +220,10 @@ TEST(LibraryVerdictTest, ALibraryThatDoesNotStartTellsNoReasonOfThePage) {
   EXPECT_FALSE(Says(finding, "why-is-rdma-off"));
 }
 
-TEST(TrafficClassTest, WhatTheLibraryDoesNotTakeKeepsItFromStarting) {
-  EXPECT_TRUE(CheckTrafficClass({}).empty());
-  EXPECT_TRUE(CheckTrafficClass({104, ""}).empty());
-  const Findings findings = CheckTrafficClass({std::nullopt, "FARCALL_TRAFFIC_CLASS: \"x\""});
+TEST(SettingsTest, WhatTheLibraryDoesNotTakeKeepsItFromStarting) {
+  EXPECT_TRUE(CheckSettings({}).empty());
+  EXPECT_TRUE(CheckSettings({104, ""}).empty());
+  const Findings findings = CheckSettings({std::nullopt, "FARCALL_TRAFFIC_CLASS: \"x\""});
   ASSERT_EQ(findings.size(), 1u);
   ExpectWhole(findings[0]);
   EXPECT_EQ(findings[0].verdict, Verdict::kFailed);

@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -14,7 +13,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "rpc/traffic_class.h"
+#include "rpc/runtime_options.h"
+#include "rpc/settings/settings.h"
 #include "tools/doctor/checks/gids.h"
 #include "transport/base/cores.h"
 #include "transport/rdma/device/local_addresses.h"
@@ -104,17 +104,20 @@ std::vector<OwnAddress> ReadOwnAddresses() {
   return own;
 }
 
-TrafficClassFact ReadTrafficClass() {
-  TrafficClassFact fact;
-  const char* const text = std::getenv("FARCALL_TRAFFIC_CLASS");
-  if (text == nullptr || *text == '\0') return fact;
-  const auto value = TrafficClass(kTrafficClassFromEnvironment);
-  if (value.ok()) {
-    fact.value = static_cast<uint32_t>(*value);
-  } else {
-    fact.error = std::string(value.status().message());
+SettingsFacts ReadSettings() {
+  SettingsFacts facts;
+  RuntimeOptions options;
+  const auto all = ApplyOperatorSettings(&options);
+  if (!all.ok()) {
+    facts.error = std::string(all.status().message());
+    return facts;
   }
-  return fact;
+  for (const OptionStatus& one : *all) {
+    if (one.name == "traffic_class" && one.from != "default") {
+      facts.traffic_class = static_cast<uint32_t>(options.traffic_class);
+    }
+  }
+  return facts;
 }
 
 // PCI Local Bus 3.0, 6.7 (the list of capabilities), and PCI Express Base, 7.5.3.4.

@@ -23,7 +23,7 @@ DeviceFileFacts ReadDeviceFiles(const std::string& root = "");
 int DefaultLoops();
 // At which peers may reach this network namespace.
 std::vector<OwnAddress> ReadOwnAddresses();
-TrafficClassFact ReadTrafficClass();
+SettingsFacts ReadSettings();
 
 // Whether "Enable Relaxed Ordering" of PCI Express' Device Control register is set, in the bytes of
 // a device's configuration space. nullopt: they end before it, as they do for users other than

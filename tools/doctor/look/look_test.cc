@@ -68,17 +68,17 @@ TEST(HostTest, DeviceFiles) {
 TEST(HostTest, TheTrafficClassIsReadAsTheLibraryReadsIt) {
   for (const char* text : {"104", "0x68", "af31", "AF31"}) {
     setenv("FARCALL_TRAFFIC_CLASS", text, 1);
-    EXPECT_EQ(ReadTrafficClass().value, 104u) << text;
-    EXPECT_EQ(ReadTrafficClass().error, "");
+    EXPECT_EQ(ReadSettings().traffic_class, 104u) << text;
+    EXPECT_EQ(ReadSettings().error, "");
   }
   setenv("FARCALL_TRAFFIC_CLASS", "DSCP 26", 1);
-  EXPECT_FALSE(ReadTrafficClass().value.has_value());
-  EXPECT_NE(ReadTrafficClass().error.find("DSCP 26"), std::string::npos);
+  EXPECT_FALSE(ReadSettings().traffic_class.has_value());
+  EXPECT_NE(ReadSettings().error.find("DSCP 26"), std::string::npos);
   setenv("FARCALL_TRAFFIC_CLASS", "", 1);
-  EXPECT_FALSE(ReadTrafficClass().value.has_value());
-  EXPECT_EQ(ReadTrafficClass().error, "");
+  EXPECT_FALSE(ReadSettings().traffic_class.has_value());
+  EXPECT_EQ(ReadSettings().error, "");
   unsetenv("FARCALL_TRAFFIC_CLASS");
-  EXPECT_FALSE(ReadTrafficClass().value.has_value());
+  EXPECT_FALSE(ReadSettings().traffic_class.has_value());
 }
 
 TEST(HostTest, AtLeastOneLoopAndNoMoreThanTheLibraryMakes) {

@@ -18,12 +18,11 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/block_writer.h"
 #include "transport/buffer/buffer.h"
+#include "transport/link_options.h"
 
 namespace farcall {
 
 inline constexpr size_t kLinkHeaderSize = 24;
-// Bytes of the payload of one frame, at most. What a peer can make us hold for a frame.
-inline constexpr size_t kMaxLinkData = size_t{4} << 20;
 inline constexpr size_t kMaxLinkControl = 4096;
 
 // The numbers travel: never reuse one.

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "transport/base/time.h"
-#include "transport/link/stream/stream_limits.h"
+#include "transport/link_options.h"
 
 namespace farcall {
 

@@ -50,7 +50,7 @@
 #include "transport/link/stream/lifeline_watch.h"
 #include "transport/link/stream/receive_side.h"
 #include "transport/link/stream/send_side.h"
-#include "transport/link/stream/stream_limits.h"
+#include "transport/link_options.h"
 
 namespace farcall {
 

@@ -20,19 +20,10 @@
 #include "absl/status/status.h"
 #include "transport/base/backoff.h"
 #include "transport/base/time.h"
+#include "transport/link_options.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
-
-struct UpgradeTimes {
-  // Between attempts; > 0, first <= longest.
-  Duration first_pause = std::chrono::seconds(1);
-  Duration longest_pause = std::chrono::seconds(60);
-  // From ASK to its answer; > 0.
-  Duration answer = std::chrono::seconds(5);
-  // From OFFER to a connection that can be written to, over all addresses; > 0.
-  Duration dial = std::chrono::seconds(5);
-};
 
 enum class ClientUpgrade : uint8_t { kWaiting, kAsking, kDialing, kReady, kEnded };
 enum class ClientUpgradeEvent : uint8_t {

@@ -154,11 +154,11 @@ TEST(UpgradeOptionsTest, WhatIsOutOfBoundsIsNamed) {
            Case{"silent_peer_memory",
                 [](UpgradeOptions& o) { o.silent_peer_memory = -seconds(1); }},
            Case{"sniff_timeout", [](UpgradeOptions& o) { o.sniff_timeout = Duration(1); }},
-           Case{"upgrade.first_pause", [](UpgradeOptions& o) { o.upgrade.first_pause = {}; }},
-           Case{"upgrade.longest_pause",
+           Case{"first_pause", [](UpgradeOptions& o) { o.upgrade.first_pause = {}; }},
+           Case{"longest_pause",
                 [](UpgradeOptions& o) { o.upgrade.longest_pause = milliseconds(1); }},
-           Case{"upgrade.answer", [](UpgradeOptions& o) { o.upgrade.answer = {}; }},
-           Case{"upgrade.dial", [](UpgradeOptions& o) { o.upgrade.dial = {}; }},
+           Case{"answer", [](UpgradeOptions& o) { o.upgrade.answer = {}; }},
+           Case{"dial", [](UpgradeOptions& o) { o.upgrade.dial = {}; }},
            Case{"send_window", [](UpgradeOptions& o) { o.stream.send_window = 1; }},
        }) {
     UpgradeOptions options;

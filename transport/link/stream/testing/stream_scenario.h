@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "transport/base/time.h"
-#include "transport/link/stream/stream_limits.h"
+#include "transport/link_options.h"
 #include "transport/testing/test_random.h"
 
 namespace farcall {

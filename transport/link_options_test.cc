@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/link/stream/stream_limits.h"
+#include "transport/link_options.h"
 
 #include <chrono>
 #include <functional>
 #include <string>
 
 #include "gtest/gtest.h"
-#include "transport/link/stream/frame.h"
 
 namespace farcall {
 namespace {

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link_options.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "transport/base/option_field.h"
+
+namespace farcall {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kLeastTime = milliseconds(1);
+constexpr size_t kLeastWindow = 4096;
+constexpr size_t kMostWindow = size_t{1} << 30;
+
+std::vector<OptionField> UpgradeFields(UpgradeTimes& times) {
+  return {
+      {.name = "first_pause",
+       .target = &times.first_pause,
+       .range = {kLeastTime, hours(1)},
+       .meaning = "after a first attempt at RDMA that failed, before the next"},
+      {.name = "longest_pause",
+       .target = &times.longest_pause,
+       .range = {kLeastTime, hours(24)},
+       .meaning = "the pauses double up to this; at least first_pause"},
+      {.name = "answer",
+       .target = &times.answer,
+       .range = {kLeastTime, hours(1)},
+       .meaning = "client: how long the server may take to offer RDMA"},
+      {.name = "dial",
+       .target = &times.dial,
+       .range = {kLeastTime, hours(1)},
+       .meaning = "client: from the offer to an RDMA connection, over all addresses"},
+  };
+}
+
+std::vector<OptionField> HelloFields(LinkOptions& options) {
+  return {
+      {.name = "require_timeout",
+       .target = &options.require_timeout,
+       .range = {kLeastTime, hours(1)},
+       .meaning = "with require_rdma: until a connection uses RDMA, or is an error"},
+      {.name = "probe_timeout",
+       .target = &options.probe_timeout,
+       .range = {kLeastTime, seconds(60)},
+       .meaning = "client: how long looking for devices may hold up a connection"},
+      {.name = "hello_timeout",
+       .target = &options.hello_timeout,
+       .range = {kLeastTime, seconds(60)},
+       .meaning = "client: how long a server may take to answer the hello"},
+      {.name = "busy_hello_timeout",
+       .target = &options.busy_hello_timeout,
+       .range = {kLeastTime, seconds(60)},
+       .meaning = "the same for a server that has answered one before"},
+      {.name = "silent_peer_memory",
+       .target = &options.silent_peer_memory,
+       .range = {Duration::zero(), hours(1)},
+       .meaning = "client: how long a peer that did not answer is remembered"},
+      {.name = "sniff_timeout",
+       .target = &options.sniff_timeout,
+       .range = {kLeastTime, seconds(60)},
+       .meaning = "server: how long it waits for the rest of a hello"},
+  };
+}
+
+std::vector<OptionField> SizeFields(StreamLimits& limits) {
+  return {
+      {.name = "send_window",
+       .target = &limits.send_window,
+       .range = {kLeastWindow, kMostWindow},
+       .bytes = true,
+       .meaning = "sent and not acknowledged, at most; at most the peer's receive_window"},
+      {.name = "receive_window",
+       .target = &limits.receive_window,
+       .range = {kLeastWindow, kMostWindow},
+       .bytes = true,
+       .meaning = "what a peer may send beyond what was acknowledged"},
+      {.name = "max_data",
+       .target = &limits.max_data,
+       .range = {1024, kMaxLinkData},
+       .bytes = true,
+       .meaning = "payload of one frame of the link"},
+  };
+}
+
+std::vector<OptionField> TimeFields(StreamLimits& limits) {
+  return {
+      {.name = "ack_delay",
+       .target = &limits.ack_delay,
+       .range = {milliseconds(1), milliseconds(100)},
+       .meaning = "how long received bytes may wait for an acknowledgement"},
+      {.name = "ping_interval",
+       .target = &limits.ping_interval,
+       .range = {milliseconds(10), seconds(10)},
+       .meaning = "between PINGs while bytes are unacknowledged"},
+      {.name = "progress_timeout",
+       .target = &limits.progress_timeout,
+       .range = {milliseconds(11), seconds(60)},
+       .meaning = "RDMA that moves nothing for so long is given up; more than ping_interval"},
+      {.name = "idle_ping",
+       .target = &limits.idle_ping,
+       .range = {milliseconds(10), hours(1)},
+       .meaning = "silence after which a TCP connection is asked, while an answer is expected"},
+      {.name = "peer_timeout",
+       .target = &limits.peer_timeout,
+       .range = {milliseconds(11), hours(1)},
+       .meaning = "a peer that owes an answer and is silent for so long counts as dead; more than "
+                  "ping_interval"},
+      {.name = "stall_patience",
+       .target = &limits.stall_patience,
+       .range = {milliseconds(10), hours(1)},
+       .meaning = "a peer that answers and takes nothing for so long is logged and counted"},
+      {.name = "close_timeout",
+       .target = &limits.close_timeout,
+       .range = {milliseconds(1), hours(1)},
+       .meaning = "from BYE to the end of the connection"},
+  };
+}
+
+absl::Status MoreThanAPing(absl::string_view name, Duration value, const StreamLimits& limits) {
+  if (value > limits.ping_interval) return absl::OkStatus();
+  const auto ms = [](Duration time) { return time / milliseconds(1); };
+  return absl::InvalidArgumentError(absl::StrCat(name, " is ", ms(value),
+                                                 " ms; it must be more than ping_interval, ",
+                                                 ms(limits.ping_interval), " ms"));
+}
+
+std::vector<OptionField> StreamFields(StreamLimits& limits) {
+  std::vector<OptionField> all = SizeFields(limits);
+  for (OptionField& field : TimeFields(limits)) all.push_back(std::move(field));
+  return all;
+}
+
+}  // namespace
+
+std::vector<OptionField> Fields(LinkOptions& options, absl::string_view prefix) {
+  std::vector<OptionField> all = HelloFields(options);
+  for (OptionField& field : UpgradeFields(options.upgrade)) all.push_back(std::move(field));
+  for (OptionField& field : StreamFields(options.stream)) {
+    if (field.name != "close_timeout") all.push_back(std::move(field));
+  }
+  for (OptionField& field : all) field.name = absl::StrCat(prefix, field.name);
+  return all;
+}
+
+absl::Status StreamLimits::Validate() const {
+  StreamLimits copy = *this;
+  if (absl::Status status = CheckFields(StreamFields(copy)); !status.ok()) return status;
+  absl::Status status = MoreThanAPing("progress_timeout", progress_timeout, *this);
+  return status.ok() ? MoreThanAPing("peer_timeout", peer_timeout, *this) : status;
+}
+
+absl::Status LinkOptions::Validate() const {
+  LinkOptions copy = *this;
+  if (absl::Status status = CheckFields(Fields(copy, "")); !status.ok()) return status;
+  if (upgrade.longest_pause < upgrade.first_pause) {
+    return absl::InvalidArgumentError("longest_pause is less than first_pause");
+  }
+  return stream.Validate();
+}
+
+}  // namespace farcall
