@@ -5,6 +5,8 @@ import json
 import os
 import re
 
+import yaml
+
 from links import NETWORKS
 from world import dig, label_of
 
@@ -91,6 +93,43 @@ def variables(overlay, farcall):
                 yield "%s: nothing puts %s there" % (pods.name, status)
             if pods.annotations.get(NETWORKS) and not status:
                 yield "%s: nobody tells it of its networks" % pods.name
+
+
+def settings(overlay, farcall):
+    """The file that FARCALL_CONFIG names is mounted, and has settings only."""
+    for pods in overlay.pods():
+        for container in _ours(pods):
+            values = {entry["name"]: entry.get("value") for entry in container.get("env", [])}
+            path = values.get("FARCALL_CONFIG")
+            if not path:
+                continue
+            files = _config_files(overlay, pods, container)
+            if path not in files:
+                yield "%s: nothing puts %s there" % (pods.name, path)
+            for name in _setting_names(yaml.safe_load(files.get(path, "")) or {}):
+                if name not in farcall.settings:
+                    yield "%s: %s has %s, which is no setting" % (pods.name, path, name)
+
+
+def _config_files(overlay, pods, container):
+    """{path: text} of files that ConfigMaps make."""
+    files = {}
+    for volume in pods.spec.get("volumes", []):
+        source = volume.get("configMap", {}).get("name")
+        for mount in container.get("volumeMounts", []):
+            if source and mount["name"] == volume["name"]:
+                for item in overlay.named("ConfigMap", source, pods.namespace):
+                    for key, text in item.get("data", {}).items():
+                        files[os.path.join(mount["mountPath"], key)] = text
+    return files
+
+
+def _setting_names(values, before=""):
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _setting_names(value, before + name + ".")
+        else:
+            yield before + name
 
 
 def _podinfo(pods, container):
@@ -232,4 +271,4 @@ def resources(overlay, farcall):
                 yield "%s: SIGBUS when the pool grows beyond %s" % (pods.name, huge)
 
 
-RULES = (images, programs, variables, probes, stop, privileges, resources)
+RULES = (images, programs, settings, variables, probes, stop, privileges, resources)

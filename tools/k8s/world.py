@@ -98,12 +98,10 @@ class Farcall:
         self.images = ["farcall:" + version, "farcall-debug:" + version]
         self.programs = re.findall(r"(?m)^([\w-]+) //", read("k8s/programs.txt"))
         self.programs += ["farcall-bench"]
-        self.variables = set()
-        for where, _, names in os.walk(os.path.join(root, "rpc")):
-            for name in names:
-                if name.endswith((".cc", ".h")) and not name.endswith("_test.cc"):
-                    text = read(os.path.relpath(os.path.join(where, name), root))
-                    self.variables.update(re.findall(r'"(FARCALL_[A-Z_]+)"', text))
+        # A test holds that page to the code.
+        self.settings = set(re.findall(r"(?m)^\| `([a-z_.]+)` \|", read("docs/settings.md")))
+        self.variables = {"FARCALL_" + name.upper().replace(".", "_") for name in self.settings}
+        self.variables.add("FARCALL_CONFIG")
 
 
 def load_overlays(directory):
