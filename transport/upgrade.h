@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "transport/address.h"
+#include "transport/fabric_port.h"
 #include "transport/peer_trust.h"
 #include "transport/transport.h"
 
@@ -28,22 +29,8 @@ namespace farcall {
 // Random bytes, handed out on a TCP connection; they admit one connection that shows them.
 using UpgradeToken = std::array<uint8_t, 16>;
 
-// What the ports of a device talk. The numbers travel in offers.
-enum class LinkLayer : uint8_t { kUnknown = 0, kInfiniBand = 1, kRoce = 2, kIwarp = 3 };
-
-// How packets between two ports are addressed. The numbers travel in offers.
-enum class GidType : uint8_t { kInfiniBand = 0, kRoceV1 = 1, kRoceV2 = 2 };
-
-// A port of a device, for a queue pair that is set up by messages on the first connection, without
-// rdma_cm: where addresses do not lead to the device.
-struct FabricPort {
-  std::array<uint8_t, 16> gid{};
-  GidType type = GidType::kInfiniBand;
-  uint16_t lid = 0;  // of InfiniBand; 0: none
-  uint32_t mtu = 0;  // bytes, 256 to 4096
-
-  bool operator==(const FabricPort&) const = default;
-};
+// Of an offer: what is beyond is not made, and not read.
+constexpr size_t kMostOffered = 16;
 
 // Where a server can be reached: by rdma_cm at an address, or at a port.
 struct UpgradeAddress {
@@ -51,6 +38,10 @@ struct UpgradeAddress {
   std::string device;
   LinkLayer link_layer = LinkLayer::kUnknown;
   std::optional<FabricPort> port = std::nullopt;
+  // Of the device's port; 0 and none: not told, as by those of the first release.
+  uint32_t rate = 0;                                   // Mb/s
+  std::optional<uint32_t> connections = std::nullopt;  // that use it at the server
+  uint16_t partition = 0;                              // its first key
 };
 
 // Of one message between two ends of a set-up.

@@ -15,9 +15,6 @@
 
 namespace farcall {
 
-// Of an offer: what is beyond is not made, and not read.
-constexpr size_t kMostOffered = 16;
-
 // Bytes of a credential in an ask.
 constexpr size_t kMostCredential = 3072;
 
