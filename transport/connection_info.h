@@ -54,6 +54,8 @@ struct ConnectionInfo {
   // What Explain(why_not_rdma) does not know: names and numbers of this case. May be empty.
   std::string why_detail;
   std::string device;  // RDMA device, "" for sockets
+  // Why this one, at the client, which chooses; "" for sockets.
+  std::string device_why;
   // How its queue pair was set up: "rdma_cm", or "tcp" by messages on this connection; "" for
   // sockets.
   std::string set_up;

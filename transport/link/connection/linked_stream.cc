@@ -118,6 +118,7 @@ void LinkedStream::Describe(ConnectionInfo& info) const {
     info.why_not_rdma = WhyNotRdma::kInUse;
     const ConnectionInfo of_generation = generation->info();
     info.device = of_generation.device;
+    info.device_why = of_generation.device_why;
     info.set_up = of_generation.set_up;
     info.rdma.generation = static_cast<uint32_t>(stream_.sending_on());
     info.rdma.credits = of_generation.rdma.credits;

@@ -88,6 +88,11 @@ std::optional<UpgradeAddress> ToUpgradeAddress(const link::OfferedAddress& offer
   UpgradeAddress result;
   result.device = offered.device().substr(0, kMostDevice);
   result.link_layer = ToLinkLayer(offered.link_layer());
+  result.rate = offered.rate();
+  if (offered.has_connections()) result.connections = offered.connections();
+  if (offered.partition() <= UINT16_MAX) {
+    result.partition = static_cast<uint16_t>(offered.partition());
+  }
   if (offered.family() == link::OfferedAddress::PORT) {
     result.port = ToPort(offered.fabric());
     if (!result.port) return std::nullopt;
@@ -127,6 +132,9 @@ std::string EncodeOffer(const UpgradePass& pass, const std::vector<UpgradeAddres
     }
     offered.set_device(addresses[i].device.substr(0, kMostDevice));
     offered.set_link_layer(static_cast<uint32_t>(addresses[i].link_layer));
+    offered.set_rate(addresses[i].rate);
+    if (addresses[i].connections) offered.set_connections(*addresses[i].connections);
+    offered.set_partition(addresses[i].partition);
   }
   return offer.SerializeAsString();
 }

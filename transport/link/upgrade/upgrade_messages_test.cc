@@ -49,6 +49,20 @@ TEST(UpgradeMessagesTest, OfferComesBack) {
   EXPECT_EQ(offer->addresses[0].link_layer, LinkLayer::kRoce);
 }
 
+TEST(UpgradeMessagesTest, WhatPortsAreLikeComesBack) {
+  UpgradeAddress place = At("10.0.0.1:99");
+  place.rate = 400'000;
+  place.connections = 0;
+  place.partition = 0x8001;
+  const auto offer = ParseOffer(EncodeOffer(kPass, {place, At("10.0.0.2:99")}));
+  ASSERT_TRUE(offer.ok()) << offer.status();
+  EXPECT_EQ(offer->addresses[0].rate, 400'000u);
+  EXPECT_EQ(offer->addresses[0].connections, 0u);
+  EXPECT_EQ(offer->addresses[0].partition, 0x8001);
+  EXPECT_EQ(offer->addresses[1].rate, 0u) << "as of the first release";
+  EXPECT_EQ(offer->addresses[1].connections, std::nullopt);
+}
+
 TEST(UpgradeMessagesTest, AskAndDeclineComeBack) {
   const auto ask = ParseAsk(EncodeAsk(3, NotRdma(WhyNotRdma::kTimedOut, "10.0.0.1")));
   ASSERT_TRUE(ask.ok());
@@ -100,7 +114,15 @@ TEST(UpgradeMessagesTest, SixteenAddressesCount) {
 
 TEST(UpgradeMessagesTest, TheLargestFitIntoAFrame) {
   std::vector<UpgradeAddress> many(16, At("[2001:db8::1]:65535"));
-  for (UpgradeAddress& address : many) address.device = std::string(1000, 'd');
+  for (UpgradeAddress& address : many) {
+    address.device = std::string(1000, 'd');
+    address.port.emplace();
+    address.port->mtu = 4096;
+    address.port->lid = UINT16_MAX;
+    address.rate = UINT32_MAX;
+    address.connections = UINT32_MAX;
+    address.partition = UINT16_MAX;
+  }
   EXPECT_LE(EncodeOffer(kPass, many).size(), kMaxLinkControl);
   const absl::Status why = NotRdma(WhyNotRdma::kCapacity, std::string(100000, 'x'));
   EXPECT_LE(EncodeAsk(~0u, why).size(), kMaxLinkControl);

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "transport/base/time.h"
 #include "transport/rdma/choice/port_end.h"
@@ -16,24 +16,30 @@
 namespace farcall {
 
 // Ways over which connections could not be set up lately. A token that was shown is void for all
-// other ways of its offer: so the next offer has to be tried at another one first.
+// other ways of its offer: so the next offer has to be tried at another one first. A port that
+// failed together with two others, and has not worked since, is a failure with each.
 class PastFailures {
  public:
   // Without another failure a way is as good as new then.
   static constexpr Duration kRemembered = std::chrono::seconds(60);
-  static constexpr size_t kMost = 1024;  // the oldest is forgotten
+  static constexpr size_t kMost = 256;  // the oldest is forgotten
+  static constexpr uint32_t kOthers = 2;
 
   // `own` null: over whichever device the routes lead.
   void Add(const OwnEnd* own, const OfferedEnd& offered, TimePoint now);
   // It works.
-  void Forget(const OwnEnd* own, const OfferedEnd& offered) { ways_.erase(KeyOf(own, offered)); }
+  void OnWorks(const OwnEnd* own, const OfferedEnd& offered);
   uint32_t Count(const OwnEnd* own, const OfferedEnd& offered, TimePoint now) const;
 
  private:
-  using Key = std::tuple<std::string, uint8_t, bool, std::array<uint8_t, 16>>;
+  using Own = std::pair<std::string, uint8_t>;
+  using Place = std::pair<bool, std::array<uint8_t, 16>>;
+  using Key = std::pair<Own, Place>;
   struct Failures {
     uint32_t count = 0;
     TimePoint last{};
+    bool own_works = false;  // with another one, since
+    bool place_works = false;
   };
 
   static Key KeyOf(const OwnEnd* own, const OfferedEnd& offered);

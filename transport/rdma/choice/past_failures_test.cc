@@ -47,7 +47,40 @@ TEST_F(PastFailuresTest, AreOfOneWay) {
 
 TEST_F(PastFailuresTest, AreForgottenWhenTheWayWorks) {
   past_.Add(&own_, offered_, now_);
-  past_.Forget(&own_, offered_);
+  past_.OnWorks(&own_, offered_);
+  EXPECT_EQ(Count(), 0u);
+}
+
+TEST_F(PastFailuresTest, APortThatFailedWithTwoOthersFailsWithAll) {
+  OwnEnd own = own_;
+  for (const char* const device : {"mlx5_1", "mlx5_2"}) {
+    EXPECT_EQ(Count(), 0u);
+    own.device = device;
+    past_.Add(&own, offered_, now_);
+  }
+  EXPECT_EQ(Count(), 2u);
+  EXPECT_EQ(past_.Count(nullptr, offered_, now_), 2u);
+  own.device = "mlx5_3";
+  past_.OnWorks(&own, offered_);
+  EXPECT_EQ(Count(), 0u) << "it does not fail with that one";
+  own.device = "mlx5_1";
+  EXPECT_EQ(past_.Count(&own, offered_, now_), 1u);
+}
+
+TEST_F(PastFailuresTest, SoDoesAPortOfThisHost) {
+  OfferedEnd place = offered_;
+  for (const uint8_t last : {7, 8}) {
+    EXPECT_EQ(Count(), 0u);
+    place.name[15] = last;
+    past_.Add(&own_, place, now_);
+  }
+  EXPECT_EQ(Count(), 2u);
+  OwnEnd other = own_;
+  other.device = "mlx5_9";
+  EXPECT_EQ(past_.Count(&other, offered_, now_), 0u);
+  EXPECT_EQ(past_.Count(nullptr, offered_, now_), 0u);
+  place.name[15] = 9;
+  past_.OnWorks(&own_, place);
   EXPECT_EQ(Count(), 0u);
 }
 
@@ -55,6 +88,7 @@ TEST_F(PastFailuresTest, TheOldestIsForgottenWhenThereAreTooMany) {
   past_.Add(&own_, offered_, now_);
   OfferedEnd other = offered_;
   for (size_t i = 0; i < PastFailures::kMost; ++i) {
+    past_.OnWorks(&own_, OfferedEnd());
     now_ += Duration(1);
     other.name[0] = static_cast<uint8_t>(i >> 8);
     other.name[1] = static_cast<uint8_t>(i);

@@ -33,6 +33,26 @@ uint32_t MtuBytes(ibv_mtu mtu) {
   return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
 }
 
+// Of the lanes that are in use together; with the codes of ibv_query_port(3). 0: others.
+uint32_t RateOf(const ibv_port_attr& port) {
+  constexpr std::array<std::pair<int, uint32_t>, 5> kLanes = {
+      {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}}};
+  constexpr std::array<std::pair<int, uint32_t>, 8> kMegabits = {{{1, 2'500},
+                                                                  {2, 5'000},
+                                                                  {4, 10'000},
+                                                                  {8, 10'000},
+                                                                  {16, 14'000},
+                                                                  {32, 25'000},
+                                                                  {64, 50'000},
+                                                                  {128, 100'000}}};
+  const auto find = [](const auto& table, int code) {
+    const auto found = std::find_if(table.begin(), table.end(),
+                                    [&](const auto& entry) { return entry.first == code; });
+    return found == table.end() ? 0 : found->second;
+  };
+  return find(kLanes, port.active_width) * find(kMegabits, port.active_speed);
+}
+
 // An IPv4 address stands in a GID as ::ffff:a.b.c.d.
 Address AddressOf(const ibv_gid& gid) {
   constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -59,8 +79,8 @@ absl::StatusOr<size_t> QueryPorts(const VerbsApi& api, ibv_context* context, Dev
       return Refused(info, "ibv_query_port", error);
     }
     info.ports.push_back({port_number, attr.state == IBV_PORT_ACTIVE,
-                          LinkLayerOf(*context->device, attr), MtuBytes(attr.active_mtu),
-                          attr.lid});
+                          LinkLayerOf(*context->device, attr), MtuBytes(attr.active_mtu), attr.lid,
+                          RateOf(attr)});
     gids += static_cast<size_t>(std::max(attr.gid_tbl_len, 0));
   }
   return gids;

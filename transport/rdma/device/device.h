@@ -30,6 +30,8 @@ struct DevicePort {
   LinkLayer link_layer = LinkLayer::kUnknown;
   uint32_t active_mtu = 0;  // bytes
   uint16_t lid = 0;         // InfiniBand: its address in the subnet; 0: none yet
+  uint32_t rate = 0;        // Mb/s; 0: not told
+  uint16_t partition = 0;   // its first key, 16 bits; 0: not read
 };
 
 // An entry of a port's GID table, ibv_query_gid_table(3).
@@ -51,6 +53,7 @@ struct DeviceInfo {
   std::vector<DevicePort> ports;
   std::vector<DeviceGid> gids;
   ibv_device_attr caps{};  // limits, ibv_query_device(3)
+  int numa_node = -1;      // -1: none, or not read
 
   bool has_shared_queue() const { return caps.max_srq > 0; }
   // Whether IBV_EVENT_QP_LAST_WQE_REACHED follows the error of each queue pair with a shared queue.

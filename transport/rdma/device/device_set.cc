@@ -9,36 +9,12 @@
 #include "absl/strings/str_join.h"
 #include "transport/base/check.h"
 #include "transport/rdma/device/context_use.h"
+#include "transport/rdma/device/device_place.h"
+#include "transport/rdma/device/device_set_entry.h"
 #include "transport/rdma/device/why_no_device.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
-// Why a device is not used; kInUse: it may be.
-struct DeviceSet::Verdict {
-  WhyNotRdma why = WhyNotRdma::kInUse;
-  std::string detail;
-  bool unread = false;  // the host's addresses could not be
-
-  bool good() const { return why == WhyNotRdma::kInUse; }
-};
-
-struct DeviceSet::Entry {
-  ibv_context* context = nullptr;
-  std::shared_ptr<DeviceList> list;  // the last one that it was seen in
-  DeviceInfo info;
-  Verdict verdict;
-  // After `list`, so that it ends before the context may be closed.
-  std::unique_ptr<RdmaDevice> device;
-  bool seen = false;  // by the last Refresh
-  std::string told;   // the last failure to open it that was logged
-
-  // An open one has an address: rdma_cm has found it by that.
-  bool usable() const {
-    const bool found =
-        device != nullptr && (verdict.why == WhyNotRdma::kNoAddress || verdict.unread);
-    return seen && (verdict.good() || found);
-  }
-};
 
 DeviceSet::Verdict DeviceSet::VerdictOf(const absl::Status& error) {
   return {ReasonOf(error), DetailOf(error)};
@@ -93,6 +69,7 @@ void DeviceSet::See(const std::shared_ptr<DeviceList>& list, ibv_context* contex
   auto info = QueryDevice(api_, context);
   if (info.ok()) {
     entry->info = *std::move(info);
+    ReadPlace(host_.sys_class, entry->info);
     entry->verdict = Judge(entry->info);
     return;
   }
@@ -204,69 +181,6 @@ void DeviceSet::Remove(ibv_context* context) {
     entry->device.reset();
   }
   static_cast<void>(Refresh());
-}
-
-std::vector<RdmaDeviceStatus> DeviceSet::Statuses() const {
-  std::vector<RdmaDeviceStatus> statuses;
-  for (const auto& entry : entries_) {
-    RdmaDeviceStatus status = StatusOf(entry->info);
-    status.present = entry->seen;
-    status.open = entry->device != nullptr;
-    status.why = entry->usable() ? WhyNotRdma::kInUse : entry->verdict.why;
-    if (!entry->seen) status.why = WhyNotRdma::kNoDevice;
-    if (!entry->usable() && entry->seen) status.why_detail = entry->verdict.detail;
-    statuses.push_back(std::move(status));
-  }
-  return statuses;
-}
-
-absl::Status DeviceSet::WhyNot(ibv_context* context) const {
-  const Entry* const entry = EntryOf(context);
-  if (entry != nullptr && entry->usable()) return absl::OkStatus();
-  if (entry == nullptr || !entry->seen) {
-    return NotRdma(WhyNotRdma::kNoDevice, "it was not seen when devices were looked at last");
-  }
-  return NotRdma(entry->verdict.why, entry->verdict.detail);
-}
-
-bool DeviceSet::Sees(ibv_context* context) const {
-  const Entry* const entry = EntryOf(context);
-  return entry != nullptr && entry->seen;
-}
-
-std::vector<const DeviceInfo*> DeviceSet::Usable() const {
-  std::vector<const DeviceInfo*> usable;
-  for (const auto& entry : entries_) {
-    if (entry->usable()) usable.push_back(&entry->info);
-  }
-  return usable;
-}
-
-std::vector<LocalPort> DeviceSet::Ports() const {
-  std::vector<LocalPort> ports;
-  if (options_.set_up == RdmaSetUp::kRdmaCm) return ports;
-  for (const auto& entry : entries_) {
-    if (!entry->usable()) continue;
-    for (LocalPort& port : LocalPorts(entry->info, entry->context)) ports.push_back(port);
-  }
-  if (const auto own = host_.addresses(); own.ok()) PutOwnFirst(*own, ports);
-  return ports;
-}
-
-absl::StatusOr<std::set<std::string>> DeviceSet::UsablePlaces() const {
-  const auto local = host_.addresses();
-  if (!local.ok()) return local.status();
-  std::set<std::string> places;
-  for (const DeviceInfo* const info : Usable()) {
-    for (const DevicePort& port : info->ports) {
-      if (port.active) places.insert(absl::StrCat(info->name, " port ", port.number));
-    }
-    for (const LocalIp& ip : *local) {
-      if (info->MayCarry(ip.address))
-        places.insert(absl::StrCat(info->name, " ", ip.address.ToString()));
-    }
-  }
-  return places;
 }
 
 DeviceSet::Entry* DeviceSet::EntryOf(ibv_context* context) const {

@@ -69,6 +69,13 @@ class DeviceSet {
   absl::Status WhyNot(ibv_context* context) const;
   // Whether the last Refresh saw it.
   bool Sees(ibv_context* context) const;
+  // The active ports of the devices that may be used, as of the last Refresh. Until the next one.
+  struct ActivePort {
+    ibv_context* context = nullptr;
+    const DeviceInfo& device;
+    const DevicePort& port;
+  };
+  std::vector<ActivePort> ActivePorts() const;
   // The devices that may be used, as of the last Refresh.
   std::vector<const DeviceInfo*> Usable() const;
   // The ports of those for set-up without rdma_cm, the best first of each; none if the options say

@@ -5,9 +5,14 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netpacket/packet.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -17,6 +22,8 @@
 namespace farcall {
 namespace {
 
+constexpr size_t kMostHardware = 20;  // what InfiniBand has
+
 Address AddressOf(const sockaddr& from) {
   SocketAddress address;
   if (from.sa_family == AF_INET) address.length = sizeof(sockaddr_in);
@@ -24,6 +31,29 @@ Address AddressOf(const sockaddr& from) {
   if (address.length == 0) return Address();
   std::memcpy(&address.storage, &from, address.length);
   return FromSocketAddress(address);
+}
+
+int PrefixBits(const sockaddr* mask, AddressFamily family) {
+  if (mask == nullptr) return 0;
+  const Address address = AddressOf(*mask);
+  if (address.family() != family) return 0;
+  int bits = 0;
+  for (const uint8_t byte : address.ip()) bits += std::popcount(byte);
+  return bits;
+}
+
+// By the name of the interface.
+std::map<std::string, std::vector<uint8_t>> HardwareAddresses(const ifaddrs* list) {
+  std::map<std::string, std::vector<uint8_t>> found;
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_PACKET) continue;
+    // sll_addr has more than 8 bytes where the hardware has: getifaddrs(3).
+    const auto* const link = reinterpret_cast<const sockaddr_ll*>(each->ifa_addr);
+    const auto* const bytes =
+        reinterpret_cast<const uint8_t*>(each->ifa_addr) + offsetof(sockaddr_ll, sll_addr);
+    found[each->ifa_name].assign(bytes, bytes + std::min<size_t>(link->sll_halen, kMostHardware));
+  }
+  return found;
 }
 
 absl::Status Unread(absl::string_view call, int error) {
@@ -48,6 +78,7 @@ absl::StatusOr<std::vector<LocalIp>> LocalAddresses() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return Unread("getifaddrs", errno);
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
+  const auto hardware = HardwareAddresses(list);
   std::vector<LocalIp> found;
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr) continue;
@@ -59,7 +90,10 @@ absl::StatusOr<std::vector<LocalIp>> LocalAddresses() {
     if (index == 0 && (errno == EMFILE || errno == ENFILE)) {
       return Unread("if_nametoindex", errno);
     }
-    found.push_back({std::move(address), each->ifa_name, index});
+    const int prefix = PrefixBits(each->ifa_netmask, address.family());
+    const auto own = hardware.find(each->ifa_name);
+    found.push_back({std::move(address), each->ifa_name, index, prefix,
+                     own == hardware.end() ? std::vector<uint8_t>() : own->second});
   }
   return found;
 }

@@ -20,6 +20,8 @@ struct LocalIp {
   Address address;  // port 0
   std::string interface;
   uint32_t interface_index = 0;
+  int prefix_bits = 0;                 // of the address's network; 0: not known
+  std::vector<uint8_t> hardware = {};  // of the interface: 6 bytes of Ethernet, 20 of InfiniBand
 };
 
 // The IP addresses of this network namespace at which a peer may reach it: those of

@@ -3,7 +3,6 @@
 #include "transport/rdma/device/local_port.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 
 namespace farcall {
@@ -12,12 +11,6 @@ namespace {
 using Gid = std::array<uint8_t, 16>;
 
 bool IsLinkLocal(const Gid& gid) { return gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80; }
-
-// ::ffff:a.b.c.d
-bool IsIpv4(const Gid& gid) {
-  return std::all_of(gid.begin(), gid.begin() + 10, [](uint8_t byte) { return byte == 0; }) &&
-         gid[10] == 0xff && gid[11] == 0xff;
-}
 
 // The lower, the better.
 int RankOf(const LocalPort& port) {
@@ -34,24 +27,6 @@ std::optional<GidType> TypeOf(ibv_gid_type type) {
       return GidType::kRoceV2;
   }
   return std::nullopt;
-}
-
-int CommonBits(const Gid& one, const Gid& other) {
-  int bits = 0;
-  for (size_t i = 0; i < one.size(); ++i) {
-    const auto differs = static_cast<uint8_t>(one[i] ^ other[i]);
-    bits += std::countl_zero(differs);
-    if (differs != 0) break;
-  }
-  return bits;
-}
-
-bool Reaches(const LocalPort& from, LinkLayer link_layer, const FabricPort& to) {
-  if (from.link_layer != link_layer || from.port.type != to.type) return false;
-  // Of another subnet, a router of InfiniBand would have to be asked.
-  if (link_layer == LinkLayer::kInfiniBand) return CommonBits(from.port.gid, to.gid) >= 64;
-  return IsLinkLocal(from.port.gid) == IsLinkLocal(to.gid) &&
-         IsIpv4(from.port.gid) == IsIpv4(to.gid);
 }
 
 }  // namespace
@@ -88,19 +63,6 @@ void PutOwnFirst(const std::vector<LocalIp>& own, std::vector<LocalPort>& ports)
     return std::any_of(own.begin(), own.end(),
                        [&](const LocalIp& ip) { return ip.address == port.address; });
   });
-}
-
-const LocalPort* PortToward(const std::vector<LocalPort>& ports, LinkLayer link_layer,
-                            const FabricPort& peer) {
-  const LocalPort* best = nullptr;
-  for (const LocalPort& port : ports) {
-    if (!Reaches(port, link_layer, peer)) continue;
-    if (best == nullptr ||
-        CommonBits(port.port.gid, peer.gid) > CommonBits(best->port.gid, peer.gid)) {
-      best = &port;
-    }
-  }
-  return best;
 }
 
 }  // namespace farcall

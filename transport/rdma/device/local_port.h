@@ -32,12 +32,6 @@ std::vector<LocalPort> LocalPorts(const DeviceInfo& info, ibv_context* context);
 // its interfaces, in whatever namespace.
 void PutOwnFirst(const std::vector<LocalIp>& own, std::vector<LocalPort>& ports);
 
-// Of several local ports the one to reach `peer` from: of its link layer and type of GID, both
-// routed or both link-local, of the same family of addresses; of these, the one with the longest
-// common prefix, which is the same network where there are several. Null: none.
-const LocalPort* PortToward(const std::vector<LocalPort>& ports, LinkLayer link_layer,
-                            const FabricPort& peer);
-
 }  // namespace farcall
 
 #endif  // FARCALL_TRANSPORT_RDMA_DEVICE_LOCAL_PORT_H_

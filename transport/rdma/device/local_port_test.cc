@@ -38,12 +38,6 @@ class LocalPortTest : public testing::Test {
     for (const LocalPort& port : LocalPorts(info_, nullptr)) indices.push_back(port.gid_index);
     return indices;
   }
-  // -1: none.
-  int Toward(const std::string& ip, GidType type) const {
-    const std::vector<LocalPort> ports = LocalPorts(info_, nullptr);
-    const LocalPort* const port = PortToward(ports, info_.ports[0].link_layer, {Gid(ip), type});
-    return port == nullptr ? -1 : static_cast<int>(port->gid_index);
-  }
 
   DeviceInfo info_;
 };
@@ -76,20 +70,6 @@ TEST_F(LocalPortTest, InfiniBandHasALidAndIwarpHasNothing) {
   EXPECT_THAT(Indices(), IsEmpty());
 }
 
-TEST_F(LocalPortTest, OfTheSameKindTheOneOfTheSameNetworkIsTaken) {
-  Add("::ffff:10.1.0.1", IBV_GID_TYPE_ROCE_V2);
-  Add("::ffff:10.2.0.1", IBV_GID_TYPE_ROCE_V2);
-  Add("2001:db8::1", IBV_GID_TYPE_ROCE_V2);
-  Add("fe80::1", IBV_GID_TYPE_ROCE_V2);
-  Add("fe80::1", IBV_GID_TYPE_ROCE_V1);
-  EXPECT_EQ(Toward("::ffff:10.1.0.9", GidType::kRoceV2), 0);
-  EXPECT_EQ(Toward("::ffff:10.2.0.9", GidType::kRoceV2), 1);
-  EXPECT_EQ(Toward("2001:db8::9", GidType::kRoceV2), 2);
-  EXPECT_EQ(Toward("fe80::9", GidType::kRoceV2), 3);
-  EXPECT_EQ(Toward("fe80::9", GidType::kRoceV1), 4);
-  EXPECT_EQ(Toward("2001:db8::9", GidType::kRoceV1), -1);
-}
-
 TEST_F(LocalPortTest, AnAddressOfThisNamespaceIsBetterThanThatOfAnother) {
   Add("::ffff:10.1.0.1", IBV_GID_TYPE_ROCE_V2);
   Add("::ffff:10.2.0.1", IBV_GID_TYPE_ROCE_V2);
@@ -99,14 +79,6 @@ TEST_F(LocalPortTest, AnAddressOfThisNamespaceIsBetterThanThatOfAnother) {
   std::vector<LocalPort> ports = LocalPorts(info_, nullptr);
   PutOwnFirst({{Address::Ipv4({10, 2, 0, 1}, 0), "net1", 7}}, ports);
   EXPECT_EQ(ports.front().gid_index, 1u);
-}
-
-TEST_F(LocalPortTest, AnotherSubnetOfInfiniBandIsNotReached) {
-  info_.ports[0].link_layer = LinkLayer::kInfiniBand;
-  info_.ports[0].lid = 7;
-  Add("fe80::1", IBV_GID_TYPE_IB);
-  EXPECT_EQ(Toward("fe80::9", GidType::kInfiniBand), 0);
-  EXPECT_EQ(Toward("fe80:0:0:1::9", GidType::kInfiniBand), -1);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/copy_tally.h"
 #include "transport/loop/event_loop.h"
+#include "transport/rdma/device/port_counts.h"
 #include "transport/rdma/device/registrar.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
@@ -21,6 +22,7 @@ struct RdmaParts {
   RdmaRegistrar& registrar;
   const RdmaOptions& options;
   const EpisodeLog::Sink& log;  // may be empty
+  PortCounts& ports;
   CopyTally* copied = nullptr;  // may be null
 
   void Log(absl::string_view line) const {

@@ -23,6 +23,7 @@ QueuePair::QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shar
                                                 parts.copied)),
       set_up_(&set_up),
       events_(std::move(events)),
+      hold_(parts.ports, {device.context(), end_->port()}),
       drain_timer_([this] {
         silent_ = takes_shared_;
         drained_ = true;
@@ -118,15 +119,22 @@ void QueuePair::Retire(Ending ending, const absl::Status& why) {
   if (state_ == State::kDestroyed) return;
   if (ending == Ending::kNow) drained_ = true;
   if (state_ == State::kStopping) return DestroyIfOver();
+  // Of a device that is gone nothing is known.
+  if (state_ != State::kOpen || ending == Ending::kNow) unheard_ = nullptr;
   state_ = State::kStopping;
+  hold_.Release();
   if (set_up_ != nullptr) std::exchange(set_up_, nullptr)->OnLost(why);
   if (ending == Ending::kDrain) end_->Disconnect();
   EventLoop& control = parts_.control;
   control.SetTimer(drain_timer_, control.now() + kDrainTime);
   lane_->loop().Post([self = shared_from_this(), why = Detached(why), &control] {
+    const MessageChannel& channel = *self->channel_;
+    const bool sent = channel.counters().messages > 0 && channel.quiet() && channel.error().ok();
+    const bool heard = sent || channel.counters().receives > 0;
     self->lane_->Break(*self->channel_, why);
-    control.Post([self] {
+    control.Post([self, heard] {
       self->stopped_ = true;
+      if (self->unheard_ && !heard) self->unheard_();
       self->DestroyIfOver();
     });
   });

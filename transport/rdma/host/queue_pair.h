@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -30,6 +31,7 @@
 #include "transport/rdma/cm/cm_source.h"
 #include "transport/rdma/cm/endpoint.h"
 #include "transport/rdma/device/device.h"
+#include "transport/rdma/device/port_counts.h"
 #include "transport/rdma/device/rdma_parts.h"
 #include "transport/rdma/flow/private_data.h"
 #include "transport/rdma/host/queue_pair_creation.h"
@@ -95,6 +97,9 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   // `peer`: of the connecting side.
   void Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& options, ConnectionInfo info,
             Deliver deliver);
+  // Before Open: `unheard` is called if it ends before any message has come or reached the peer.
+  // Where no packet carried the set-up nothing else tells that none arrives.
+  void WhenUnheard(absl::AnyInvocable<void()> unheard) { unheard_ = std::move(unheard); }
   // Ends it; its connection, if there is one, is told `why`. Once is enough.
   void Retire(Ending ending, const absl::Status& why);
   // IBV_EVENT_QP_LAST_WQE_REACHED: it takes no more receives from a shared queue.
@@ -121,7 +126,9 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   const std::shared_ptr<MessageChannel> channel_;
   SetUp* set_up_;
   Events events_;
+  absl::AnyInvocable<void()> unheard_;
   State state_ = State::kSettingUp;
+  PortHold hold_;              // until it is retired
   bool takes_shared_ = false;  // holds receives of a shared queue until it says it does not
   bool silent_ = false;        // which it has not, in time
   bool stopped_ = false;       // the data loop posts nothing any more

@@ -3,15 +3,27 @@
 #include "transport/rdma/host/rdma_host.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "transport/base/check.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
+namespace {
+
+uint64_t RandomSeed() {
+  std::random_device random;
+  return (uint64_t{random()} << 32) | random();
+}
+
+}  // namespace
 
 RdmaHost::RdmaHost(Options options)
-    : options_(std::move(options)), watch_(options_.view.sys_class), timer_([this] { OnTime(); }) {}
+    : options_(std::move(options)),
+      watch_(options_.view.sys_class),
+      seed_(options_.seed ? *options_.seed : RandomSeed()),
+      timer_([this] { OnTime(); }) {}
 
 RdmaHost::~RdmaHost() {
   Check(uses_.empty() && attempts_.empty() && cm_ == nullptr, "RDMA is taken down before it dies");
@@ -66,7 +78,7 @@ absl::Status RdmaHost::Load() {
     if (!api.ok()) return api.status();
     api_ = *api;
     parts_.emplace(RdmaParts{*api_, options_.control, options_.pool, options_.registrar,
-                             options_.rdma, options_.log, options_.copied});
+                             options_.rdma, options_.log, port_counts_, options_.copied});
   }
   if (!attached_) options_.registrar.Attach(options_.control);
   attached_ = true;

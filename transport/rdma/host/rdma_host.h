@@ -16,10 +16,12 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "transport/rdma/choice/past_failures.h"
 #include "transport/rdma/cm/cm_source.h"
 #include "transport/rdma/device/device_set.h"
 #include "transport/rdma/device/device_watch.h"
 #include "transport/rdma/device/host_view.h"
+#include "transport/rdma/device/port_counts.h"
 #include "transport/rdma/device/rdma_parts.h"
 #include "transport/rdma/host/arrivals.h"
 #include "transport/rdma/host/device_use.h"
@@ -42,6 +44,10 @@ class RdmaHost {
     HostView view;
     EpisodeLog::Sink log;         // may be empty
     CopyTally* copied = nullptr;  // what connections copy is counted there, too
+    // The NUMA node of the processors that drive a loop; -1: of several, or not known. May be null.
+    std::function<int(const EventLoop&)> node_of = nullptr;
+    // Of the choice between adapters that are equal. None: a random one.
+    std::optional<uint64_t> seed = std::nullopt;
   };
   // A dial or an accept that is under way: keeps itself alive here.
   class Attempt {
@@ -82,6 +88,16 @@ class RdmaHost {
   bool Sees(ibv_context* context) const { return devices_->Sees(context); }
   // For set-up without rdma_cm (DeviceSet::Ports), as of the last look.
   std::vector<LocalPort> Ports() const { return devices_->Ports(); }
+  // Those that are active, of devices that may be used, as of the last look and until the next.
+  std::vector<DeviceSet::ActivePort> ActivePorts() const { return devices_->ActivePorts(); }
+  // Who is about to make a queue pair holds its port until then.
+  PortCounts& port_counts() { return port_counts_; }
+  const PortCounts& port_counts() const { return port_counts_; }
+  // Ways to peers, for the next choice.
+  PastFailures& past_failures() { return past_failures_; }
+  int NodeOf(const EventLoop& loop) const { return options_.node_of ? options_.node_of(loop) : -1; }
+  // Another one each time.
+  uint64_t NextSeed() { return seed_++; }
   // rdma_cm said of an id of this device that the device goes away.
   void OnRemoval(ibv_context* context);
   // Attempts that this end did not begin are limited; false: too many.
@@ -139,6 +155,9 @@ class RdmaHost {
   DeviceWatch watch_;
   std::unique_ptr<DeviceSet> devices_;
   Arrivals arrivals_;
+  PortCounts port_counts_;
+  PastFailures past_failures_;
+  uint64_t seed_;
   absl::flat_hash_map<ibv_context*, std::unique_ptr<DeviceUse>> uses_;
   absl::flat_hash_map<Attempt*, std::shared_ptr<Attempt>> attempts_;
   absl::flat_hash_set<Attempt*> incoming_;

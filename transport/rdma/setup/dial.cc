@@ -134,6 +134,7 @@ void Dial::Step(DialEvent event, const absl::Status& detail) {
     case DialAction::kOpen:
       return Open();
     case DialAction::kFail:
+      if (event != DialEvent::kDeviceRemoved) Blame();
       return Fail(step.why, detail);
     case DialAction::kClose:  // an open pair is told by its own events
       return;
@@ -149,6 +150,7 @@ absl::Status Dial::MakePair() {
   auto pair = (*use)->CreatePair(loop_, end_, *this);
   if (!pair.ok()) return pair.status();
   pair_ = *std::move(pair);
+  hold_.Release();
   pair_->Enroll(std::nullopt);
   return absl::OkStatus();
 }
@@ -171,6 +173,14 @@ void Dial::Open() {
   ConnectionInfo info;
   info.local = pair->end().local();
   info.peer = peer();
+  info.device_why = way().why;
+  host_.past_failures().OnWorks(way().from ? &*way().from : nullptr, way().to);
+  // Of rdma_cm's set-up packets have come both ways.
+  if (way().local) {
+    pair->WhenUnheard([&host = host_, from = *way().from, to = way().to] {
+      host.past_failures().Add(&from, to, host.parts().control.now());
+    });
+  }
   line_->SetEnd(nullptr);
   pair->Open(peer_terms_, options_.connection, std::move(info),
              [self = shared_from_this()](std::unique_ptr<Connection> connection) {
@@ -178,6 +188,12 @@ void Dial::Open() {
                std::exchange(self->done_, nullptr)(std::move(connection));
              });
   host_.Drop(*this);
+}
+
+// Others are to be tried before it next time. Behind one that was rejected the token is void.
+void Dial::Blame() {
+  if (ReasonOf(error_) == WhyNotRdma::kRejected) return;
+  host_.past_failures().Add(way().from ? &*way().from : nullptr, way().to, control_.now());
 }
 
 void Dial::Fail(WhyNotRdma why, const absl::Status& detail) {
@@ -192,8 +208,7 @@ void Dial::Fail(WhyNotRdma why, const absl::Status& detail) {
   port_tries_ = 0;
   asked_for_sources_ = false;
   sources_.clear();
-  source_.reset();
-  TryAddress();
+  TryWay();
 }
 
 void Dial::Release() {
@@ -201,6 +216,7 @@ void Dial::Release() {
     std::exchange(pair_, nullptr)
         ->Retire(QueuePair::Ending::kDrain, absl::CancelledError("not connected"));
   }
+  hold_.Release();
   end_.reset();
   id_ = nullptr;
 }

@@ -18,13 +18,15 @@
 #include "transport/rdma/flow/private_data.h"
 #include "transport/rdma/host/queue_pair.h"
 #include "transport/rdma/host/rdma_host.h"
+#include "transport/rdma/setup/ways.h"
 #include "transport/transport.h"
 #include "transport/upgrade.h"
 
 namespace farcall {
 
-// One attempt to connect: to the first of some addresses that answers. dial_state.h says
-// what follows on what. The time that is left is shared by the addresses that are left.
+// One attempt to connect: by the first of the ways to some addresses that works (ways.h).
+// dial_state.h says what follows on what. The time that is left is shared by the ways that are
+// left.
 class Dial final : public std::enable_shared_from_this<Dial>,
                    public RdmaHost::Attempt,
                    private CmHandler,
@@ -51,9 +53,10 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   void Begin();
   void OnTurn() override;
   void OnTime();
-  void TryAddress();
+  void TryWay();
+  absl::Status WhyNoWay() const;
   absl::Status Resolve();
-  absl::Status ChoosePort(const FabricPort& to);
+  absl::Status TakePort(const LocalPort& local, const FabricPort& to);
   void OnCmNews(const CmNews& news) override { OnSetUpNews(news); }
   void OnSetUpNews(const CmNews& news) override;
   void OnEnrolled(const absl::Status& status) override;
@@ -67,11 +70,14 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   bool TryOtherPort();
   bool TryOtherSource();
   bool StartAgain();
+  void Blame();
   void Fail(WhyNotRdma why, const absl::Status& detail);
   void Release();
   void Finish(const absl::Status& status);
   void Tell(const absl::Status& status);
-  const Address& peer() const { return addresses_[next_].address; }
+  const Way& way() const { return ways_[next_]; }
+  const UpgradeAddress& place() const { return addresses_[way().place]; }
+  const Address& peer() const { return place().address; }
   // The first release has none.
   bool asks_for_answer() const { return pass_.answer != UpgradeToken{}; }
 
@@ -88,18 +94,20 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   Transport::OnConnect done_;  // null: called, or given up
 
   // With the control loop held.
-  size_t next_ = 0;       // of addresses_
-  bool in_line_ = false;  // its turn has not come
+  std::vector<Way> ways_;  // once its turn has come
+  size_t next_ = 0;        // of them
+  PortHold hold_;          // of the way, until pair_ has one
+  bool in_line_ = false;   // its turn has not come
   DialState state_ = DialState::kResolvingAddress;
   rdma_cm_id* id_ = nullptr;         // of end_ or pair_, where that is by rdma_cm
   std::unique_ptr<Endpoint> end_;    // until pair_ has it
   std::shared_ptr<QueuePair> pair_;  // until it is open
   std::optional<ReceiveTerms> peer_terms_;
-  int port_tries_ = 0;            // of this address, whose source port TCP had
+  int port_tries_ = 0;            // of this way, whose source port TCP had
   std::vector<Address> sources_;  // to try, where the kernel's choice is an excluded device
   std::optional<Address> source_;
   bool asked_for_sources_ = false;
-  absl::Status error_;  // of the last address
+  absl::Status error_;  // of the last way
   Timer timer_;
 };
 

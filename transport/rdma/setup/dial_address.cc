@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which address is tried, and from where.
+// Which way is tried.
 
 #include <algorithm>
 #include <cerrno>
@@ -25,40 +25,45 @@ int Milliseconds(Duration duration) {
 
 }  // namespace
 
-// From addresses_[next_] on, until one can be waited for.
-void Dial::TryAddress() {
-  for (; next_ < addresses_.size(); ++next_) {
+// From ways_[next_] on, until one can be waited for.
+void Dial::TryWay() {
+  if (next_ == 0) ways_ = WaysTo(host_, loop_, addresses_);
+  for (; next_ < ways_.size(); ++next_) {
     const TimePoint now = control_.now();
     if (now >= deadline_) break;
     state_ = DialState::kResolvingAddress;
-    const auto& port = addresses_[next_].port;
-    const absl::Status started = port ? ChoosePort(*port) : Resolve();
+    source_ = way().source;
+    if (way().port) hold_ = PortHold(host_.port_counts(), *way().port);
+    const bool over_tcp = way().local.has_value();
+    const absl::Status started = over_tcp ? TakePort(*way().local, *place().port) : Resolve();
     if (started.ok()) {
-      const auto left = static_cast<Duration::rep>(addresses_.size() - next_);
+      const auto left = static_cast<Duration::rep>(ways_.size() - next_);
       control_.SetTimer(timer_, now + (deadline_ - now) / left);
-      if (port) {
+      if (over_tcp) {
         state_ = DialState::kResolvingRoute;
         Step(DialEvent::kRouteResolved, absl::OkStatus());
       }
       return;
     }
+    Blame();
     error_ =
         NotRdma(WhyNotRdma::kUnreachable, absl::StrCat(peer().ToString(), ": ", started.message()));
     Release();
   }
-  next_ = addresses_.size();
-  if (error_.ok()) error_ = NotRdma(WhyNotRdma::kTimedOut, addresses_[0].address.ToString());
-  Finish(error_);
+  Finish(error_.ok() ? WhyNoWay() : error_);
 }
 
-absl::Status Dial::ChoosePort(const FabricPort& to) {
-  const std::vector<LocalPort> ports = host_.Ports();
-  const LocalPort* const port = PortToward(ports, addresses_[next_].link_layer, to);
-  if (port == nullptr) {
-    return absl::NotFoundError(
-        "no port of this host is of the same kind, with a GID that reaches it");
-  }
-  end_ = std::make_unique<PortEndpoint>(host_.parts(), *port, to, line_);
+absl::Status Dial::WhyNoWay() const {
+  const std::string name = addresses_[0].address.ToString();
+  if (!ways_.empty()) return NotRdma(WhyNotRdma::kTimedOut, name);
+  return NotRdma(WhyNotRdma::kUnreachable,
+                 absl::StrCat(name,
+                              ": no port of this host is of the same kind, with a GID that "
+                              "reaches it"));
+}
+
+absl::Status Dial::TakePort(const LocalPort& local, const FabricPort& to) {
+  end_ = std::make_unique<PortEndpoint>(host_.parts(), local, to, line_);
   end_->SetHandler(*this);
   return end_->SetTrafficClass(options_.connection.traffic_class);
 }
@@ -108,9 +113,10 @@ bool Dial::StartAgain() {
   return Resolve().ok();
 }
 
-// The kernel takes the source address that its routes say; another may lead to a device that
-// is not excluded. True: that is being tried.
+// Where none was chosen the kernel takes the source address that its routes say; another may lead
+// to a device that is not excluded. True: that is being tried.
 bool Dial::TryOtherSource() {
+  if (way().source) return false;
   if (!std::exchange(asked_for_sources_, true)) {
     const auto addresses = host_.view().addresses();
     for (const LocalIp& local : addresses.value_or(std::vector<LocalIp>())) {

@@ -13,7 +13,7 @@ void Dial::Begin() {
   if (!host_.Keep(shared_from_this(), /*incoming=*/false)) {
     return Finish(absl::CancelledError("this process is ending"));
   }
-  if (host_.TakeTurn(*this)) return TryAddress();
+  if (host_.TakeTurn(*this)) return TryWay();
   // The other half of the time is for connecting.
   in_line_ = true;
   control_.SetTimer(timer_, control_.now() + (deadline_ - control_.now()) / 2);
@@ -23,7 +23,7 @@ void Dial::OnTurn() {
   const auto self = shared_from_this();
   in_line_ = false;
   control_.CancelTimer(timer_);
-  TryAddress();
+  TryWay();
 }
 
 void Dial::OnTime() {

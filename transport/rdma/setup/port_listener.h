@@ -35,6 +35,8 @@ class PortListener final : private CmHandler {
   const Address& address() const { return address_; }
   // Of the address that it is bound to; null for a wildcard.
   ibv_context* device() const { return id_ == nullptr ? nullptr : id_->verbs; }
+  // Of the device, from 1; 0: not known.
+  int port() const { return id_ == nullptr ? 0 : id_->port_num; }
 
  private:
   PortListener(RdmaHost& host, Admission& admission, absl::AnyInvocable<void()> removed)

@@ -46,8 +46,8 @@ absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
   if (!ready.ok()) return ready;
   absl::Status why_not = Listen();
   if (!why_not.ok()) return why_not;
-  std::vector<UpgradeAddress> offer;
-  std::vector<UpgradeAddress> preferred;
+  std::vector<OfferedPlace> offer;
+  std::vector<OfferedPlace> preferred;
   why_not = why_not_;
   for (const auto& [name, port] : ports_) {
     const auto device = DeviceOf(port->device());
@@ -55,11 +55,14 @@ absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
       why_not.Update(device.status());
       continue;
     }
-    auto& list = preferred_.contains(name) ? preferred : offer;
-    list.push_back({port->address(), (*device)->name(), (*device)->link_layer()});
+    auto place = Describe(host_, awaited->loop,
+                          {port->address(), (*device)->name(), (*device)->link_layer()},
+                          {port->device(), port->port()});
+    if (!place) continue;
+    (preferred_.contains(name) ? preferred : offer).push_back(*std::move(place));
   }
   if (preferred.empty()) {
-    why_not.Update(OfferPorts(offer));
+    why_not.Update(OfferPorts(awaited->loop, offer));
   } else {
     offer = std::move(preferred);
   }
@@ -67,9 +70,10 @@ absl::StatusOr<std::vector<UpgradeAddress>> UpgradeListener::Await(
     if (!why_not.ok()) return why_not;
     return NotRdma(WhyNotRdma::kNoAddress, "");
   }
-  awaited->places = offer;
-  awaited_[awaited->pass.token] = awaited;
-  return offer;
+  PutInOrder(offer);
+  for (OfferedPlace& one : offer) awaited->places.push_back(std::move(one.place));
+  awaited_[awaited->pass.token] = {awaited, PortHold(host_.port_counts(), offer.front().port)};
+  return awaited->places;
 }
 
 // At the addresses that there are now.
@@ -96,7 +100,7 @@ absl::Status UpgradeListener::Listen() {
 }
 
 // Behind the addresses: each port with its best GID. An error: why one of them is not offered.
-absl::Status UpgradeListener::OfferPorts(std::vector<UpgradeAddress>& offer) {
+absl::Status UpgradeListener::OfferPorts(const EventLoop& loop, std::vector<OfferedPlace>& offer) {
   const std::vector<std::string>& only = host_.parts().options.addresses;
   std::set<std::pair<ibv_context*, uint8_t>> offered;
   absl::Status why_not;
@@ -105,8 +109,11 @@ absl::Status UpgradeListener::OfferPorts(std::vector<UpgradeAddress>& offer) {
     offered.insert({port.context, port.number});
     const auto device = DeviceOf(port.context);
     if (device.ok()) {
-      offer.push_back(
-          {Address::Ipv6(port.port.gid, 0), (*device)->name(), port.link_layer, port.port});
+      auto place =
+          Describe(host_, loop,
+                   {Address::Ipv6(port.port.gid, 0), (*device)->name(), port.link_layer, port.port},
+                   {port.context, port.number});
+      if (place) offer.push_back(*std::move(place));
     }
     why_not.Update(device.status());
   }
@@ -158,7 +165,7 @@ absl::StatusOr<const RdmaDevice*> UpgradeListener::DeviceOf(ibv_context* context
 
 void UpgradeListener::Withdraw(const Awaited& awaited) {
   const auto found = awaited_.find(awaited.pass.token);
-  if (found != awaited_.end() && found->second.get() == &awaited) awaited_.erase(found);
+  if (found != awaited_.end() && found->second.awaited.get() == &awaited) awaited_.erase(found);
 }
 
 void UpgradeListener::Close() {
@@ -236,7 +243,7 @@ absl::StatusOr<Admitted> UpgradeListener::Admit(const ConnectData& data, const A
   if (found.empty()) {
     return NotRdma(WhyNotRdma::kRejected, "nobody awaits this token here, or it was shown before");
   }
-  const std::shared_ptr<Awaited> awaited = std::move(found.mapped());
+  const std::shared_ptr<Awaited> awaited = std::move(found.mapped().awaited);
   if (awaited->pass.generation != data.generation) {
     return NotRdma(WhyNotRdma::kRejected, "this token is of another generation");
   }

@@ -16,6 +16,7 @@
 #include "transport/rdma/host/rdma_host.h"
 #include "transport/rdma/setup/admission.h"
 #include "transport/rdma/setup/network_status_file.h"
+#include "transport/rdma/setup/offer.h"
 #include "transport/rdma/setup/port_listener.h"
 #include "transport/upgrade.h"
 
@@ -53,9 +54,14 @@ class UpgradeListener final : private Admission {
  private:
   static constexpr Duration kRefreshEvery = std::chrono::seconds(3);
 
+  struct Expected {
+    std::shared_ptr<Awaited> awaited;
+    PortHold where;  // in the first place, until it comes
+  };
+
   absl::StatusOr<const RdmaDevice*> DeviceOf(ibv_context* context);
   absl::Status Listen();
-  absl::Status OfferPorts(std::vector<UpgradeAddress>& offer);
+  absl::Status OfferPorts(const EventLoop& loop, std::vector<OfferedPlace>& offer);
   absl::Status Connect(const Awaited& awaited, const PortSetUp& connect);
   void Refresh(const std::vector<LocalIp>& addresses);
   void ListenOn(const Address& address);
@@ -64,7 +70,7 @@ class UpgradeListener final : private Admission {
   absl::StatusOr<Admitted> Admit(const ConnectData& data, const Address& here) override;
 
   RdmaHost& host_;
-  std::map<UpgradeToken, std::shared_ptr<Awaited>> awaited_;
+  std::map<UpgradeToken, Expected> awaited_;
   std::map<std::string, std::unique_ptr<PortListener>> ports_;  // by address without port
   std::vector<Address> wanted_;                                 // as of the last Refresh
   std::optional<TimePoint> refreshed_;

@@ -108,7 +108,7 @@ ibv_port_attr FakeDevice::PortAttributes() const {
   const bool infiniband = options.link == FakeLink::kInfiniBand;
   attr.lid = infiniband ? static_cast<uint16_t>(index + 1) : 0;
   attr.active_width = 2;
-  attr.active_speed = 32;
+  attr.active_speed = options.active_speed;
   attr.phys_state = port_active ? 5 : 3;
   attr.link_layer = infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
   return attr;

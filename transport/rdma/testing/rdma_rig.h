@@ -32,7 +32,8 @@ struct RdmaRigOptions {
   BlockPoolOptions pool;
   HostView view;
   int loops = 3;
-  EventRing* events = nullptr;   // gets the log too; outlives the rig
+  EventRing* events = nullptr;  // gets the log too; outlives the rig
+  std::function<int(const EventLoop&)> node_of = nullptr;
   const Clock* clock = nullptr;  // outlives the rig; null: CLOCK_MONOTONIC
 };
 
