@@ -188,6 +188,13 @@ TEST_F(AdapterChoiceTest, TheFasterOneUntilItHasSoManyMore) {
   EXPECT_EQ(counts["mlx5_1"], 12);
 }
 
+TEST_F(AdapterChoiceTest, OfEqualSharesTheFasterOneIsTaken) {
+  Topology topology{{Own(0, Ip(0, 1), -1, k100), Own(1, Ip(0, 2))},
+                    {Offered(0, Ip(0, 3), 4 * k400)}};
+  topology.own[1].connections = 3;
+  for (seed_ = 0; seed_ < 20; ++seed_) EXPECT_EQ(First(topology), "mlx5_1-peer_0");
+}
+
 // A fast adapter gains nothing by a slow one at the other end.
 TEST_F(AdapterChoiceTest, TheSlowerEndCounts) {
   Topology topology{{Own(0, Ip(0, 1), -1, k100), Own(1, Ip(0, 2), -1, k100)},
