@@ -41,7 +41,7 @@ LinkedStream::LinkedStream(const Parts& parts)
                                          .introduction = parts.introduction,
                                          .log_name = parts.log_name,
                                          .user = *this})),
-      compact_(parts.lifeline.pool()),
+      joiner_(parts.lifeline.pool()),
       stall_(parts.settings->options.stream.stall_patience),
       timer_([this] { OnTime(); }) {
   stream_.SetPaused(true, loop_.now());

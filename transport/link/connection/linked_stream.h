@@ -11,12 +11,12 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "transport/buffer/block_writer.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
 #include "transport/link/connection/generation_links.h"
 #include "transport/link/connection/link_settings.h"
 #include "transport/link/connection/upgrader.h"
+#include "transport/link/stream/piece_joiner.h"
 #include "transport/link/stream/stall_watch.h"
 #include "transport/link/stream/switching_stream.h"
 #include "transport/loop/event_loop.h"
@@ -98,8 +98,6 @@ class LinkedStream final : private SwitchingStream::Output,
   void Send(LinkId link, Buffer frame) override;
   size_t Unsent(LinkId link) const override;
   void Deliver(Buffer bytes) override;
-  void PauseReading(LinkId generation) override;
-  void ResumeReading(LinkId generation) override;
   void GiveUp(LinkId generation, const absl::Status& why) override;
   void ShutDownWriting() override;
   void Ended(const absl::Status& why) override;
@@ -135,8 +133,8 @@ class LinkedStream final : private SwitchingStream::Output,
   GenerationLinks generations_{*this};
   std::unique_ptr<Upgrader> upgrader_;
 
-  Buffer input_;         // delivered, and not taken by the handler
-  BlockWriter compact_;  // small pieces of it are copied into its blocks
+  Buffer input_;  // delivered, and not taken by the handler
+  PieceJoiner joiner_;
   bool trusted_ = false;
   bool paused_ = true;
   bool news_ = false;  // OnInput is due

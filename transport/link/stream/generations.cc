@@ -10,7 +10,7 @@ namespace farcall {
 
 uint32_t Generations::Start() {
   Check(!full(), "few generations are alive at once");
-  live_.push_back({.number = ++started_, .ready = false, .held = std::nullopt});
+  live_.push_back({.number = ++started_, .ready = false});
   return started_;
 }
 
@@ -32,13 +32,6 @@ Generations::Generation* Generations::Usable() {
   const auto newest =
       std::find_if(live_.rbegin(), live_.rend(), [](const Generation& one) { return one.ready; });
   return newest == live_.rend() ? nullptr : &*newest;
-}
-
-Generations::Generation* Generations::Due(uint64_t offset) {
-  for (Generation& generation : live_) {
-    if (generation.held && generation.held->offset <= offset) return &generation;
-  }
-  return nullptr;
 }
 
 uint32_t Generations::Oldest(uint32_t number) const {

@@ -5,10 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "absl/container/inlined_vector.h"
-#include "transport/link/stream/frame.h"
 
 namespace farcall {
 
@@ -23,8 +21,6 @@ class Generations {
   struct Generation {
     uint32_t number = 0;
     bool ready = false;
-    // A frame of it that came too early: nothing more of it is read until its bytes are due.
-    std::optional<LinkFrame> held;
   };
 
   // Alive at once, at most. One is the rule; while RESUMEs are on their way there may be
@@ -43,8 +39,6 @@ class Generations {
   const Generation* Find(uint32_t number) const;
   // The newest that is ready, or null.
   Generation* Usable();
-  // One that holds a frame at or below `offset`, or null.
-  Generation* Due(uint64_t offset);
   // The oldest one up to `number` that is not dead, 0 if there is none.
   uint32_t Oldest(uint32_t number) const;
   // Those up to `number` (<= started()) are dead.

@@ -43,15 +43,5 @@ TEST(GenerationsTest, DeathTakesAllBelow) {
   EXPECT_EQ(generations.dead(), 3u);
 }
 
-TEST(GenerationsTest, FindsTheFrameThatIsDue) {
-  Generations generations;
-  generations.Start();
-  generations.Start();
-  generations.Find(2)->held = LinkFrame{.type = LinkFrameType::kData, .offset = 7};
-  EXPECT_EQ(generations.Due(6), nullptr);
-  EXPECT_EQ(generations.Due(7)->number, 2u);
-  EXPECT_EQ(generations.Due(8)->number, 2u);
-}
-
 }  // namespace
 }  // namespace farcall

@@ -98,11 +98,8 @@ class Driver final : public SwitchingStream::Output {
     Check(!ended_ && !shut_, "nothing is delivered after the end");
     delivered_ += bytes.size();
   }
-  void PauseReading(LinkId link) override { Check(paused_.insert(link).second, "paused once"); }
-  void ResumeReading(LinkId link) override { Check(paused_.erase(link) == 1, "was paused"); }
   void GiveUp(LinkId link, const absl::Status&) override {
     Check(given_up_.insert(link).second, "a generation is given up once");
-    paused_.erase(link);
   }
   void ShutDownWriting() override { Check(!std::exchange(shut_, true), "shut once"); }
   void Ended(const absl::Status&) override { Check(!std::exchange(ended_, true), "ended once"); }
@@ -115,7 +112,6 @@ class Driver final : public SwitchingStream::Output {
   uint64_t acknowledged_ = 0;
   uint64_t delivered_ = 0;
   std::set<LinkId> given_up_;
-  std::set<LinkId> paused_;
   SwitchingStream stream_;
 };
 

@@ -15,6 +15,10 @@ absl::Status Broken(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("the peer broke a rule of the link: ", what));
 }
 
+absl::Status BehindBye(uint64_t end, uint64_t bye) {
+  return Broken(absl::StrCat("DATA up to offset ", end, " after a BYE at ", bye));
+}
+
 }  // namespace
 
 bool IsUpgrade(LinkFrameType type) {
@@ -29,7 +33,7 @@ void SwitchingStream::OnFrame(LinkId link, LinkFrame& frame, TimePoint now) {
   } else {
     const Generations::Generation* const generation = generations_.Find(link);
     if (generation == nullptr) return;
-    Check(generation->ready && !generation->held, "frames are read only where the stream reads");
+    Check(generation->ready, "frames are read only where the stream reads");
     if (frame.type != LinkFrameType::kData && frame.type != LinkFrameType::kAck) {
       return End(Broken(absl::StrCat(Name(frame.type), " on generation ", link)));
     }
@@ -89,36 +93,36 @@ void SwitchingStream::OnData(LinkId link, LinkFrame& frame, TimePoint now) {
       return End(Broken(absl::StrCat("DATA at offset ", frame.offset, " on the lifeline, where ",
                                      receive_.received(), " is the next")));
     }
-    generations_.Find(link)->held = std::move(frame);
-    output_.PauseReading(link);
-    return;
+    return KeepEarly(frame);
   }
   TakeData(frame, now);
-  ReadHeld(now);
+  while (active()) {
+    EarlyBytes::Run due = early_.Take(receive_.received());
+    if (due.bytes.empty()) return;
+    LinkFrame run{.type = LinkFrameType::kData, .offset = due.offset};
+    run.payload = std::move(due.bytes);
+    TakeData(run, now);
+  }
+}
+
+// Others are in front of them, which come on another link. The window holds the sender.
+void SwitchingStream::KeepEarly(LinkFrame& frame) {
+  const uint64_t end = frame.offset + frame.payload.size();
+  if (receive_.final() && end > *receive_.final()) return End(BehindBye(end, *receive_.final()));
+  const absl::Status kept = early_.Add(frame.offset, std::move(frame.payload));
+  if (!kept.ok()) End(Broken(kept.message()));
 }
 
 void SwitchingStream::TakeData(LinkFrame& frame, TimePoint now) {
   const size_t size = frame.payload.size();
   if (receive_.final() && frame.offset + size > *receive_.final()) {
-    return End(Broken(absl::StrCat("DATA up to offset ", frame.offset + size, " after a BYE at ",
-                                   *receive_.final())));
+    return End(BehindBye(frame.offset + size, *receive_.final()));
   }
   Buffer news = receive_.Take(frame.offset, std::move(frame.payload), now);
   stats_.dropped_bytes += size - news.size();
   // Nothing can come any more that a handler which has paused would have to be spared.
   if (receive_.complete()) receive_.Freeze(false, now);
   if (!closing_ && !news.empty()) output_.Deliver(std::move(news));
-}
-
-void SwitchingStream::ReadHeld(TimePoint now) {
-  while (active()) {
-    Generations::Generation* const generation = generations_.Due(receive_.received());
-    if (generation == nullptr) return;
-    LinkFrame frame = std::move(*generation->held);
-    generation->held.reset();
-    TakeData(frame, now);
-    if (active()) output_.ResumeReading(generation->number);
-  }
 }
 
 void SwitchingStream::OnResume(const LinkFrame& frame) {
@@ -163,7 +167,7 @@ void SwitchingStream::OnPong(const LinkFrame& frame, TimePoint now) {
 }
 
 void SwitchingStream::OnBye(const LinkFrame& frame, TimePoint now) {
-  if (receive_.final() || !receive_.SetFinal(frame.offset)) {
+  if (receive_.final() || frame.offset < early_.end() || !receive_.SetFinal(frame.offset)) {
     return End(Broken(absl::StrCat("BYE at offset ", frame.offset,
                                    receive_.final() ? " after another" : ", which it had passed")));
   }

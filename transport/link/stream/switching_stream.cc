@@ -18,6 +18,7 @@ SwitchingStream::SwitchingStream(const StreamLimits& limits, BlockPool& pool, Ou
       writer_(pool),
       send_(limits.send_window),
       receive_(limits.receive_window, limits.ack_delay),
+      early_(pool, limits.receive_window),
       watch_(limits_, now) {}
 
 bool SwitchingStream::MayStart() const {
@@ -54,7 +55,7 @@ bool SwitchingStream::Reads(LinkId link) const {
   if (!active()) return false;
   if (link == kLifeline) return true;
   const Generations::Generation* const generation = generations_.Find(link);
-  return generation != nullptr && generation->ready && !generation->held;
+  return generation != nullptr && generation->ready;
 }
 
 void SwitchingStream::OnGenerationReady(LinkId generation) {

@@ -45,6 +45,7 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
 #include "transport/framed_backlog.h"
+#include "transport/link/stream/early_bytes.h"
 #include "transport/link/stream/frame.h"
 #include "transport/link/stream/generations.h"
 #include "transport/link/stream/lifeline_watch.h"
@@ -83,9 +84,6 @@ class SwitchingStream {
     // The next bytes of the peer. If the handler has paused they are kept for it, at most
     // StreamLimits::receive_window.
     virtual void Deliver(Buffer bytes) = 0;
-    // Reads nothing from `generation` any more, until Resume or its end.
-    virtual void PauseReading(LinkId generation) = 0;
-    virtual void ResumeReading(LinkId generation) = 0;
     // `generation` is over, whatever its state: end its set-up, or put its queue pair into
     // error; send nothing more on it. Frames that it has received already and that were
     // not read may be given to OnFrame from here: they need not be sent again then.
@@ -134,8 +132,8 @@ class SwitchingStream {
 
   // --- The links.
 
-  // Whether frames of `link` are to be cut and given to OnFrame now: not while it is set up,
-  // paused or dead. Ask before each frame: a frame may change it.
+  // Whether frames of `link` are to be cut and given to OnFrame now: not while it is set up, or
+  // dead. Ask before each frame: a frame may change it.
   bool Reads(LinkId link) const;
   // A frame of `link`. Takes the payload, but of upgrade frames (IsUpgrade), which the
   // caller handles after this. Frames of a dead generation are dropped.
@@ -181,6 +179,8 @@ class SwitchingStream {
   bool ended() const { return ended_; }
   // Bytes delivered, or dropped after CloseAfterFlush: the offset of the next.
   uint64_t received() const { return receive_.received(); }
+  // Bytes that came before some of those in front of them, and wait; at most the window.
+  size_t early() const { return early_.size(); }
   StreamStats stats() const;
 
  private:
@@ -199,7 +199,7 @@ class SwitchingStream {
   void Handle(LinkId link, LinkFrame& frame, TimePoint now);
   void OnData(LinkId link, LinkFrame& frame, TimePoint now);
   void TakeData(LinkFrame& frame, TimePoint now);
-  void ReadHeld(TimePoint now);
+  void KeepEarly(LinkFrame& frame);
   void OnResume(const LinkFrame& frame);
   void OnPing(const LinkFrame& frame);
   void OnPong(const LinkFrame& frame, TimePoint now);
@@ -228,6 +228,7 @@ class SwitchingStream {
   LinkFrameWriter writer_;
   SendSide send_;
   ReceiveSide receive_;
+  EarlyBytes early_;
   Generations generations_;
   LifelineWatch watch_;
 

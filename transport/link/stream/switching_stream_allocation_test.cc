@@ -65,8 +65,6 @@ class End final : public SwitchingStream::Output {
   }
   size_t Unsent(LinkId) const override { return 0; }
   void Deliver(Buffer bytes) override { delivered += bytes.size(); }
-  void PauseReading(LinkId) override {}
-  void ResumeReading(LinkId) override {}
   void GiveUp(LinkId, const absl::Status&) override {}
   void ShutDownWriting() override {}
   void Ended(const absl::Status&) override {}

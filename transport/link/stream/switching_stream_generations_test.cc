@@ -14,13 +14,26 @@ TEST(SwitchingStreamTest, EarlyBytesOfAGenerationWaitForThoseOfTheLifeline) {
   RecordedStream stream;
   stream.UseG1();
   stream.Data(1, 2, "CD");
-  EXPECT_EQ(stream.Take(), "G1 pause");
-  EXPECT_FALSE(stream->Reads(1));
+  stream.Data(1, 4, "E");
+  EXPECT_EQ(stream.Take(), "");
+  EXPECT_EQ(stream->early(), 3u);
   stream.Data(kLifeline, 0, "A");
   EXPECT_EQ(stream.Take(), "deliver A");
   stream.Data(kLifeline, 1, "B");
-  EXPECT_EQ(stream.Take(), "deliver B; deliver CD; G1 resume; G1 ACK ack 4");
-  EXPECT_TRUE(stream->Reads(1));
+  EXPECT_EQ(stream.Take(), "deliver B; deliver CDE; G1 ACK ack 5");
+  EXPECT_EQ(stream->early(), 0u);
+}
+
+TEST(SwitchingStreamTest, EarlyBytesOfAGenerationThatDiedNeedNotComeAgain) {
+  RecordedStream stream;
+  stream.UseG1();
+  stream.Data(1, 2, "CD");
+  stream->OnGenerationBroken(1, absl::UnavailableError("x"));
+  stream->Flush(stream.now());
+  EXPECT_EQ(stream.Take(), "G1 given up; TCP RESUME 1 @0 ack 0");
+  stream.Data(kLifeline, 0, "ABC");
+  EXPECT_EQ(stream.Take(), "deliver ABC; deliver D; TCP ACK ack 4");
+  EXPECT_EQ(stream->stats().dropped_bytes, 1u);
 }
 
 TEST(SwitchingStreamTest, TheWholeCircleUpAndDownAndUpAgain) {

@@ -39,7 +39,7 @@ std::vector<std::pair<std::string, Step>> States() {
          s.Write("abc");
        }},
       {"G1", on_g1},
-      {"G1, its reading paused",
+      {"G1, early bytes",
        [on_g1](RecordedStream& s) {
          on_g1(s);
          s.Data(1, 2, "CD");
@@ -183,12 +183,12 @@ TCP DATA due: deliver AB; G1 ACK ack 2 -> G1
 TCP DATA early: end INVALID_ARGUMENT -> G1
 G1 ACK 2: nothing -> G1
 G1 DATA due: deliver AB; G1 ACK ack 2 -> G1
-G1 DATA early: G1 pause -> G1
+G1 DATA early: nothing -> G1
 G1 BYE: end INVALID_ARGUMENT -> G1
 BYE @0: TCP BYE @3 ack 0 -> G1
 close: TCP BYE @3 ack 0 -> G1
 TCP ends: end UNAVAILABLE -> G1
-== G1, its reading paused
+== G1, early bytes
 G1 ready, write d: G1 DATA @3+1 ack 0 -> G1
 G2 ready, write d: G1 DATA @3+1 ack 0 -> G1
 G1 broken: G1 given up; TCP RESUME 1 @0 ack 0; TCP DATA @0+3 ack 0 -> TCP
@@ -198,13 +198,13 @@ RESUME 2 @2: end INVALID_ARGUMENT -> G1
 nothing moves: TCP PING 4 ack 0; G1 given up; TCP RESUME 1 @0 ack 0; TCP DATA @0+3 ack 0 -> TCP
 TCP ACK 2: nothing -> G1
 TCP ACK 4: end INVALID_ARGUMENT -> G1
-TCP DATA due: deliver AB; deliver CD; G1 resume; G1 ACK ack 4 -> G1
+TCP DATA due: deliver AB; deliver CD; G1 ACK ack 4 -> G1
 TCP DATA early: end INVALID_ARGUMENT -> G1
 G1 ACK 2: nothing -> G1
-G1 DATA due: nothing -> G1
+G1 DATA due: deliver AB; deliver CD; G1 ACK ack 4 -> G1
 G1 DATA early: nothing -> G1
-G1 BYE: nothing -> G1
-BYE @0: TCP BYE @3 ack 0 -> G1
+G1 BYE: end INVALID_ARGUMENT -> G1
+BYE @0: end INVALID_ARGUMENT -> G1
 close: TCP BYE @3 ack 0 -> G1
 TCP ends: end UNAVAILABLE -> G1
 == G1, G2 set up
@@ -221,7 +221,7 @@ TCP DATA due: deliver AB; G1 ACK ack 2 -> G1
 TCP DATA early: end INVALID_ARGUMENT -> G1
 G1 ACK 2: nothing -> G1
 G1 DATA due: deliver AB; G1 ACK ack 2 -> G1
-G1 DATA early: G1 pause -> G1
+G1 DATA early: nothing -> G1
 G1 BYE: end INVALID_ARGUMENT -> G1
 BYE @0: TCP BYE @3 ack 0 -> G1
 close: TCP BYE @3 ack 0 -> G1
@@ -240,7 +240,7 @@ TCP DATA due: deliver AB; G1 ACK ack 2 -> G1
 TCP DATA early: end INVALID_ARGUMENT -> G1
 G1 ACK 2: nothing -> G1
 G1 DATA due: deliver AB; G1 ACK ack 2 -> G1
-G1 DATA early: G1 pause -> G1
+G1 DATA early: nothing -> G1
 G1 BYE: end INVALID_ARGUMENT -> G1
 BYE @0: TCP BYE @3 ack 0 -> G1
 close: TCP BYE @3 ack 0 -> G1

@@ -24,7 +24,7 @@
 namespace farcall {
 
 // A stream whose orders are written down, one after the other:
-// "TCP DATA @0+3 ack 0; G1 pause; G1 given up; deliver abc; shut; end OK".
+// "TCP DATA @0+3 ack 0; G1 given up; deliver abc; shut; end OK".
 class RecordedStream final : public SwitchingStream::Output {
  public:
   explicit RecordedStream(StreamLimits limits = Small()) : stream_(limits, *pool_, *this, now_) {}
@@ -112,8 +112,6 @@ class RecordedStream final : public SwitchingStream::Output {
   }
   size_t Unsent(LinkId) const override { return unsent_; }
   void Deliver(Buffer bytes) override { Note(absl::StrCat("deliver ", bytes.ToString())); }
-  void PauseReading(LinkId link) override { Note(absl::StrCat(Where(link), " pause")); }
-  void ResumeReading(LinkId link) override { Note(absl::StrCat(Where(link), " resume")); }
   void GiveUp(LinkId link, const absl::Status& why) override {
     Note(absl::StrCat(Where(link), " given up"));
     why_ = why;

@@ -29,14 +29,13 @@ _MUTANTS = [
             "}",
     }),
     ("drops_early_data", "stream_input.cc", {
-        "generations_.Find(link)->held = std::move(frame);": "",
-        "output_.PauseReading(link);": "",
+        "return KeepEarly(frame);": "return;",
     }),
     ("forgets_early_data", "stream_input.cc", {
-        "  ReadHeld(now);\n}": "}",
+        "if (due.bytes.empty()) return;": "return;",
     }),
-    ("goes_on_reading_behind_early_data", "switching_stream.cc", {
-        "&& generation->ready && !generation->held;": "&& generation->ready;",
+    ("hands_out_early_data_at_once", "early_bytes.cc", {
+        "|| runs_.begin()->first > offset) return {};": ") return {};",
     }),
     ("ignores_what_pong_acknowledges", "stream_input.cc", {
         "  ApplyAcknowledged(frame.acknowledged, now);":

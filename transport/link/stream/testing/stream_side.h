@@ -83,7 +83,6 @@ class StreamSide final : public SwitchingStream::Output {
     StreamWire* out;
     StreamWire* in;
     Buffer inbox;
-    bool paused = false;
     bool gone = false;
     bool alive = false;  // the stream has known it
   };
@@ -92,8 +91,6 @@ class StreamSide final : public SwitchingStream::Output {
   void Send(LinkId link, Buffer frame) override;
   size_t Unsent(LinkId link) const override;
   void Deliver(Buffer bytes) override;
-  void PauseReading(LinkId generation) override;
-  void ResumeReading(LinkId generation) override;
   void GiveUp(LinkId generation, const absl::Status& why) override;
   void ShutDownWriting() override;
   void Ended(const absl::Status& why) override;
@@ -122,7 +119,6 @@ class StreamSide final : public SwitchingStream::Output {
   bool closed_ = false;
   bool paused_ = false;
   bool shut_ = false;
-  bool resumed_reading_ = false;
   uint64_t written_ = 0;
   uint64_t delivered_ = 0;
   uint64_t acknowledged_ = 0;  // the highest offset that a frame read has acknowledged

@@ -26,18 +26,14 @@ void StreamSide::Arrive(LinkId link) {
 }
 
 void StreamSide::ReadAll() {
-  do {
-    resumed_reading_ = false;
-    for (auto& [link, state] : links_) {
-      if (!state.inbox.empty()) ReadOne(link);
-    }
-  } while (resumed_reading_);
+  for (auto& [link, state] : links_) {
+    if (!state.inbox.empty()) ReadOne(link);
+  }
 }
 
 void StreamSide::ReadOne(LinkId link) {
   Link& from = links_.at(link);
   while (stream_.Reads(link) && world_.failure.empty()) {
-    if (from.paused) Violation("reads what it has paused");
     LinkFrame frame;
     const size_t before = from.inbox.size();
     const auto needed = CutLinkFrame(from.inbox, frame);
@@ -63,6 +59,7 @@ void StreamSide::Take(LinkId link, LinkFrame& frame) {
       frame.type == LinkFrameType::kResume && stream_.sending_on() <= frame.number;
   const uint64_t offset = frame.offset;
   stream_.OnFrame(link, frame, world_.now);
+  if (stream_.early() > limits_.receive_window) Violation("keeps more than the window");
   if (comes_to_lifeline) resume_floor_ = offset;
 }
 

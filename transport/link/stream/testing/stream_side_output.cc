@@ -58,15 +58,6 @@ void StreamSide::CheckResume(const LinkFrame& frame) {
 
 size_t StreamSide::Unsent(LinkId link) const { return links_.at(link).out->unsent(); }
 
-void StreamSide::PauseReading(LinkId generation) { links_.at(generation).paused = true; }
-
-void StreamSide::ResumeReading(LinkId generation) {
-  Link& link = links_.at(generation);
-  if (!link.paused) Violation("resumes what was not paused");
-  link.paused = false;
-  resumed_reading_ = true;
-}
-
 void StreamSide::GiveUp(LinkId generation, const absl::Status& why) {
   Note(absl::StrCat("gives up G", generation, ": ", why.message()));
   const auto found = links_.find(generation);
@@ -78,7 +69,6 @@ void StreamSide::GiveUp(LinkId generation, const absl::Status& why) {
     found->second.gone = true;
     if (world_.random.Chance(0.7)) ReadOne(generation);
     found->second.inbox.Clear();
-    found->second.paused = false;
   }
   network_.Gone(side_, generation, absl::IsDeadlineExceeded(why));
 }
