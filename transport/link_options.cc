@@ -86,6 +86,15 @@ std::vector<OptionField> SizeFields(StreamLimits& limits) {
        .range = {1024, kMaxLinkData},
        .bytes = true,
        .meaning = "payload of one frame of the link"},
+      {.name = "least_slice",
+       .target = &limits.least_slice,
+       .range = {4 << 10, 1 << 20},
+       .bytes = true,
+       .meaning = "of bulk, what is given to one of several rails at once, at least"},
+      {.name = "rails",
+       .target = &limits.rails,
+       .range = {1, kMaxRails},
+       .meaning = "generations in use at the same time"},
   };
 }
 
@@ -143,7 +152,8 @@ std::vector<OptionField> Fields(LinkOptions& options, absl::string_view prefix) 
   std::vector<OptionField> all = HelloFields(options);
   for (OptionField& field : UpgradeFields(options.upgrade)) all.push_back(std::move(field));
   for (OptionField& field : StreamFields(options.stream)) {
-    if (field.name != "close_timeout") all.push_back(std::move(field));
+    // Those of ConnectionOptions and RdmaOptions count.
+    if (field.name != "close_timeout" && field.name != "rails") all.push_back(std::move(field));
   }
   for (OptionField& field : all) field.name = absl::StrCat(prefix, field.name);
   return all;

@@ -5,8 +5,10 @@
 #ifndef FARCALL_TRANSPORT_LINK_OPTIONS_H_
 #define FARCALL_TRANSPORT_LINK_OPTIONS_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,6 +22,11 @@ struct OptionField;  // transport/base/option_field.h
 // Bytes of the payload of one frame, at most. What a peer can make us hold for a frame.
 constexpr size_t kMaxLinkData = size_t{4} << 20;
 
+// Generations that one stream sends on at the same time, at most.
+inline constexpr uint32_t kMaxRails = 8;
+// A slice of bulk has at most so many times StreamLimits::least_slice.
+inline constexpr size_t kMostSlices = 16;
+
 // Of one connection that may use several carriers: bytes and times.
 struct StreamLimits {
   // What is sent and not acknowledged, at most: kept until then, and sent again where a
@@ -32,6 +39,14 @@ struct StreamLimits {
   // later there, and a wire that needs longer than progress_timeout for one counts as
   // stuck. 1 KiB to kMaxLinkData.
   size_t max_data = size_t{256} << 10;
+  // Generations in use at the same time, as both ends have agreed. With one the peer need not know
+  // of several. 1 to kMaxRails.
+  uint32_t rails = 1;
+  // Of bulk, what is given to one of several rails at once, at least; twice as much is bulk. 4 KiB
+  // to 1 MiB.
+  size_t least_slice = size_t{64} << 10;
+  // Bytes of one rail that are acknowledged at once; fewer after ack_delay.
+  size_t RailAckBytes() const { return std::max<size_t>(least_slice / 2, 1); }
   // How long received bytes may wait for an acknowledgement. 1 ms to 100 ms.
   Duration ack_delay = std::chrono::milliseconds(5);
   // A generation that moves nothing for so long, as PONGs tell, is given up. More than
@@ -85,7 +100,7 @@ struct LinkOptions {
   Duration sniff_timeout = std::chrono::seconds(3);
 
   UpgradeTimes upgrade;
-  // Its close_timeout counts for nothing: that of ConnectionOptions does.
+  // Its close_timeout and rails count for nothing: those of ConnectionOptions and RdmaOptions do.
   StreamLimits stream;
 
   // kInvalidArgument, with the name of the option, as Fields has it without a prefix.

@@ -14,7 +14,7 @@ namespace farcall {
 namespace {
 
 constexpr size_t kNumberSize = 8;
-constexpr uint8_t kLastType = static_cast<uint8_t>(LinkFrameType::kUpgradeSetUp);
+constexpr uint8_t kLastType = static_cast<uint8_t>(LinkFrameType::kRailAck);
 
 // How long a payload may be, and whether there is an offset.
 struct Shape {
@@ -37,6 +37,7 @@ Shape ShapeOf(LinkFrameType type) {
       return {.most = kMaxLinkControl};
     case LinkFrameType::kResume:
     case LinkFrameType::kPong:
+    case LinkFrameType::kRailAck:
       return {.least = kNumberSize, .most = kNumberSize, .has_offset = true, .has_number = true};
     case LinkFrameType::kPing:
       return {.least = kNumberSize, .most = kNumberSize, .has_number = true};
@@ -126,6 +127,8 @@ absl::string_view Name(LinkFrameType type) {
       return "BYE";
     case LinkFrameType::kUpgradeSetUp:
       return "UPGRADE_SETUP";
+    case LinkFrameType::kRailAck:
+      return "RAIL_ACK";
   }
   return "unknown";
 }
@@ -142,8 +145,10 @@ absl::StatusOr<size_t> CutLinkFrame(Buffer& input, LinkFrame& frame) {
   const bool has_number = ShapeOf(header->type).has_number;
   if (has_number) {
     number = Load(input.Front(size, scratch).data() + kLinkHeaderSize, kNumberSize);
-    if (header->type == LinkFrameType::kResume && (number == 0 || number > UINT32_MAX)) {
-      return Malformed(absl::StrCat("RESUME of generation ", number));
+    const bool of_generation =
+        header->type == LinkFrameType::kResume || header->type == LinkFrameType::kRailAck;
+    if (of_generation && (number == 0 || number > UINT32_MAX)) {
+      return Malformed(absl::StrCat(Name(header->type), " of generation ", number));
     }
   }
   frame.type = header->type;

@@ -37,6 +37,7 @@ enum class LinkFrameType : uint8_t {
   kPong = 8,
   kBye = 9,            // the stream ends at this offset
   kUpgradeSetUp = 10,  // a step of a set-up without rdma_cm, to a peer that has shown to know it
+  kRailAck = 11,       // bytes that came on a generation; where several rails are agreed on
 };
 
 // "DATA", for messages.
@@ -45,11 +46,11 @@ absl::string_view Name(LinkFrameType type);
 struct LinkFrame {
   LinkFrameType type = LinkFrameType::kAck;
   // kData: of the payload's first byte. kResume, kPong: bytes received in a row. kBye: bytes
-  // of the whole stream. Others: 0.
+  // of the whole stream. kRailAck: bytes of DATA that have come on the generation. Others: 0.
   uint64_t offset = 0;
   // Bytes received in a row that the sender need not keep.
   uint64_t acknowledged = 0;
-  // kResume: the generation, 1 to 2^32 - 1. kPing, kPong: a sequence number. It is their
+  // kResume, kRailAck: the generation, 1 to 2^32 - 1. kPing, kPong: a sequence number. It is their
   // payload on the wire, as a u64. Others: 0.
   uint64_t number = 0;
   // kData: the bytes. The upgrade frames: a message of the link (host memory). Others: empty.

@@ -61,6 +61,8 @@ TEST_F(LinkFrameTest, TheBytesOfEveryType) {
        "08 00 0000 00000008 0000000000000007 0000000000000006 0000000000000009"},
       {{.type = LinkFrameType::kBye, .offset = 7, .acknowledged = 6},
        "09 00 0000 00000000 0000000000000007 0000000000000006"},
+      {{.type = LinkFrameType::kRailAck, .offset = 7, .acknowledged = 6, .number = 3},
+       "0b 00 0000 00000008 0000000000000007 0000000000000006 0000000000000003"},
   };
   for (const auto& one : kCases) {
     const std::string bytes = Hex(one.hex);
@@ -140,8 +142,8 @@ TEST_F(LinkFrameTest, RefusesWhatItDoesNotKnowAndNamesIt) {
   } kCases[] = {
       {"00 00 0000 00000000 0000000000000000 0000000000000000", absl::StatusCode::kInvalidArgument,
        "type is 0"},
-      {"0b 00 0000 00000000 0000000000000000 0000000000000000", absl::StatusCode::kInvalidArgument,
-       "type is 11"},
+      {"0c 00 0000 00000000 0000000000000000 0000000000000000", absl::StatusCode::kInvalidArgument,
+       "type is 12"},
       {"02 80 0000 00000000 0000000000000000 0000000000000000", absl::StatusCode::kInvalidArgument,
        "ACK with the flags 0x800000"},
       {"02 00 0001 00000000 0000000000000000 0000000000000000", absl::StatusCode::kInvalidArgument,
@@ -166,6 +168,8 @@ TEST_F(LinkFrameTest, RefusesWhatItDoesNotKnowAndNamesIt) {
        absl::StatusCode::kInvalidArgument, "RESUME of generation 4294967296"},
       {"07 00 0000 00000008 0000000000000001 0000000000000000 0000000000000001",
        absl::StatusCode::kInvalidArgument, "PING with the offset 1"},
+      {"0b 00 0000 00000008 0000000000000001 0000000000000000 0000000000000000",
+       absl::StatusCode::kInvalidArgument, "RAIL_ACK of generation 0"},
       {"09 00 0000 00000001 0000000000000000 0000000000000000 00",
        absl::StatusCode::kInvalidArgument, "BYE with a payload of 1 bytes"},
   };

@@ -9,7 +9,7 @@ namespace {
 
 TEST(GenerationsTest, BeginOneAfterTheOther) {
   Generations generations;
-  EXPECT_FALSE(generations.any());
+  EXPECT_FALSE(generations.enough());
   EXPECT_EQ(generations.Find(1), nullptr);
   EXPECT_EQ(generations.Start(), 1u);
   EXPECT_EQ(generations.Start(), 2u);
@@ -32,15 +32,56 @@ TEST(GenerationsTest, DeathTakesAllBelow) {
   Generations generations;
   for (int i = 0; i < 4; ++i) generations.Start();
   EXPECT_TRUE(generations.full());
-  EXPECT_EQ(generations.Oldest(3), 1u);
+  EXPECT_EQ(generations.Dying(3), 1u);
   generations.Kill(3);
-  EXPECT_EQ(generations.dead(), 3u);
   EXPECT_EQ(generations.Find(2), nullptr);
   EXPECT_NE(generations.Find(4), nullptr);
-  EXPECT_EQ(generations.Oldest(3), 0u);
-  EXPECT_EQ(generations.Oldest(4), 4u);
+  EXPECT_EQ(generations.Dying(3), 0u);
+  EXPECT_EQ(generations.Dying(4), 4u);
   generations.Kill(1);
-  EXPECT_EQ(generations.dead(), 3u);
+  EXPECT_NE(generations.Find(4), nullptr);
+}
+
+TEST(GenerationsTest, ThePeerGivesEachUpOnceAndInOrder) {
+  Generations generations;
+  for (int i = 0; i < 3; ++i) generations.Start();
+  EXPECT_FALSE(generations.Resume(4));
+  EXPECT_TRUE(generations.Resume(2));
+  EXPECT_FALSE(generations.Resume(2));
+  EXPECT_FALSE(generations.Resume(1));
+  EXPECT_TRUE(generations.Resume(3));
+}
+
+TEST(GenerationsTest, OfSeveralEachDiesForItself) {
+  Generations generations(3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(generations.enough());
+    generations.Start();
+  }
+  EXPECT_TRUE(generations.full());
+  EXPECT_EQ(generations.Dying(2), 2u);
+  generations.Kill(2);
+  EXPECT_NE(generations.Find(1), nullptr);
+  EXPECT_EQ(generations.Find(2), nullptr);
+  EXPECT_NE(generations.Find(3), nullptr);
+  EXPECT_EQ(generations.Dying(2), 0u);
+}
+
+TEST(GenerationsTest, OfSeveralEachCountsUntilBothEndsHaveGivenItUp) {
+  Generations generations(2);
+  generations.Start();
+  generations.Start();
+  generations.Kill(1);
+  EXPECT_TRUE(generations.enough());
+  EXPECT_TRUE(generations.Resume(1));
+  EXPECT_FALSE(generations.Resume(1));
+  EXPECT_FALSE(generations.enough());
+  EXPECT_TRUE(generations.Resume(2));
+  EXPECT_FALSE(generations.Resume(2));
+  generations.Kill(2);
+  EXPECT_FALSE(generations.Resume(2));
+  EXPECT_EQ(generations.Start(), 3u);
+  EXPECT_FALSE(generations.full());
 }
 
 }  // namespace

@@ -27,10 +27,10 @@ std::optional<TimePoint> LifelineWatch::NextTime(const Work& work) const {
 
 uint64_t LifelineWatch::Ask(uint64_t position, uint32_t generation, TimePoint now) {
   // What earlier PONGs told was of another generation.
-  if (generation != generation_) lacking_since_.reset();
+  if (generation != generation_) progress_.Reset();
   asked_ = true;
   asked_at_ = now;
-  asked_position_ = position;
+  progress_.Ask(position);
   generation_ = generation;
   return ++number_;
 }
@@ -38,19 +38,13 @@ uint64_t LifelineWatch::Ask(uint64_t position, uint32_t generation, TimePoint no
 bool LifelineWatch::Answer(uint64_t number, uint64_t received, TimePoint now) {
   if (!asked_ || number != number_) return false;
   asked_ = false;
-  const bool moved = lacking_since_ && received > lacking_at_;
-  if (received >= asked_position_) {
-    lacking_since_.reset();
-  } else if (!lacking_since_ || moved) {
-    lacking_since_ = now;
-    lacking_at_ = received;
-  }
+  progress_.Answer(received, now);
   return true;
 }
 
 bool LifelineWatch::Stuck(uint32_t generation, TimePoint now) const {
-  return generation != 0 && generation == generation_ && lacking_since_ &&
-         now - *lacking_since_ >= limits_.progress_timeout;
+  return generation != 0 && generation == generation_ &&
+         progress_.Lacks(limits_.progress_timeout, now);
 }
 
 }  // namespace farcall

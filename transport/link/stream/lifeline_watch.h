@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "transport/base/time.h"
+#include "transport/link/stream/progress_watch.h"
 #include "transport/link_options.h"
 
 namespace farcall {
@@ -54,13 +55,10 @@ class LifelineWatch {
   const StreamLimits& limits_;
   TimePoint heard_;
   bool asked_ = false;
-  uint64_t number_ = 0;          // of the last PING
-  TimePoint asked_at_{};         // when it was sent
-  uint64_t asked_position_ = 0;  // what had been sent before it
-  uint32_t generation_ = 0;      // on which
-  // The first PONG in a row that showed a lack, and what it said.
-  std::optional<TimePoint> lacking_since_;
-  uint64_t lacking_at_ = 0;
+  uint64_t number_ = 0;      // of the last PING
+  TimePoint asked_at_{};     // when it was sent
+  uint32_t generation_ = 0;  // what had been sent last before it, on which
+  ProgressWatch progress_;
 };
 
 }  // namespace farcall

@@ -31,8 +31,8 @@ size_t WhereToCut(const Buffer& data, size_t most, size_t least) {
 }  // namespace
 
 Buffer SendSide::Next(size_t most) {
-  const size_t room = window_ - std::min(window_, flight_.size());
-  size_t size = std::min({queue_.size(), most, room});
+  if (!again_.empty()) return NextAgain(most);
+  size_t size = std::min({queue_.size(), most, room()});
   if (size == 0) return Buffer();
   if (size < queue_.size()) {
     const size_t cut = WhereToCut(queue_, size, most / 4);
@@ -58,7 +58,56 @@ bool SendSide::Acknowledge(uint64_t offset) {
   // Left only where the stream goes again over bytes that have arrived meanwhile.
   if (news > from_flight) queue_.RemoveFront(news - from_flight);
   acknowledged_ = offset;
+  TrimAgain();
   return true;
+}
+
+uint64_t SendSide::waiting() const {
+  uint64_t bytes = queue_.size();
+  for (const ByteRange& range : again_) bytes += range.size();
+  return bytes;
+}
+
+Buffer SendSide::NextAgain(size_t most) {
+  ByteRange& range = again_.front();
+  const uint64_t size = std::min<uint64_t>(range.size(), most);
+  Buffer shared = flight_.Share();
+  shared.RemoveFront(range.from - acknowledged_);
+  Buffer part = shared.CutFront(size);
+  resent_ += size;
+  range.from += size;
+  if (range.size() == 0) again_.erase(again_.begin());
+  return part;
+}
+
+void SendSide::SendAgain(ByteRange range) {
+  range.from = std::max({range.from, acknowledged_, spared_});
+  if (range.from >= range.to) return;
+  Check(range.to <= position(), "only what was sent is sent again");
+  // Those that it overlaps or touches become a part of it.
+  auto begin = std::find_if(again_.begin(), again_.end(),
+                            [&](const ByteRange& one) { return one.to >= range.from; });
+  auto end = begin;
+  for (; end != again_.end() && end->from <= range.to; ++end) {
+    range.from = std::min(range.from, end->from);
+    range.to = std::max(range.to, end->to);
+  }
+  again_.insert(again_.erase(begin, end), range);
+}
+
+void SendSide::Spare(uint64_t offset) {
+  Check(offset <= highest_, "the peer has only bytes that were sent");
+  spared_ = std::max(spared_, offset);
+  TrimAgain();
+}
+
+void SendSide::TrimAgain() {
+  const uint64_t least = std::max(acknowledged_, spared_);
+  while (!again_.empty() && again_.front().from < least) {
+    again_.front().from = std::min(least, again_.front().to);
+    if (again_.front().size() > 0) return;
+    again_.erase(again_.begin());
+  }
 }
 
 void SendSide::Rewind() {

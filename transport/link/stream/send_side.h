@@ -3,11 +3,14 @@
 #ifndef FARCALL_TRANSPORT_LINK_STREAM_SEND_SIDE_H_
 #define FARCALL_TRANSPORT_LINK_STREAM_SEND_SIDE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "transport/buffer/buffer.h"
+#include "transport/link/stream/byte_range.h"
 
 namespace farcall {
 
@@ -22,8 +25,17 @@ class SendSide {
   explicit SendSide(size_t window) : window_(window) {}
 
   uint64_t acknowledged() const { return acknowledged_; }
-  // Of the byte that is sent next.
+  // What was sent ends here, as far as it is not sent again from Rewind on.
   uint64_t position() const { return acknowledged_ + flight_.size(); }
+  // Of the byte that Next gives.
+  uint64_t next() const { return again_.empty() ? position() : again_.front().from; }
+  // Bytes that are to be sent, now or when the window allows.
+  uint64_t waiting() const;
+  // Whether Next would give fewer bytes than `least`, though more wait and the window, which is not
+  // a small one, will have room for them.
+  bool crumb(size_t least) const {
+    return again_.empty() && room() < std::min(least, queue_.size()) && window_ >= 8 * least;
+  }
   // One more than the highest that was ever sent.
   uint64_t highest() const { return highest_; }
   uint64_t end() const { return position() + queue_.size(); }
@@ -43,16 +55,26 @@ class SendSide {
   [[nodiscard]] bool Acknowledge(uint64_t offset);
   // Everything that is not acknowledged is to be sent again.
   void Rewind();
+  // This is, of what was sent, before all that never was. Not with Rewind.
+  void SendAgain(ByteRange range);
+  // The peer has everything below `offset` (<= highest()): it need not be sent again, now or later.
+  void Spare(uint64_t offset);
   // Nothing below `offset` (<= highest()) needs to be sent again.
   void Raise(uint64_t offset);
   // Drops what was never sent: the stream ends at highest().
   void DropUnsent();
 
  private:
+  size_t room() const { return window_ - std::min(window_, flight_.size()); }
+  Buffer NextAgain(size_t most);
+  void TrimAgain();
+
   const size_t window_;
   uint64_t acknowledged_ = 0;
   uint64_t highest_ = 0;
   uint64_t resent_ = 0;
+  uint64_t spared_ = 0;           // the peer has everything below
+  std::vector<ByteRange> again_;  // in order, apart from each other, all in flight_
   Buffer flight_;
   Buffer queue_;
 };

@@ -46,6 +46,53 @@ TEST(SendSideTest, EndsAtWhatWasSentOnce) {
   EXPECT_EQ(side.Next(100).ToString(), "cd");
 }
 
+TEST(SendSideTest, SendsPiecesAgainBeforeWhatWasNeverSent) {
+  SendSide side(100);
+  side.Write(Buffer("abcdefghij"));
+  EXPECT_EQ(side.Next(8).ToString(), "abcdefgh");
+  side.SendAgain({5, 7});
+  side.SendAgain({1, 3});
+  side.SendAgain({2, 4});
+  EXPECT_EQ(side.waiting(), 7u);
+  EXPECT_EQ(side.next(), 1u);
+  EXPECT_EQ(side.Next(2).ToString(), "bc");
+  EXPECT_EQ(side.Next(100).ToString(), "d");
+  EXPECT_EQ(side.next(), 5u);
+  EXPECT_EQ(side.Next(100).ToString(), "fg");
+  EXPECT_EQ(side.next(), 8u);
+  EXPECT_EQ(side.Next(100).ToString(), "ij");
+  EXPECT_EQ(side.resent(), 5u);
+}
+
+TEST(SendSideTest, WhatHasComeMeanwhileIsNotSentAgain) {
+  SendSide side(100);
+  side.Write(Buffer("abcdefgh"));
+  side.Next(100);
+  side.SendAgain({0, 4});
+  side.SendAgain({6, 8});
+  EXPECT_TRUE(side.Acknowledge(2));
+  EXPECT_EQ(side.next(), 2u);
+  side.Spare(7);
+  EXPECT_EQ(side.next(), 7u);
+  side.SendAgain({1, 7});
+  EXPECT_EQ(side.Next(100).ToString(), "h");
+  EXPECT_EQ(side.waiting(), 0u);
+}
+
+TEST(SendSideTest, TellsOfACrumbOnlyWhereMoreRoomIsToCome) {
+  SendSide side(80);
+  side.Write(Buffer(std::string(75, 'x')));
+  EXPECT_FALSE(side.crumb(10));
+  side.Next(100);
+  side.Write(Buffer("abcd"));
+  EXPECT_FALSE(side.crumb(10)) << "there is room for all of it";
+  side.Write(Buffer("efgh"));
+  EXPECT_TRUE(side.crumb(10));
+  EXPECT_FALSE(side.crumb(11)) << "the window is small";
+  side.SendAgain({0, 2});
+  EXPECT_FALSE(side.crumb(10)) << "what was lost does not wait";
+}
+
 // Sizes of what Next gives, one after the other.
 std::vector<size_t> Cuts(SendSide& side, size_t most) {
   std::vector<size_t> cuts;

@@ -23,7 +23,7 @@ namespace {
 
 class Driver final : public SwitchingStream::Output {
  public:
-  explicit Driver(BlockPool& pool) : stream_(Limits(), pool, *this, now_) {}
+  Driver(BlockPool& pool, uint32_t rails) : stream_(Limits(rails), pool, *this, now_) {}
 
   void Do(FuzzInput& input) {
     switch (input.Next() % 12) {
@@ -59,8 +59,10 @@ class Driver final : public SwitchingStream::Output {
   }
 
  private:
-  static StreamLimits Limits() {
+  static StreamLimits Limits(uint32_t rails) {
     StreamLimits limits;
+    limits.rails = rails;
+    limits.least_slice = 4;
     limits.send_window = 64;
     limits.receive_window = 64;
     limits.max_data = 16;
@@ -75,7 +77,7 @@ class Driver final : public SwitchingStream::Output {
     const LinkId link = input.Next() % 3;
     if (!stream_.Reads(link)) return;
     LinkFrame frame;
-    frame.type = static_cast<LinkFrameType>(1 + input.Next() % 9);
+    frame.type = static_cast<LinkFrameType>(1 + input.Next() % 11);
     frame.acknowledged = Offset(input, acknowledged_);
     const bool towards_us = frame.type == LinkFrameType::kData || frame.type == LinkFrameType::kBye;
     frame.offset = Offset(input, towards_us ? delivered_ : acknowledged_);
@@ -122,8 +124,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::unique_ptr<farcall::BlockPool> pool =
       std::move(farcall::BlockPool::Create({})).value();
   {
-    farcall::Driver driver(*pool);
-    for (farcall::FuzzInput input(data, size); !input.empty();) {
+    farcall::FuzzInput input(data, size);
+    farcall::Driver driver(*pool, input.empty() ? 1 : 1 + input.Next() % 4);
+    while (!input.empty()) {
       driver.Do(input);
       driver.Flush();
     }

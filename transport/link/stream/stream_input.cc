@@ -6,17 +6,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
+#include "transport/link/stream/stream_errors.h"
 #include "transport/link/stream/switching_stream.h"
 
 namespace farcall {
 namespace {
 
-absl::Status Broken(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("the peer broke a rule of the link: ", what));
-}
-
 absl::Status BehindBye(uint64_t end, uint64_t bye) {
-  return Broken(absl::StrCat("DATA up to offset ", end, " after a BYE at ", bye));
+  return BrokenRule(absl::StrCat("DATA up to offset ", end, " after a BYE at ", bye));
 }
 
 }  // namespace
@@ -34,8 +31,10 @@ void SwitchingStream::OnFrame(LinkId link, LinkFrame& frame, TimePoint now) {
     const Generations::Generation* const generation = generations_.Find(link);
     if (generation == nullptr) return;
     Check(generation->ready, "frames are read only where the stream reads");
-    if (frame.type != LinkFrameType::kData && frame.type != LinkFrameType::kAck) {
-      return End(Broken(absl::StrCat(Name(frame.type), " on generation ", link)));
+    const bool known = frame.type == LinkFrameType::kData || frame.type == LinkFrameType::kAck ||
+                       frame.type == LinkFrameType::kRailAck;
+    if (!known) {
+      return End(BrokenRule(absl::StrCat(Name(frame.type), " on generation ", link)));
     }
   }
   ApplyAcknowledged(frame.acknowledged, now);
@@ -56,10 +55,12 @@ void SwitchingStream::ApplyAcknowledged(uint64_t offset, TimePoint now) {
   const uint64_t before = send_.acknowledged();
   if (offset > before && before < lifeline_end_) watch_.Heard(now);
   if (!send_.Acknowledge(offset)) {
-    return End(Broken(absl::StrCat("it acknowledges offset ", offset, ", and ", send_.highest(),
-                                   " bytes were sent")));
+    return End(BrokenRule(absl::StrCat("it acknowledges offset ", offset, ", and ", send_.highest(),
+                                       " bytes were sent")));
   }
   if (send_.in_flight() == 0) unacknowledged_since_.reset();
+  if (!several() || offset <= before) return;
+  for (const auto& rail : rails_.all()) rail->Raise(offset);
 }
 
 void SwitchingStream::Handle(LinkId link, LinkFrame& frame, TimePoint now) {
@@ -74,6 +75,8 @@ void SwitchingStream::Handle(LinkId link, LinkFrame& frame, TimePoint now) {
       return OnPong(frame, now);
     case LinkFrameType::kBye:
       return OnBye(frame, now);
+    case LinkFrameType::kRailAck:
+      return OnRailAck(link, frame, now);
     case LinkFrameType::kAck:
     case LinkFrameType::kUpgradeAsk:
     case LinkFrameType::kUpgradeOffer:
@@ -84,14 +87,16 @@ void SwitchingStream::Handle(LinkId link, LinkFrame& frame, TimePoint now) {
 }
 
 void SwitchingStream::OnData(LinkId link, LinkFrame& frame, TimePoint now) {
+  if (several()) CountReceived(link, frame.payload.size(), now);
   if (frame.offset + frame.payload.size() > receive_.limit()) {
-    return End(Broken(absl::StrCat("DATA up to offset ", frame.offset + frame.payload.size(),
-                                   ", where the window ends at ", receive_.limit())));
+    return End(BrokenRule(absl::StrCat("DATA up to offset ", frame.offset + frame.payload.size(),
+                                       ", where the window ends at ", receive_.limit())));
   }
   if (frame.offset > receive_.received()) {
     if (link == kLifeline) {
-      return End(Broken(absl::StrCat("DATA at offset ", frame.offset, " on the lifeline, where ",
-                                     receive_.received(), " is the next")));
+      return End(
+          BrokenRule(absl::StrCat("DATA at offset ", frame.offset, " on the lifeline, where ",
+                                  receive_.received(), " is the next")));
     }
     return KeepEarly(frame);
   }
@@ -110,7 +115,7 @@ void SwitchingStream::KeepEarly(LinkFrame& frame) {
   const uint64_t end = frame.offset + frame.payload.size();
   if (receive_.final() && end > *receive_.final()) return End(BehindBye(end, *receive_.final()));
   const absl::Status kept = early_.Add(frame.offset, std::move(frame.payload));
-  if (!kept.ok()) End(Broken(kept.message()));
+  if (!kept.ok()) End(BrokenRule(kept.message()));
 }
 
 void SwitchingStream::TakeData(LinkFrame& frame, TimePoint now) {
@@ -127,27 +132,32 @@ void SwitchingStream::TakeData(LinkFrame& frame, TimePoint now) {
 
 void SwitchingStream::OnResume(const LinkFrame& frame) {
   const auto generation = static_cast<uint32_t>(frame.number);
-  if (generation > generations_.started() || generation <= resume_read_) {
+  if (!generations_.Resume(generation)) {
     return End(
-        Broken(absl::StrCat("RESUME of generation ", generation, " after that of ", resume_read_,
-                            ", when ", generations_.started(), " were started")));
+        BrokenRule(absl::StrCat("RESUME of generation ", generation, ", when ",
+                                generations_.started(), " were started, again or too late")));
   }
   if (frame.offset > send_.highest()) {
-    return End(Broken(absl::StrCat("RESUME at offset ", frame.offset, ", and ", send_.highest(),
-                                   " bytes were sent")));
+    return End(BrokenRule(absl::StrCat("RESUME at offset ", frame.offset, ", and ", send_.highest(),
+                                       " bytes were sent")));
   }
-  resume_read_ = generation;
-  if (generation > generations_.dead()) {
+  if (several()) send_.Spare(frame.offset);
+  if (generations_.Find(generation) != nullptr) {
     GiveUp(generation, absl::UnavailableError("the peer gave it up"));
   }
-  if (active() && sending_on_ == kLifeline) send_.Raise(frame.offset);
+  if (active() && !several() && sending_on_ == kLifeline) send_.Raise(frame.offset);
 }
 
 void SwitchingStream::OnPing(const LinkFrame& frame) {
   // The next may be asked only when the answer was read, which then is not here any more:
   // so a peer that does not read cannot make answers pile up.
   if (last_pong_ && !Left(*last_pong_)) {
-    return End(Broken("a PING before the answer to the last one"));
+    return End(BrokenRule("a PING before the answer to the last one"));
+  }
+  if (several()) {
+    for (Generations::Generation& one : generations_.live()) {
+      if (one.received > one.sure) SendRailAck(kLifeline, one);
+    }
   }
   Send(kLifeline,
        {.type = LinkFrameType::kPong, .offset = receive_.received(), .number = frame.number});
@@ -156,20 +166,18 @@ void SwitchingStream::OnPing(const LinkFrame& frame) {
 
 void SwitchingStream::OnPong(const LinkFrame& frame, TimePoint now) {
   if (frame.offset > send_.highest() || !watch_.Answer(frame.number, frame.offset, now)) {
-    return End(Broken(
+    return End(BrokenRule(
         absl::StrCat("PONG ", frame.number, " at offset ", frame.offset, " answers no PING")));
   }
-  if (!watch_.Stuck(sending_on_, now)) return;
-  const auto bound =
-      std::chrono::duration_cast<std::chrono::milliseconds>(limits_.progress_timeout).count();
-  GiveUp(sending_on_,
-         absl::DeadlineExceededError(absl::StrCat("it moved nothing for ", bound, " ms")));
+  if (several()) return CheckRails(now);
+  if (watch_.Stuck(sending_on_, now)) GiveUp(sending_on_, StuckFor(limits_.progress_timeout));
 }
 
 void SwitchingStream::OnBye(const LinkFrame& frame, TimePoint now) {
   if (receive_.final() || frame.offset < early_.end() || !receive_.SetFinal(frame.offset)) {
-    return End(Broken(absl::StrCat("BYE at offset ", frame.offset,
-                                   receive_.final() ? " after another" : ", which it had passed")));
+    return End(
+        BrokenRule(absl::StrCat("BYE at offset ", frame.offset,
+                                receive_.final() ? " after another" : ", which it had passed")));
   }
   if (receive_.complete()) receive_.Freeze(false, now);
 }

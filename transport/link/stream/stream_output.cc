@@ -30,7 +30,8 @@ void SwitchingStream::SendUpgrade(LinkFrameType type, absl::string_view payload)
 
 void SwitchingStream::Flush(TimePoint now) {
   if (!active()) return;
-  FlushData();
+  FlushData(now);
+  if (several()) FlushRailAcks(now);
   FlushAck(now);
   if (send_.in_flight() == 0) {
     unacknowledged_since_.reset();
@@ -40,14 +41,21 @@ void SwitchingStream::Flush(TimePoint now) {
   FlushPing(now);
 }
 
-void SwitchingStream::FlushData() {
+void SwitchingStream::FlushData(TimePoint now) {
   for (;;) {
-    const uint64_t offset = send_.position();
+    Rails::Choice choice{.rail = nullptr, .most = limits_.max_data};
+    if (several() && sending_on_ != kLifeline) {
+      if (send_.crumb(limits_.least_slice)) return;
+      choice = rails_.Pick(send_.waiting(), now);
+    }
+    const LinkId link = choice.rail == nullptr ? sending_on_ : choice.rail->number();
+    const uint64_t offset = send_.next();
     const uint64_t sent = send_.highest();
-    Buffer data = send_.Next(limits_.max_data);
+    Buffer data = send_.Next(choice.most);
     if (data.empty()) return;
-    if (sending_on_ == kLifeline) lifeline_end_ = send_.position();
-    Send(sending_on_, {.type = LinkFrameType::kData, .offset = offset, .payload = std::move(data)},
+    if (choice.rail != nullptr) choice.rail->Sent(offset, data.size(), now);
+    if (link == kLifeline) lifeline_end_ = offset + data.size();
+    Send(link, {.type = LinkFrameType::kData, .offset = offset, .payload = std::move(data)},
          send_.highest() - sent);
   }
 }
@@ -61,7 +69,9 @@ void SwitchingStream::FlushAck(TimePoint now) {
 
 void SwitchingStream::FlushPing(TimePoint now) {
   if (!watch_.PingDue(work(), now)) return;
-  const uint64_t number = watch_.Ask(send_.position(), sending_on_, now);
+  // Each of several rails has a watch of its own.
+  const uint64_t number = watch_.Ask(send_.position(), several() ? kLifeline : sending_on_, now);
+  if (several()) AskRails();
   Send(kLifeline, {.type = LinkFrameType::kPing, .number = number});
   ++stats_.pings;
 }
@@ -82,7 +92,7 @@ size_t SwitchingStream::backlog() const {
     return send_.end() - send_.highest();
   }
   size_t bytes = send_.end() - send_.highest() + on_lifeline_.Own(output_.Unsent(kLifeline));
-  if (sending_on_ != kLifeline) bytes += on_generation_.Own(output_.Unsent(sending_on_));
+  for (const auto& rail : rails_.all()) bytes += rail->given.Own(output_.Unsent(rail->number()));
   return bytes;
 }
 
@@ -91,7 +101,7 @@ SwitchingStream::Queued SwitchingStream::Behind(LinkId link) {
 }
 
 bool SwitchingStream::Left(const Queued& queued) {
-  if (queued.link != kLifeline && queued.link != sending_on_) return true;
+  if (queued.link != kLifeline && rails_.Find(queued.link) == nullptr) return true;
   return Given(queued.link).given() >= queued.end + output_.Unsent(queued.link);
 }
 
@@ -104,6 +114,7 @@ std::optional<TimePoint> SwitchingStream::NextTimer() const {
   std::optional<TimePoint> next;
   if (bye_sent_) next = close_deadline_;
   if (shut_) return next;
+  if (several()) next = Earlier(next, RailAckTime());
   return Earlier(next, Earlier(receive_.ack_time(), watch_.NextTime(work())));
 }
 

@@ -5,6 +5,7 @@
 #include "transport/link/stream/switching_stream.h"
 
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
@@ -19,15 +20,17 @@ SwitchingStream::SwitchingStream(const StreamLimits& limits, BlockPool& pool, Ou
       send_(limits.send_window),
       receive_(limits.receive_window, limits.ack_delay),
       early_(pool, limits.receive_window),
+      generations_(limits.rails),
+      rails_(limits_),
       watch_(limits_, now) {}
 
 bool SwitchingStream::MayStart() const {
-  return active() && !generations_.any() && !bye_sent_ && !receive_.final() &&
+  return active() && !generations_.enough() && !bye_sent_ && !receive_.final() &&
          generations_.started() < std::numeric_limits<uint32_t>::max();
 }
 
 uint32_t SwitchingStream::Start() {
-  Check(MayStart(), "a generation begins only when all before it are dead, and before the end");
+  Check(MayStart(), "a generation begins only where there is room for it, and before the end");
   return generations_.Start();
 }
 
@@ -39,9 +42,9 @@ absl::Status SwitchingStream::Expect(uint64_t number) {
         absl::StrCat("the peer asks for generation ", number, ", and ", next, " is the next"));
   }
   if (generations_.full()) {
-    return absl::ResourceExhaustedError(absl::StrCat("the peer asks for generation ", number,
-                                                     " while it has given up none of the last ",
-                                                     Generations::kMost));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the peer asks for generation ", number, " while it has given up none of the last ",
+        several() ? limits_.rails : Generations::kMost));
   }
   generations_.Start();
   return absl::OkStatus();
@@ -61,7 +64,8 @@ bool SwitchingStream::Reads(LinkId link) const {
 void SwitchingStream::OnGenerationReady(LinkId generation) {
   Generations::Generation* const found = generations_.Find(generation);
   if (!active() || found == nullptr) return;
-  found->ready = true;
+  const bool news = !std::exchange(found->ready, true);
+  if (several() && news) rails_.Add(generation);
   PickLink();
 }
 
@@ -72,34 +76,49 @@ void SwitchingStream::OnGenerationBroken(LinkId generation, const absl::Status& 
 }
 
 void SwitchingStream::PickLink() {
-  if (!active() || sending_on_ != kLifeline) return;
-  const Generations::Generation* const generation = generations_.Usable();
-  if (generation == nullptr) return;
-  sending_on_ = generation->number;
-  on_generation_ = FramedBacklog();
-  ++stats_.upgrades;
+  if (!active()) return;
+  const Generations::Generation* const newest = generations_.Usable();
+  if (!several() && sending_on_ == kLifeline && newest != nullptr) rails_.Add(newest->number);
+  const LinkId home = rails_.home();
+  if (sending_on_ == kLifeline && home != kLifeline) ++stats_.upgrades;
+  sending_on_ = home;
 }
 
 // Of a generation that is not dead. Its own queue may be read once more from inside, so
 // that what it brought counts in the RESUME; that may end the stream.
 void SwitchingStream::GiveUp(LinkId generation, const absl::Status& why) {
-  while (const uint32_t oldest = generations_.Oldest(generation)) {
+  while (const uint32_t oldest = generations_.Dying(generation)) {
     output_.GiveUp(oldest, why);
+    // What came by it need not go out again.
+    Generations::Generation* const last =
+        several() && active() ? generations_.Find(oldest) : nullptr;
+    if (last != nullptr && last->received > last->sure) SendRailAck(kLifeline, *last);
     generations_.Kill(oldest);
   }
   if (!active()) return;
-  if (sending_on_ != kLifeline && sending_on_ <= generation) {
-    sending_on_ = kLifeline;
-    send_.Rewind();
-    ++stats_.fallbacks;
-  }
+  Leave(generation);
   Send(kLifeline,
        {.type = LinkFrameType::kResume, .offset = receive_.received(), .number = generation});
+}
+
+// Sends on it no more, nor on what died with it.
+void SwitchingStream::Leave(LinkId generation) {
+  const LinkId before = sending_on_;
+  if (several()) {
+    for (const ByteRange& lost : rails_.Remove(generation)) send_.SendAgain(lost);
+    sending_on_ = rails_.home();
+  } else if (sending_on_ != kLifeline && sending_on_ <= generation) {
+    rails_.Remove(sending_on_);
+    sending_on_ = kLifeline;
+    send_.Rewind();
+  }
+  if (before != kLifeline && sending_on_ == kLifeline) ++stats_.fallbacks;
 }
 
 StreamStats SwitchingStream::stats() const {
   StreamStats stats = stats_;
   stats.resent_bytes = send_.resent();
+  stats.dropped_bytes += early_.dropped();
   return stats;
 }
 

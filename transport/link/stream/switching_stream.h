@@ -26,6 +26,10 @@
 //      |                                 |    last ACK, half-close               ^
 //      +-- the lifeline breaks, the peer is silent or breaks a rule, Abort ------+
 //
+// Where both ends have agreed on several rails (StreamLimits::rails), a direction is sent on all
+// generations that are ready, and on TCP if there is none. One that is given up ends alone: what
+// was in flight on it goes out again on the others. RAIL_ACKs tell what has come by each.
+//
 // Pure: frames, events and the time go in, frames and orders come out by Output. After any
 // call that is not const, and before the loop's turn ends, call Flush; after that, see that
 // OnTimer will be called at NextTimer (an earlier call does no harm: so leave a timer that
@@ -49,6 +53,7 @@
 #include "transport/link/stream/frame.h"
 #include "transport/link/stream/generations.h"
 #include "transport/link/stream/lifeline_watch.h"
+#include "transport/link/stream/rails.h"
 #include "transport/link/stream/receive_side.h"
 #include "transport/link/stream/send_side.h"
 #include "transport/link_options.h"
@@ -174,8 +179,10 @@ class SwitchingStream {
   // What came before `now` has been read.
   void OnTimer(TimePoint now);
 
-  // What this side sends on.
+  // What this side sends on; of several rails that for little.
   LinkId sending_on() const { return sending_on_; }
+  // All that it sends on, but the lifeline; their DATA.
+  const Rails& rails() const { return rails_; }
   bool ended() const { return ended_; }
   // Bytes delivered, or dropped after CloseAfterFlush: the offset of the next.
   uint64_t received() const { return receive_.received(); }
@@ -191,8 +198,19 @@ class SwitchingStream {
   };
 
   // switching_stream.cc: the links.
+  bool several() const { return generations_.several(); }
   void PickLink();
   void GiveUp(LinkId generation, const absl::Status& why);
+  void Leave(LinkId generation);
+
+  // stream_rails.cc: several rails.
+  void CountReceived(LinkId link, size_t bytes, TimePoint now);
+  void OnRailAck(LinkId link, const LinkFrame& frame, TimePoint now);
+  void SendRailAck(LinkId link, Generations::Generation& generation);
+  void FlushRailAcks(TimePoint now);
+  std::optional<TimePoint> RailAckTime() const;
+  void AskRails();
+  void CheckRails(TimePoint now);
   bool active() const { return !ended_ && !shut_; }
 
   // stream_input.cc: what frames do.
@@ -208,10 +226,12 @@ class SwitchingStream {
 
   // stream_output.cc: what is sent, and when.
   void Send(LinkId link, LinkFrame frame, size_t fresh = 0);
-  FramedBacklog& Given(LinkId link) { return link == kLifeline ? on_lifeline_ : on_generation_; }
+  FramedBacklog& Given(LinkId link) {
+    return link == kLifeline ? on_lifeline_ : rails_.Find(link)->given;
+  }
   bool Left(const Queued& queued);
   Queued Behind(LinkId link);
-  void FlushData();
+  void FlushData(TimePoint now);
   void FlushAck(TimePoint now);
   void FlushPing(TimePoint now);
   LifelineWatch::Work work() const;
@@ -230,14 +250,12 @@ class SwitchingStream {
   ReceiveSide receive_;
   EarlyBytes early_;
   Generations generations_;
+  Rails rails_;  // generations in use
   LifelineWatch watch_;
 
   LinkId sending_on_ = kLifeline;
-  uint64_t lifeline_end_ = 0;  // of the stream, behind the last DATA on the lifeline
-  uint32_t resume_read_ = 0;   // the highest generation of which the peer sent RESUME
-  // What was given to the lifeline, and to the generation in use.
-  FramedBacklog on_lifeline_;
-  FramedBacklog on_generation_;
+  uint64_t lifeline_end_ = 0;       // of the stream, behind the last DATA on the lifeline
+  FramedBacklog on_lifeline_;       // what was given to it
   std::optional<Queued> last_ack_;  // the last bare one
   std::optional<Queued> last_pong_;
   std::optional<TimePoint> unacknowledged_since_;

@@ -30,10 +30,16 @@ enum Step : uint8_t {
   kArriveTcpAtB,
   kArriveG1AtA,
   kArriveG1AtB,
+  kArriveG2AtA,
+  kArriveG2AtB,
   kReadyA,
   kReadyB,
+  kReady2A,
+  kReady2B,
   kBrokenA,
   kBrokenB,
+  kBroken2A,
+  kBroken2B,
   kWriteA,
   kWriteB,
   kCloseA,
@@ -42,9 +48,11 @@ enum Step : uint8_t {
 
 class SmallWorld final : public StreamSide::Network {
  public:
-  SmallWorld(BlockPool& pool, std::string* log)
-      : world_{TestRandom(1), pool, TimePoint(std::chrono::seconds(1)), log, {}} {
+  SmallWorld(BlockPool& pool, uint32_t rails, std::string* log)
+      : rails_(rails), world_{TestRandom(1), pool, TimePoint(std::chrono::seconds(1)), log, {}} {
     StreamLimits limits;
+    limits.rails = rails;
+    limits.least_slice = 1;
     limits.send_window = limits.receive_window = 4;
     limits.max_data = 2;
     for (int side = 0; side < 2; ++side) {
@@ -55,13 +63,15 @@ class SmallWorld final : public StreamSide::Network {
         wire = std::make_unique<StreamWire>(world_.random, Duration(0), size_t{1} << 20);
       }
     }
-    for (LinkId link = 0; link < 2; ++link) {
+    for (LinkId link = 0; link <= rails; ++link) {
       for (int side = 0; side < 2; ++side) {
         sides_[side]->Connect(link, *wires_[link][side], *wires_[link][1 - side]);
       }
     }
-    sides_[0]->Start(/*ask=*/false);
-    sides_[1]->Expect(1);
+    for (LinkId link = 1; link <= rails; ++link) {
+      sides_[0]->Start(/*ask=*/false);
+      sides_[1]->Expect(link);
+    }
   }
 
   bool Possible(Step step) const {
@@ -70,13 +80,19 @@ class SmallWorld final : public StreamSide::Network {
       case kArriveTcpAtB:
       case kArriveG1AtA:
       case kArriveG1AtB:
+      case kArriveG2AtA:
+      case kArriveG2AtB:
         return Wire(step).next().has_value();
       case kReadyA:
       case kReadyB:
-        return !ready_[step - kReadyA];
+      case kReady2A:
+      case kReady2B:
+        return Generation(step, kReadyA) <= rails_ && !ready_[step - kReadyA];
       case kBrokenA:
       case kBrokenB:
-        return sides_[step - kBrokenA]->stream().Alive(1);
+      case kBroken2A:
+      case kBroken2B:
+        return sides_[Side(step, kBrokenA)]->stream().Alive(Generation(step, kBrokenA));
       case kWriteA:
       case kWriteB:
         return sides_[step - kWriteA]->written() < 6;
@@ -92,20 +108,25 @@ class SmallWorld final : public StreamSide::Network {
     switch (step) {
       case kArriveTcpAtA:
       case kArriveTcpAtB:
-        sides_[step - kArriveTcpAtA]->Arrive(kLifeline);
-        break;
       case kArriveG1AtA:
       case kArriveG1AtB:
-        sides_[step - kArriveG1AtA]->Arrive(1);
+      case kArriveG2AtA:
+      case kArriveG2AtB:
+        sides_[Side(step, kArriveTcpAtA)]->Arrive(Generation(step, kArriveTcpAtA) - 1);
         break;
       case kReadyA:
       case kReadyB:
+      case kReady2A:
+      case kReady2B:
         ready_[step - kReadyA] = true;
-        sides_[step - kReadyA]->Ready(1);
+        sides_[Side(step, kReadyA)]->Ready(Generation(step, kReadyA));
         break;
       case kBrokenA:
       case kBrokenB:
-        sides_[step - kBrokenA]->Broken(1, absl::UnavailableError("cut"));
+      case kBroken2A:
+      case kBroken2B:
+        sides_[Side(step, kBrokenA)]->Broken(Generation(step, kBrokenA),
+                                             absl::UnavailableError("cut"));
         break;
       case kWriteA:
       case kWriteB:
@@ -122,8 +143,8 @@ class SmallWorld final : public StreamSide::Network {
 
   // The rest takes its course. Returns what went wrong.
   std::string Finish() {
-    for (int i = 0; i < 2; ++i) {
-      if (!ready_[i]) Do(i == 0 ? kReadyA : kReadyB);
+    for (const Step step : {kReadyA, kReadyB, kReady2A, kReady2B}) {
+      if (Possible(step)) Do(step);
     }
     Until([this] { return Delivered(0) && (sides_[0]->closed() || Delivered(1)); });
     if (!sides_[0]->closed()) Do(kCloseA);
@@ -137,9 +158,13 @@ class SmallWorld final : public StreamSide::Network {
   }
 
  private:
+  // Steps of one kind are those of A and B, by turns, for each generation.
+  static int Side(Step step, Step first) { return (step - first) % 2; }
+  static LinkId Generation(Step step, Step first) {
+    return static_cast<LinkId>(1 + (step - first) / 2);
+  }
   StreamWire& Wire(Step step) const {
-    const int to = step == kArriveTcpAtB || step == kArriveG1AtB ? 1 : 0;
-    return *wires_[step == kArriveG1AtA || step == kArriveG1AtB ? 1 : 0][1 - to];
+    return *wires_[Generation(step, kArriveTcpAtA) - 1][1 - Side(step, kArriveTcpAtA)];
   }
   // That the peer of `side` has all that `side` wrote.
   bool Delivered(int side) const {
@@ -150,7 +175,8 @@ class SmallWorld final : public StreamSide::Network {
     for (int round = 0; round < 2000 && world_.failure.empty(); ++round) {
       if (done()) return;
       bool arrived = false;
-      for (const Step step : {kArriveTcpAtA, kArriveTcpAtB, kArriveG1AtA, kArriveG1AtB}) {
+      for (const Step step :
+           {kArriveTcpAtA, kArriveTcpAtB, kArriveG1AtA, kArriveG1AtB, kArriveG2AtA, kArriveG2AtB}) {
         if (!Possible(step)) continue;
         Do(step);
         arrived = true;
@@ -177,15 +203,16 @@ class SmallWorld final : public StreamSide::Network {
   void Gone(int side, LinkId generation, bool) override { wires_[generation][side]->Cut(); }
   void Upgrade(int, LinkFrameType, uint32_t) override {}
 
+  const uint32_t rails_;
   StreamSide::World world_;
-  std::array<std::array<std::unique_ptr<StreamWire>, 2>, 2> wires_;  // [link][from]
+  std::array<std::array<std::unique_ptr<StreamWire>, 2>, 3> wires_;  // [link][from]
   std::array<std::unique_ptr<StreamSide>, 2> sides_;
-  bool ready_[2] = {false, false};
+  bool ready_[4] = {};
 };
 
 class Explorer {
  public:
-  explicit Explorer(BlockPool& pool) : pool_(pool) {}
+  Explorer(BlockPool& pool, uint32_t rails) : pool_(pool), rails_(rails) {}
 
   // Every way to go on from `steps` for `depth` more. False: one of them went wrong.
   bool Explore(std::vector<Step>& steps, int depth) {
@@ -213,7 +240,7 @@ class Explorer {
   }
   std::string Outcome(const std::vector<Step>& steps, std::array<bool, kSteps>* possible,
                       std::string* log) {
-    SmallWorld world(pool_, log);
+    SmallWorld world(pool_, rails_, log);
     for (const Step step : steps) world.Do(step);
     for (int step = 0; step < kSteps; ++step) {
       (*possible)[step] = world.Possible(static_cast<Step>(step));
@@ -222,15 +249,16 @@ class Explorer {
   }
 
   BlockPool& pool_;
+  const uint32_t rails_;
   uint64_t runs_ = 0;
 };
 
 constexpr int DepthHere(int depth) { return kSanitized ? depth - 1 : depth; }
 
-void ExpectAllGood(std::vector<Step> begin, int depth) {
+void ExpectAllGood(std::vector<Step> begin, int depth, uint32_t rails = 1) {
   const auto pool = BlockPool::Create({});
   ASSERT_TRUE(pool.ok());
-  Explorer explorer(**pool);
+  Explorer explorer(**pool, rails);
   EXPECT_TRUE(explorer.Explore(begin, DepthHere(depth)));
   EXPECT_EQ((*pool)->stats().used_bytes, 0u);
   ::testing::Test::RecordProperty("runs", static_cast<int>(explorer.runs()));
@@ -252,6 +280,18 @@ TEST(SwitchingStreamExhaustiveTest, WhenOneSideHasGivenItUp) {
 
 TEST(SwitchingStreamExhaustiveTest, WhenOneSideCloses) {
   ExpectAllGood({kReadyA, kReadyB, kWriteB, kWriteA, kCloseA}, 5);
+}
+
+TEST(SwitchingStreamExhaustiveTest, OfTwoRailsFromTheBeginning) {
+  ExpectAllGood({kReadyA, kReady2A}, 4, 2);
+}
+
+TEST(SwitchingStreamExhaustiveTest, OfTwoRailsWithBytesOnBoth) {
+  ExpectAllGood({kReadyA, kReady2A, kReadyB, kReady2B, kWriteA, kWriteA, kWriteB}, 4, 2);
+}
+
+TEST(SwitchingStreamExhaustiveTest, OfTwoRailsWhenOneSideHasGivenOneUp) {
+  ExpectAllGood({kReadyA, kReady2A, kReadyB, kReady2B, kWriteA, kWriteB, kBroken2B, kWriteA}, 4, 2);
 }
 
 }  // namespace

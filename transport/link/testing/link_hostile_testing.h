@@ -67,7 +67,8 @@ struct Case {
 inline std::vector<Case> AlwaysWrong() {
   return {
       {"type 0", Raw(0, 0, 0, 0), "its type is 0"},
-      {"type 11", Raw(11, 0, 0, 0), "its type is 11"},
+      {"type 12", Raw(12, 0, 0, 0), "its type is 12"},
+      {"RAIL_ACK", Bytes({.type = Type::kRailAck, .number = 1}), "several rails are not agreed on"},
       {"flags", Raw(2, 0, 0, 0, "", 0x10000), "flags 0x010000"},
       {"DATA of nothing", Raw(1, 0, 0, 0), "DATA with a payload of 0 bytes"},
       {"DATA of 4 MiB + 1", Raw(1, (4 << 20) + 1, 0, 0), "over the limit: DATA"},

@@ -42,21 +42,18 @@ _MUTANTS = [
             "  if (frame.type != LinkFrameType::kPong) ApplyAcknowledged(frame.acknowledged, now);",
     }),
     ("resumes_twice", "switching_stream.cc", {
-        "if (!active()) return;\n  if (sending_on_ != kLifeline && sending_on_ <= generation) {":
+        "if (!active()) return;\n  Leave(generation);":
             "Send(kLifeline, {.type = LinkFrameType::kResume, .number = generation});" +
-            "if (sending_on_ != kLifeline && sending_on_ <= generation) {",
+            "Leave(generation);",
     }),
     ("does_not_resume", "stream_input.cc", {
-        "if (generation > generations_.dead()) {":
-            "if (generation > generations_.dead()) {" +
+        "if (generations_.Find(generation) != nullptr) {":
+            "if (generations_.Find(generation) != nullptr) {" +
             "  output_.GiveUp(generation, absl::UnavailableError(\"\"));" +
             "  generations_.Kill(generation);" +
-            "  if (sending_on_ != kLifeline && sending_on_ <= generation) {" +
-            "    sending_on_ = kLifeline;" +
-            "    send_.Rewind();" +
-            "  }" +
+            "  Leave(generation);" +
             "}" +
-            "if (generation > generations_.dead()) {",
+            "if (generations_.Find(generation) != nullptr) {",
     }),
     ("sends_on_a_dead_generation", "switching_stream.cc", {
         "    sending_on_ = kLifeline;\n": "",
@@ -81,13 +78,13 @@ _MUTANTS = [
         " || send_.acknowledged() != send_.end()": "",
     }),
     ("ignores_the_window", "send_side.cc", {
-        "std::min({queue_.size(), most, room})": "std::min(queue_.size(), most + room - room)",
+        "std::min({queue_.size(), most, room()})": "std::min(queue_.size(), most)",
     }),
     ("never_finds_a_generation_stuck", "lifeline_watch.cc", {
         "return generation != 0 && ": "return generation == 0 && ",
     }),
-    ("finds_a_moving_generation_stuck", "lifeline_watch.cc", {
-        "} else if (!lacking_since_ || moved) {": "} else if (!lacking_since_) {",
+    ("finds_a_moving_generation_stuck", "progress_watch.cc", {
+        "if (lacking_since_ && received <= lacking_at_) return;": "if (lacking_since_) return;",
     }),
     ("never_pings_for_bytes", "lifeline_watch.cc", {
         "if (work.unacknowledged_since) {": "if (false) {",
@@ -104,10 +101,59 @@ _MUTANTS = [
         "  receive_.Freeze(false, now);\n": "",
     }),
     ("starts_while_one_is_alive", "switching_stream.cc", {
-        "active() && !generations_.any() && !bye_sent_": "active() && !bye_sent_",
+        "active() && !generations_.enough() && !bye_sent_": "active() && !bye_sent_",
     }),
     ("never_uses_a_generation", "generations.cc", {
         "return newest == live_.rend() ? nullptr : &*newest;": "return nullptr;",
+    }),
+    ("keeps_early_data_behind_what_is_not_there", "early_bytes.cc", {
+        "if (next == runs_.end() || next->first != end) return": "if (next == runs_.end()) return",
+    }),
+    ("keeps_early_data_twice", "early_bytes.cc", {
+        "bytes.RemoveFront(known);": "",
+    }),
+    ("forgets_what_was_on_a_rail", "switching_stream.cc", {
+        "for (const ByteRange& lost : rails_.Remove(generation)) send_.SendAgain(lost);":
+            "rails_.Remove(generation);",
+    }),
+    ("forgets_what_was_on_a_suspect_rail", "stream_rails.cc", {
+        "for (const ByteRange& range : suspect->Suspect()) send_.SendAgain(range);":
+            "suspect->Suspect();",
+    }),
+    ("gives_older_rails_up_with_one", "generations.cc", {
+        "if (several()) return Find(number) == nullptr ? 0 : number;": "",
+    }),
+    ("takes_more_for_acknowledged_than_came", "flight_log.cc", {
+        "std::min(acknowledged_ - piece.at, piece.range.size())":
+            "std::min(acknowledged_ - piece.at + 1, piece.range.size())",
+    }),
+    ("takes_other_bytes_for_acknowledged", "flight_log.cc", {
+        "piece.at += come;": "",
+    }),
+    ("counts_what_came_by_a_rail_twice", "stream_rails.cc", {
+        "generation->received += bytes;": "generation->received += 2 * bytes;",
+    }),
+    ("never_finds_a_rail_stuck", "rails.cc", {
+        "if (rail->progress.Lacks(limits_.progress_timeout, now)) return rail.get();": "",
+    }),
+    ("sends_on_a_dead_rail", "rails.cc", {
+        "  rails_.erase(found);\n": "",
+    }),
+    ("never_uses_a_rail", "switching_stream.cc", {
+        "if (several() && news) rails_.Add(generation);": "if (news) PickLink();",
+    }),
+    ("sends_again_what_a_resume_has_on_rails", "send_side.cc", {
+        "std::max({range.from, acknowledged_, spared_})": "std::max(range.from, acknowledged_)",
+    }),
+    ("sends_again_a_part_of_what_was_lost", "send_side.cc", {
+        "if (range.size() == 0) again_.erase(again_.begin());": "again_.erase(again_.begin());",
+    }),
+    ("sends_other_bytes_again", "send_side.cc", {
+        "shared.RemoveFront(range.from - acknowledged_);": "",
+    }),
+    ("tells_an_older_peer_of_rails", "stream_input.cc", {
+        "if (several()) CountReceived(": "CountReceived(",
+        "  if (several()) {\n    for (": "  {\n    for (",
     }),
 ]
 

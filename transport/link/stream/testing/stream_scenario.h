@@ -27,6 +27,8 @@ enum class StreamEnding : uint8_t {
 struct StreamScenario {
   explicit StreamScenario(TestRandom& random);
 
+  bool several() const { return limits[0].rails > 1; }
+
   StreamEnding ending;
   StreamLimits limits[2];
   Duration tcp_delay;
@@ -44,6 +46,12 @@ struct StreamScenario {
   bool ask;
   // Only side 0 writes, so that the other learns of nothing by itself.
   bool one_sided;
+  // That a generation is slow, of several; that a death takes others with it.
+  double slow;
+  double all_die;
+
+ private:
+  void AddRails(TestRandom& random);
 };
 
 inline StreamScenario::StreamScenario(TestRandom& random) {
@@ -78,6 +86,20 @@ inline StreamScenario::StreamScenario(TestRandom& random) {
   noticed = random.Chance(0.5) ? 0.9 : 0.4;
   ask = random.Chance(0.7);
   one_sided = random.Chance(0.2);
+  AddRails(random);
+}
+
+inline void StreamScenario::AddRails(TestRandom& random) {
+  slow = random.Chance(0.5) ? 0 : 0.3;
+  all_die = random.Chance(0.7) ? 0 : 0.5;
+  if (random.Chance(0.5)) return;
+  const auto rails = static_cast<uint32_t>(random.Chance(0.1) ? kMaxRails : 2 + random.Below(3));
+  for (StreamLimits& limit : limits) {
+    limit.rails = rails;
+    limit.least_slice = size_t{1} << random.Below(5);
+  }
+  // An ask must not come before the peer's RESUME.
+  ask = true;
 }
 
 }  // namespace farcall

@@ -38,16 +38,16 @@ void StreamSide::Violation(absl::string_view what) {
 }
 
 void StreamSide::Begin() {
-  given_up_ = 0;
-  resumed_ = 0;
+  given_up_.clear();
+  resumed_.clear();
   dirty_ = true;
 }
 
 void StreamSide::Done() {
   const bool speaks = !end_ && !shut_;
-  if (speaks && resumed_ != given_up_) {
-    Violation(absl::StrCat("gave up G", given_up_, " and sent RESUME of G", resumed_));
-  }
+  // Of one rail, those that die together are given up by one RESUME.
+  if (limits_.rails == 1 && !given_up_.empty()) given_up_ = {*given_up_.rbegin()};
+  if (speaks && resumed_ != given_up_) Violation("gives up others than it sent RESUME of");
   for (auto& [link, state] : links_) {
     if (link == kLifeline || !speaks) continue;
     const bool alive = stream_.Alive(link);
@@ -164,6 +164,8 @@ void StreamSide::Flush() {
   stream_.Flush(world_.now);
   Done();
   dirty_ = false;
+  rails_at_once_ = std::max(rails_at_once_, stream_.rails().all().size());
+  if (stream_.rails().all().size() > limits_.rails) Violation("sends on more rails than agreed on");
   const auto next = stream_.NextTimer();
   if (next && (!timer_ || *next < *timer_)) timer_ = std::max(*next, world_.now);
 }

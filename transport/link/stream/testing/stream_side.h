@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -76,6 +77,10 @@ class StreamSide final : public SwitchingStream::Output {
   // Bytes that the handler wrote, up to Close; that were delivered.
   uint64_t written() const { return written_; }
   uint64_t delivered() const { return delivered_; }
+  // The most bytes that waited for others at once; the most rails that it sent on.
+  uint64_t early() const { return early_; }
+  uint64_t rails_lost() const { return rails_lost_; }
+  size_t rails_at_once() const { return rails_at_once_; }
   const std::optional<absl::Status>& end() const { return end_; }
 
  private:
@@ -121,13 +126,17 @@ class StreamSide final : public SwitchingStream::Output {
   bool shut_ = false;
   uint64_t written_ = 0;
   uint64_t delivered_ = 0;
+  uint64_t early_ = 0;
+  uint64_t rails_lost_ = 0;
+  size_t rails_at_once_ = 0;
   uint64_t acknowledged_ = 0;  // the highest offset that a frame read has acknowledged
   uint64_t resume_floor_ = 0;  // nothing below it needs to be sent on this link any more
-  uint64_t last_resume_ = 0;
+  std::set<uint64_t> resumes_;
   uint64_t paused_at_ = 0;         // delivered when the handler paused
   std::optional<uint64_t> final_;  // what the peer's BYE said
-  uint32_t given_up_ = 0;          // in the call that runs
-  uint32_t resumed_ = 0;           // in the call that runs
+  // In the call that runs.
+  std::set<uint32_t> given_up_;
+  std::set<uint32_t> resumed_;
   std::optional<absl::Status> end_;
 };
 

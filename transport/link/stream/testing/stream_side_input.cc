@@ -55,12 +55,17 @@ void StreamSide::ReadOne(LinkId link) {
 void StreamSide::Take(LinkId link, LinkFrame& frame) {
   acknowledged_ = std::max(acknowledged_, frame.acknowledged);
   if (frame.type == LinkFrameType::kBye) final_ = frame.offset;
-  const bool comes_to_lifeline =
-      frame.type == LinkFrameType::kResume && stream_.sending_on() <= frame.number;
+  const bool resume = frame.type == LinkFrameType::kResume;
+  const bool comes_to_lifeline = resume && stream_.sending_on() <= frame.number;
   const uint64_t offset = frame.offset;
   stream_.OnFrame(link, frame, world_.now);
+  early_ = std::max<uint64_t>(early_, stream_.early());
   if (stream_.early() > limits_.receive_window) Violation("keeps more than the window");
-  if (comes_to_lifeline) resume_floor_ = offset;
+  if (limits_.rails > 1) {
+    if (resume) resume_floor_ = std::max(resume_floor_, offset);
+  } else if (comes_to_lifeline) {
+    resume_floor_ = offset;
+  }
 }
 
 void StreamSide::Deliver(Buffer bytes) {

@@ -31,7 +31,9 @@ void StreamSide::CheckSent(LinkId link, const LinkFrame& frame) {
     Violation(absl::StrCat("sends on G", link, ", which it has given up"));
   }
   const bool data = frame.type == LinkFrameType::kData;
-  if (link != kLifeline && !data && frame.type != LinkFrameType::kAck) {
+  const bool rail_ack = frame.type == LinkFrameType::kRailAck;
+  if (rail_ack && limits_.rails == 1) Violation("sends RAIL_ACK to a peer that need not know it");
+  if (link != kLifeline && !data && !rail_ack && frame.type != LinkFrameType::kAck) {
     Violation(absl::StrCat("sends ", Name(frame.type), " on G", link));
   }
   if (data) CheckData(frame);
@@ -50,10 +52,11 @@ void StreamSide::CheckData(const LinkFrame& frame) {
 }
 
 void StreamSide::CheckResume(const LinkFrame& frame) {
-  if (resumed_ != 0) Violation("sends RESUME twice at once");
-  if (frame.number <= last_resume_) Violation("sends RESUME again");
-  last_resume_ = frame.number;
-  resumed_ = static_cast<uint32_t>(frame.number);
+  if (limits_.rails == 1 && !resumed_.empty()) Violation("sends RESUME twice at once");
+  const bool last = resumes_.empty() || frame.number > *resumes_.rbegin();
+  if (limits_.rails == 1 && !last) Violation("sends RESUME of an earlier one");
+  if (!resumes_.insert(frame.number).second) Violation("sends RESUME again");
+  resumed_.insert(static_cast<uint32_t>(frame.number));
 }
 
 size_t StreamSide::Unsent(LinkId link) const { return links_.at(link).out->unsent(); }
@@ -62,9 +65,11 @@ void StreamSide::GiveUp(LinkId generation, const absl::Status& why) {
   Note(absl::StrCat("gives up G", generation, ": ", why.message()));
   const auto found = links_.find(generation);
   if (found != links_.end() && found->second.gone) Violation("gives a generation up twice");
-  given_up_ = std::max(given_up_, generation);
+  given_up_.insert(generation);
+  if (stream_.rails().Find(generation) != nullptr && stream_.rails().all().size() > 1)
+    ++rails_lost_;
   // What was sent on it goes again from what was acknowledged.
-  resume_floor_ = 0;
+  if (limits_.rails == 1) resume_floor_ = 0;
   if (found != links_.end()) {
     found->second.gone = true;
     if (world_.random.Chance(0.7)) ReadOne(generation);

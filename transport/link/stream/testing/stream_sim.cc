@@ -100,7 +100,9 @@ void Sim::StartGeneration() {
   if (!scenario_.ask && alive == Generations::kMost) return plan_.At(Ms(15), StreamAct::kStart, 0);
 
   const uint32_t generation = sides_[0]->Start(scenario_.ask);
-  AddPipe(generation, scenario_.rdma_delay, scenario_.rdma_room);
+  // A few bytes take longer on it than many on the others.
+  const bool slow = scenario_.several() && world_.random.Chance(scenario_.slow);
+  AddPipe(generation, slow ? Ms(60) : scenario_.rdma_delay, slow ? 60 : scenario_.rdma_room);
   for (int i = 0; i < 2; ++i) Connect(i, generation);
   SetUp(0, generation);
   if (!scenario_.ask && !sides_[1]->stream().ended())
@@ -147,6 +149,11 @@ void Sim::Die(uint32_t generation) {
   for (int i = 0; i < 2; ++i) {
     if (random.Chance(scenario_.noticed))
       plan_.At(plan_.Within(400), StreamAct::kBroken, i, generation);
+  }
+  if (!scenario_.several() || !random.Chance(scenario_.all_die)) return;
+  for (const Pipe& other : pipes_) {
+    if (other.link == kLifeline || other.link == generation || other.wires[0]->cut()) continue;
+    for (auto& wire : other.wires) wire->Cut();
   }
 }
 

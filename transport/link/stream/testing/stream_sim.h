@@ -20,6 +20,9 @@ struct StreamSimStats {
   uint64_t delivered_bytes = 0;
   uint64_t pings = 0;
   uint64_t orderly_ends = 0;
+  uint64_t early_bytes = 0;    // came before those in front of them, at the most at once
+  uint64_t rails_lost = 0;     // given up while others went on
+  uint64_t rails_at_once = 0;  // DATA was sent on, the most
 };
 
 // Two SwitchingStreams, the lifeline and generations between them, and what `seed` does to

@@ -2,6 +2,7 @@
 
 #include "transport/link/stream/testing/stream_verdict.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,11 @@ bool Settled(const StreamScenario& scenario, const StreamSides& sides) {
   }
   // Who has nothing to say need not notice that it would say it in vain.
   if (scenario.one_sided) return true;
+  // Each has its own home among those that are alive.
+  if (scenario.several()) {
+    return sides[0]->stream().Alive(sides[1]->stream().sending_on()) &&
+           sides[1]->stream().Alive(sides[0]->stream().sending_on());
+  }
   return sides[0]->stream().sending_on() == sides[1]->stream().sending_on();
 }
 
@@ -61,6 +67,9 @@ void AddStats(const StreamSides& sides, StreamSimStats& stats) {
     stats.dropped_bytes += one.dropped_bytes;
     stats.pings += one.pings;
     stats.delivered_bytes += side->delivered();
+    stats.rails_lost += side->rails_lost();
+    stats.early_bytes += side->early();
+    stats.rails_at_once = std::max<uint64_t>(stats.rails_at_once, side->rails_at_once());
     const bool in_order =
         side->end() && (side->end()->ok() || side->end()->message() == "closed by peer");
     stats.orderly_ends += in_order ? 1 : 0;

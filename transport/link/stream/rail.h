@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_STREAM_RAIL_H_
+#define FARCALL_TRANSPORT_LINK_STREAM_RAIL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "transport/base/time.h"
+#include "transport/framed_backlog.h"
+#include "transport/link/stream/byte_range.h"
+#include "transport/link/stream/flight_log.h"
+#include "transport/link/stream/progress_watch.h"
+#include "transport/link/stream/rate_meter.h"
+#include "transport/link_options.h"
+
+namespace farcall {
+
+// A generation that this side sends on. Pure.
+class Rail {
+ public:
+  Rail(uint32_t number, const StreamLimits& limits)
+      : number_(number), rate_(limits.RailAckBytes(), limits.ack_delay) {}
+
+  uint32_t number() const { return number_; }
+  // What was given to it, frames and all.
+  FramedBacklog given;
+  // PINGs and their answers; the flight that they are about.
+  ProgressWatch progress;
+
+  void Sent(uint64_t offset, uint64_t bytes, TimePoint now) {
+    if (flight_.in_flight() == 0) rate_.Begin(flight_.acknowledged(), now);
+    flight_.Sent(offset, bytes);
+  }
+  // As FlightLog. False: more than were sent.
+  [[nodiscard]] bool Acknowledge(uint64_t count, TimePoint now) {
+    const uint64_t before = flight_.acknowledged();
+    if (!flight_.Acknowledge(count)) return false;
+    if (flight_.acknowledged() == before) return true;
+    rate_.Acknowledge(flight_.acknowledged(), flight_.in_flight(), now);
+    suspect_ = false;
+    return true;
+  }
+  void Raise(uint64_t offset) { flight_.Raise(offset); }
+
+  const FlightLog& flight() const { return flight_; }
+  const RateMeter& rate() const { return rate_; }
+  // Nothing moves on it for a while, and others are there: it is not sent on until something does.
+  bool suspect() const { return suspect_; }
+  std::vector<ByteRange> Suspect() {
+    suspect_ = true;
+    return flight_.TakeLost();
+  }
+  std::vector<ByteRange> TakeLost() { return flight_.TakeLost(); }
+
+ private:
+  uint32_t number_;
+  FlightLog flight_;
+  RateMeter rate_;
+  bool suspect_ = false;
+};
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_STREAM_RAIL_H_

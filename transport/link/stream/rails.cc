@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/stream/rails.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "transport/base/check.h"
+
+namespace farcall {
+namespace {
+
+// Of which nothing is known of any rail: they are alike then, and this cancels out.
+constexpr double kAnyRate = 1e9;
+// What a rail gets at once, so that a mistake costs little and the work for each slice does too.
+constexpr double kSliceSeconds = 0.0005;
+
+}  // namespace
+
+std::vector<ByteRange> Rails::Remove(uint32_t number) {
+  const auto found = std::find_if(rails_.begin(), rails_.end(),
+                                  [&](const auto& rail) { return rail->number() == number; });
+  if (found == rails_.end()) return {};
+  std::vector<ByteRange> lost = (*found)->TakeLost();
+  rails_.erase(found);
+  return lost;
+}
+
+const Rail* Rails::Find(uint32_t number) const {
+  for (const auto& rail : rails_) {
+    if (rail->number() == number) return rail.get();
+  }
+  return nullptr;
+}
+
+Rail* Rails::Find(uint32_t number) { return const_cast<Rail*>(std::as_const(*this).Find(number)); }
+
+uint32_t Rails::home() const {
+  for (const auto& rail : rails_) {
+    if (!rail->suspect()) return rail->number();
+  }
+  return rails_.empty() ? 0 : rails_.front()->number();
+}
+
+double Rails::Best() const {
+  double best = 0;
+  for (const auto& rail : rails_) best = std::max(best, rail->rate().rate());
+  return best == 0 ? kAnyRate : best;
+}
+
+Rails::Choice Rails::Pick(uint64_t waiting, TimePoint now) {
+  Check(!rails_.empty(), "one of the rails is picked");
+  if (waiting < 2 * limits_.least_slice || rails_.size() == 1) {
+    return {.rail = Find(home()), .most = limits_.max_data};
+  }
+  const double best = Best();
+  Choice choice;
+  double soonest = std::numeric_limits<double>::infinity();
+  for (const auto& rail : rails_) {
+    if (rail->suspect() && rail->number() != home()) continue;
+    const double rate = rail->rate().Estimate(best, now);
+    const auto size = std::clamp<double>(rate * kSliceSeconds, limits_.least_slice,
+                                         kMostSlices * limits_.least_slice);
+    const double done = (static_cast<double>(rail->flight().in_flight()) + size) / rate;
+    if (done >= soonest) continue;
+    soonest = done;
+    choice = {.rail = rail.get(), .most = static_cast<size_t>(size)};
+  }
+  choice.most = std::min({choice.most, limits_.max_data,
+                          std::max<size_t>(waiting / rails_.size(), limits_.least_slice)});
+  return choice;
+}
+
+bool Rails::HasOther(const Rail& rail) const {
+  return std::any_of(rails_.begin(), rails_.end(),
+                     [&](const auto& other) { return other.get() != &rail && !other->suspect(); });
+}
+
+Rail* Rails::FindSuspect(TimePoint now) {
+  for (const auto& rail : rails_) {
+    if (rail->suspect() || !rail->progress.Lacks(limits_.progress_timeout / 4, now)) continue;
+    if (HasOther(*rail)) return rail.get();
+  }
+  return nullptr;
+}
+
+Rail* Rails::FindStuck(TimePoint now) {
+  for (const auto& rail : rails_) {
+    if (rail->progress.Lacks(limits_.progress_timeout, now)) return rail.get();
+  }
+  return nullptr;
+}
+
+}  // namespace farcall
