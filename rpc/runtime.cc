@@ -115,6 +115,7 @@ struct Runtime::Machine {
     UpgradeOptions upgrade;
     static_cast<LinkOptions&>(upgrade) = options.link;
     upgrade.counted_opening = std::string(kFrameMagic);
+    upgrade.stream.rails = options.rdma.rails;
     transport = std::make_unique<ChosenTransport>(*tls, *rdma, *upgrades, upgrade);
   }
 

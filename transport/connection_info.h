@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "transport/address.h"
@@ -43,6 +44,16 @@ struct RdmaUse {
   }
 };
 
+// One of several RDMA connections that one connection sends on at the same time
+// (RdmaOptions::rails).
+struct RailInfo {
+  uint32_t generation = 0;
+  std::string device;
+  uint32_t port = 0;       // of the device, from 1
+  uint64_t bytes_out = 0;  // of the stream, given to it
+  double share = 0;        // of those given to all that are there, 0 to 1
+};
+
 struct ConnectionInfo {
   Address local;
   Address peer;  // kNone for the client of a unix socket
@@ -56,6 +67,7 @@ struct ConnectionInfo {
   std::string device;  // RDMA device, "" for sockets
   // Why this one, at the client, which chooses; "" for sockets.
   std::string device_why;
+  uint32_t device_port = 0;
   // How its queue pair was set up: "rdma_cm", or "tcp" by messages on this connection; "" for
   // sockets.
   std::string set_up;
@@ -72,6 +84,8 @@ struct ConnectionInfo {
   // Of those bytes; kNotLanded is the calls' own and counted by the runtime alone.
   CopiedBytes copied;
   RdmaUse rdma;
+  // What it sends on where several rails are agreed on, the oldest first.
+  std::vector<RailInfo> rails;
 };
 
 }  // namespace farcall

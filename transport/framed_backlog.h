@@ -17,6 +17,8 @@ class FramedBacklog {
   // A frame of `bytes` follows, the last `own` of them the caller's; what wraps them may stand
   // behind them too. `waiting`: the backlog below, without it.
   void Add(size_t own, size_t bytes, size_t waiting);
+  // The bytes of the frames so far go by another way too: they count no more.
+  void Forget() { frames_.clear(); }
   // Bytes of all frames so far.
   uint64_t given() const { return given_; }
   // Bytes of the caller that wait, where the backlog below is `waiting`. Never one that has left.

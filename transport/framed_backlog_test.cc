@@ -42,6 +42,17 @@ TEST(FramedBacklogTest, ATrailerHoldsUpTheLastBytes) {
   EXPECT_EQ(backlog.Own(1), 1u);
 }
 
+TEST(FramedBacklogTest, WhatGoesByAnotherWayCountsNoMore) {
+  FramedBacklog backlog;
+  backlog.Add(/*own=*/100, /*bytes=*/122, /*waiting=*/0);
+  backlog.Forget();
+  EXPECT_EQ(backlog.Own(122), 0u);
+  EXPECT_EQ(backlog.given(), 122u);
+  backlog.Add(/*own=*/10, /*bytes=*/32, /*waiting=*/122);
+  EXPECT_EQ(backlog.Own(154), 10u);
+  EXPECT_EQ(backlog.Own(5), 5u);
+}
+
 // Against a string of the bytes below: 'h' of frames, 'o' of the caller.
 TEST(FramedBacklogTest, AgreesWithTheBytesThatWait) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {

@@ -80,6 +80,11 @@ std::vector<OptionField> AddressFields(RdmaOptions& options) {
        .target = Form(options.set_up),
        .meaning = "how queue pairs are set up; auto: by rdma_cm where an address leads to a "
                   "device, else over TCP"},
+      {.name = "rails",
+       .target = &options.rails,
+       .range = {1, 8},
+       .meaning = "RDMA connections that one connection to a server uses at the same time, over "
+                  "different adapters where it can"},
       {.name = "listen_port",
        .target = &options.listen_port,
        .range = {0, 65'535},

@@ -56,6 +56,11 @@ struct RdmaOptions {
   // but iWARP shares it). 0: one that the kernel chooses.
   uint16_t listen_port = 0;
 
+  // RDMA connections that one connection to a server uses at the same time, over different adapters
+  // of both ends where they can, else over the same: the client's choice, if the server knows of
+  // several. Large bytes are spread over them; small ones stay on one. 1 to 8.
+  uint32_t rails = 1;
+
   // --- Queues. What a device has less of is clipped to what it has.
 
   // Sends in flight on one connection. kMinSlots to kMaxSlots.

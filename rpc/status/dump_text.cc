@@ -160,6 +160,10 @@ void AddWay(const ConnectionInfo& info, std::string& out) {
               "), waits ", rdma.credit_waits, "/", rdma.slot_waits, "/", rdma.memory_waits);
   }
   if (rdma.fetches || rdma.fetched > 0) StrAppend(&out, ", fetched ", rdma.fetched);
+  for (const RailInfo& rail : info.rails) {
+    StrAppend(&out, ", rail ", rail.generation, " ", rail.device, "/", rail.port, " ",
+              static_cast<int>(rail.share * 100 + 0.5), "%");
+  }
   StrAppend(&out, "\n");
 }
 

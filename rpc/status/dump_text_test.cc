@@ -45,7 +45,7 @@ TEST(DumpTextTest, TellsWhatAReportNeeds) {
         "\n[connections] 2 shown of 2\n",
         "not rdma: no_device: none of mlx5_0\n",
         "generation 2, credits 60, upgrades 2, fallbacks 1 (broken), waits 5/0/0, fetched "
-        "70000\n"}) {
+        "70000, rail 2 mlx5_0/1 75%, rail 4 mlx5_1/2 25%\n"}) {
     EXPECT_TRUE(absl::StrContains(dump, line)) << line << "is not in\n" << dump;
   }
 }

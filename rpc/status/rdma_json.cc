@@ -137,6 +137,13 @@ void WriteRdmaUse(const ConnectionInfo& info, JsonWriter& json) {
     json.Field("memory_waits", rdma.memory_waits);
     json.Field("copied_in", info.copied.received());
     json.Field("copied_out", info.copied.sent());
+    WriteObjects("rails", info.rails, json, [&](const RailInfo& rail) {
+      json.Field("generation", rail.generation);
+      json.Field("device", rail.device);
+      json.Field("port", rail.port);
+      json.Field("bytes_out", rail.bytes_out);
+      json.Field("share", rail.share);
+    });
   });
 }
 

@@ -137,6 +137,11 @@ TEST(StatusJsonTest, TellsOfTheRdmaUnderAConnection) {
   EXPECT_EQ(json.Text(rdma + "last_fallback"), "broken");
   EXPECT_EQ(json.Number(rdma + "messages_out"), 31);
   EXPECT_EQ(json.Number(rdma + "fetched"), 70'000);
+  EXPECT_EQ(json.Number(rdma + "rails.1.generation"), 4);
+  EXPECT_EQ(json.Text(rdma + "rails.1.device"), "mlx5_1");
+  EXPECT_EQ(json.Number(rdma + "rails.1.port"), 2);
+  EXPECT_EQ(json.Number(rdma + "rails.1.bytes_out"), 100);
+  EXPECT_EQ(json.Number(rdma + "rails.0.share"), 0.75);
   EXPECT_EQ(json.Number(rdma + "credit_waits"), 5);
   EXPECT_EQ(json.Number("connections.list.0.rdma.generation"), 0);
   EXPECT_EQ(json.Text("connections.list.0.rdma.last_fallback"), "");

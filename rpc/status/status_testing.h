@@ -100,6 +100,9 @@ inline ConnectionsStatus SampleConnections() {
   rdma.info.rdma.fetches = true;
   rdma.info.rdma.fetched = 70'000;
   rdma.info.rdma.credit_waits = 5;
+  rdma.info.rails = {
+      {.generation = 2, .device = "mlx5_0", .port = 1, .bytes_out = 300, .share = 0.75},
+      {.generation = 4, .device = "mlx5_1", .port = 2, .bytes_out = 100, .share = 0.25}};
   connections.some = {tcp, rdma};
   return connections;
 }

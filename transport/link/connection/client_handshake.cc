@@ -15,8 +15,9 @@ class ClientHandshake final : public Handshake {
  public:
   ClientHandshake(Parts parts, Duration timeout)
       : parts_(std::move(parts)), timer_([this] { On(ClientHelloEvent::kTimedOut); }) {
-    const size_t window = parts_.settings->options.stream.receive_window;
-    std::string hello = EncodeHello(MakeHello(static_cast<uint32_t>(window)));
+    const StreamLimits& stream = parts_.settings->options.stream;
+    const auto window = static_cast<uint32_t>(stream.receive_window);
+    std::string hello = EncodeHello(MakeHello(window, stream.rails));
     written_ = hello.size();
     parts_.tcp.Write(Buffer(hello));
     parts_.loop.SetTimer(timer_, parts_.loop.now() + timeout);
@@ -53,6 +54,7 @@ class ClientHandshake final : public Handshake {
     }
     if (answer.why() == 0) {
       result_.peer_window = answer.window();
+      result_.rails = AgreedRails(parts_.settings->options.stream.rails, answer.rails());
       return On(ClientHelloEvent::kAccepted);
     }
     result_.why = ReasonOfPeer(answer.why(), answer.text());

@@ -26,7 +26,8 @@ uint64_t RandomNumber(const RandomBytes& random) {
 
 ClientUpgrader::ClientUpgrader(Parts parts)
     : parts_(std::move(parts)),
-      machine_(parts_.settings->options.upgrade, RandomNumber(parts_.settings->random)) {}
+      machine_(parts_.settings->options.upgrade, RandomNumber(parts_.settings->random),
+               parts_.rails) {}
 
 absl::Status ClientUpgrader::OnFrame(const LinkFrame& frame) {
   if (frame.type == LinkFrameType::kUpgradeOffer) return OnOffer(frame);
@@ -73,9 +74,7 @@ absl::Status ClientUpgrader::OnDecline(const LinkFrame& frame) {
   const ClientUpgrade before = machine_.state();
   machine_.OnDecline(parts_.loop.now(), decline->generation, decline->why);
   // One that is repeated is no other attempt that failed.
-  if (machine_.state() != before) {
-    parts_.settings->record->OnFallback(parts_.log_name, decline->why);
-  }
+  if (machine_.state() != before) Record(decline->why);
   parts_.stream.OnGenerationBroken(decline->generation, decline->why);
   return absl::OkStatus();
 }
@@ -110,14 +109,21 @@ void ClientUpgrader::Failed(const absl::Status& why) {
   parts_.stream.OnGenerationBroken(machine_.generation(), why);
 }
 
+// An attempt came to nothing. Calls travel over RDMA all the same if it was for a further rail.
+void ClientUpgrader::Record(const absl::Status& why) {
+  UpgradeRecord& record = *parts_.settings->record;
+  const bool others = machine_.rails() > 0;
+  others ? record.OnRailLost(parts_.log_name, why) : record.OnFallback(parts_.log_name, why);
+}
+
 void ClientUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
-  if (generation < machine_.generation()) return;
-  if (dial_ != nullptr) over_ = std::move(dial_);
+  const bool was_ready = machine_.ready(generation);
+  if (generation < machine_.generation() && !was_ready) return;
+  if (dial_ != nullptr && !was_ready) over_ = std::move(dial_);
   const ClientUpgrade before = machine_.state();
-  machine_.OnLost(parts_.loop.now(), machine_.generation(), why);
-  if (machine_.state() == before) return;
-  if (before == ClientUpgrade::kReady) return held_.Hold(generation, why);
-  parts_.settings->record->OnFallback(parts_.log_name, why);
+  machine_.OnLost(parts_.loop.now(), generation, why);
+  if (was_ready) return held_.Hold(generation, why, /*others=*/machine_.rails() > 0);
+  if (machine_.state() != before) Record(why);
 }
 
 void ClientUpgrader::OnTurn() {
@@ -128,7 +134,7 @@ void ClientUpgrader::OnTurn() {
   if (machine_.state() == ClientUpgrade::kAsking) {
     machine_.OnTime(now);
     if (machine_.state() != ClientUpgrade::kWaiting) return;
-    parts_.settings->record->OnFallback(parts_.log_name, machine_.why());
+    Record(machine_.why());
     return Failed(machine_.why());
   }
   if (!parts_.stream.MayStart()) return;

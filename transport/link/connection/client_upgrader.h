@@ -35,6 +35,7 @@ class ClientUpgrader final : public Upgrader {
   absl::Status OnSetUp(const LinkFrame& frame);
   void OnDialled(uint32_t generation, absl::StatusOr<std::unique_ptr<Connection>> connection);
   void Failed(const absl::Status& why);
+  void Record(const absl::Status& why);
   void Watch();
 
   const Parts parts_;

@@ -29,6 +29,7 @@ struct Handshaken {
   };
   Kind kind = Kind::kPlain;
   size_t peer_window = 0;  // kLinked: bytes that the peer takes
+  uint32_t rails = 1;      // kLinked: generations at the same time, as both ends agreed
   absl::Status why;
   bool missed = true;  // kPlain: it is counted as one that stays on TCP
 };

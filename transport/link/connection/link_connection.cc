@@ -152,7 +152,7 @@ void LinkConnection::OnHandshaken(const Handshaken& result) {
   if (phase_ != Phase::kHello) return;
   switch (result.kind) {
     case Handshaken::Kind::kLinked:
-      BecomeLinked(result.peer_window);
+      BecomeLinked(result);
       break;
     case Handshaken::Kind::kPlain:
       BecomePlain(result.why, result.missed);
@@ -186,14 +186,15 @@ void LinkConnection::BecomePlain(const absl::Status& why, bool missed) {
   Govern();
 }
 
-void LinkConnection::BecomeLinked(size_t peer_window) {
+void LinkConnection::BecomeLinked(const Handshaken& result) {
   linked_ = std::make_unique<LinkedStream>(LinkedStream::Parts{.loop = loop_,
                                                                .lifeline = *parts_.tcp,
                                                                .role = role_,
                                                                .settings = parts_.settings,
                                                                .options = parts_.options,
                                                                .introduction = parts_.introduction,
-                                                               .peer_window = peer_window,
+                                                               .peer_window = result.peer_window,
+                                                               .rails = result.rails,
                                                                .peer = PeerName(),
                                                                .log_name = LogName(),
                                                                .user = *this});

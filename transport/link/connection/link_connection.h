@@ -100,7 +100,7 @@ class LinkConnection final : public Connection,
 
   void WritePlain(Buffer data);
   void BecomePlain(const absl::Status& why, bool missed);
-  void BecomeLinked(size_t peer_window);
+  void BecomeLinked(const Handshaken& result);
   bool requires_rdma() const { return parts_.settings->options.require_rdma; }
   bool MayRead() const;
   void Govern();

@@ -19,6 +19,7 @@ namespace {
 StreamLimits LimitsOf(const LinkedStream::Parts& parts) {
   StreamLimits limits = parts.settings->options.stream;
   limits.send_window = std::min(limits.send_window, parts.peer_window);
+  limits.rails = parts.rails;
   limits.close_timeout = parts.options.close_timeout;
   return limits;
 }
@@ -39,6 +40,7 @@ LinkedStream::LinkedStream(const Parts& parts)
                                          .settings = parts.settings,
                                          .options = parts.options,
                                          .introduction = parts.introduction,
+                                         .rails = parts.rails,
                                          .log_name = parts.log_name,
                                          .user = *this})),
       joiner_(parts.lifeline.pool()),
@@ -105,30 +107,6 @@ void LinkedStream::TrustPeer() {
 
 size_t LinkedStream::backlog() const { return ended_ ? 0 : stream_.backlog(); }
 
-void LinkedStream::Describe(ConnectionInfo& info) const {
-  info.bytes_read = read_;
-  info.bytes_written = stream_.sent();
-  generations_.AddCounters(info);
-  info.rdma.upgrades = upgrades_;
-  info.rdma.fallbacks = fallbacks_;
-  info.rdma.last_fallback = last_fallback_;
-  const Connection* const generation = generations_.Find(stream_.sending_on());
-  if (on_rdma() && generation != nullptr) {
-    info.transport = TransportKind::kRdma;
-    info.why_not_rdma = WhyNotRdma::kInUse;
-    const ConnectionInfo of_generation = generation->info();
-    info.device = of_generation.device;
-    info.device_why = of_generation.device_why;
-    info.set_up = of_generation.set_up;
-    info.rdma.generation = static_cast<uint32_t>(stream_.sending_on());
-    info.rdma.credits = of_generation.rdma.credits;
-    info.rdma.fetches = of_generation.rdma.fetches;
-    return;
-  }
-  info.why_not_rdma = ReasonOf(why_not());
-  info.why_detail = DetailOf(why_not());
-}
-
 // Whole frames: a lifeline that stands still must not count as one that moves. But each byte is a
 // sign of life, and a frame may be longer than what is read in a turn.
 size_t LinkedStream::OnLifelineRead(Buffer& input) {
@@ -142,9 +120,12 @@ size_t LinkedStream::OnGenerationRead(uint32_t generation, FrameParts& parts, Bu
 }
 
 Buffer LinkedStream::GenerationLanding(const FrameParts& parts, size_t ahead, size_t bytes) {
-  // Only of bytes that are the next, to a handler that has seen all before them.
-  if (paused_ || news_ || closing_ || told_ || parts.offset() != stream_.received()) return {};
-  return parts_.user.InputLanding(ahead, bytes);
+  // To a handler that has seen all that it could. On others of several rails there may be bytes in
+  // front of these.
+  if (paused_ || news_ || closing_ || told_ || parts.offset() < stream_.received()) return {};
+  const uint64_t before = parts.offset() - stream_.received();
+  if (before > 0 && parts_.rails == 1) return {};
+  return parts_.user.InputLanding(before + ahead, bytes);
 }
 
 size_t LinkedStream::ReadFrames(LinkId link, Buffer& input, Cut cut) {
@@ -228,8 +209,10 @@ void LinkedStream::TellDrained() {
 }
 
 void LinkedStream::TellChange() {
-  if (ended_ || (stream_.sending_on() == told_link_ && why_not() == told_why_)) return;
   const LinkId now = stream_.sending_on();
+  const size_t rails = stream_.rails().all().size();
+  if (ended_ || (now == told_link_ && rails == told_rails_ && why_not() == told_why_)) return;
+  told_rails_ = rails;
   if (now != told_link_) TellSwitch(now);
   told_why_ = why_not();
   parts_.user.OnChanged();

@@ -46,7 +46,7 @@ class LinkedStream final : private SwitchingStream::Output,
     // The last call: `why` is what Close was given, or what broke. Lifeline and generations
     // may go.
     virtual void OnEnded(const absl::Status& why) = 0;
-    // Another transport is in use, or why() is another.
+    // Another transport is in use, more or fewer rails are, or why() is another.
     virtual void OnChanged() = 0;
 
    protected:
@@ -60,6 +60,7 @@ class LinkedStream final : private SwitchingStream::Output,
     ConnectionOptions options;
     Introduction introduction;
     size_t peer_window;  // bytes, what the peer takes
+    uint32_t rails;      // as agreed
     std::string peer;    // for messages
     std::string log_name;
     User& user;  // outlives it
@@ -89,7 +90,7 @@ class LinkedStream final : private SwitchingStream::Output,
 
   bool on_rdma() const { return stream_.sending_on() != kLifeline; }
   // Another upgrade may come: neither end is closing.
-  bool may_upgrade() const { return !closing_ && stream_.MayStart(); }
+  bool may_upgrade() const { return !closing_ && !stream_.ending(); }
   // Why not, while not.
   const absl::Status& why_not() const { return upgrader_->why(); }
 
@@ -111,6 +112,7 @@ class LinkedStream final : private SwitchingStream::Output,
   void OnUpgraded(uint32_t generation, std::unique_ptr<Connection> connection) override;
   void OnUpgraderEvent() override { AfterEvent(); }
 
+  void DescribeRails(ConnectionInfo& info) const;
   void Flush() override;
   void OnTime();
   void Arm();
@@ -146,6 +148,7 @@ class LinkedStream final : private SwitchingStream::Output,
   absl::Status close_why_;  // once closing_
   absl::Status end_why_;    // once ended_
   LinkId told_link_ = kLifeline;
+  size_t told_rails_ = 0;
   uint64_t upgrades_ = 0;
   uint64_t fallbacks_ = 0;
   WhyNotRdma last_fallback_ = WhyNotRdma::kInUse;

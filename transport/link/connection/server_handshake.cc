@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/link/connection/handshake.h"
 #include "transport/link/hello/hello.h"
+#include "transport/link/stream/stream_limits.h"
 #include "transport/link/upgrade/reason.h"
 #include "transport/why_not_rdma.h"
 
@@ -34,6 +35,8 @@ class ServerHandshake final : public Handshake {
   void OnAvailable(const absl::Status& available);
   void Answer(const absl::Status& available);
   bool BeginsAsCounted(const Buffer& input) const;
+  // The client's choice.
+  uint32_t rails() const { return AgreedRails(hello_.rails(), kMaxRails); }
   void Done(Handshaken::Kind kind, absl::Status why, bool missed = true);
   void StartTimer() {
     const Duration timeout = parts_.settings->options.sniff_timeout;
@@ -150,6 +153,7 @@ void ServerHandshake::Answer(const absl::Status& available) {
   answer.set_version(kLinkVersion);
   if (available.ok()) {
     answer.set_window(static_cast<uint32_t>(parts_.settings->options.stream.receive_window));
+    if (rails() > 1) answer.set_rails(rails());
   } else {
     answer.set_why(static_cast<uint32_t>(ReasonOf(available)));
     answer.set_text(DetailOf(available).substr(0, kMostReasonText));
@@ -169,7 +173,7 @@ bool ServerHandshake::BeginsAsCounted(const Buffer& input) const {
 void ServerHandshake::Done(Handshaken::Kind kind, absl::Status why, bool missed) {
   parts_.loop.CancelTimer(timer_);
   parts_.tcp.ResumeRead();
-  parts_.user.OnHandshaken({kind, hello_.window(), std::move(why), missed});
+  parts_.user.OnHandshaken({kind, hello_.window(), rails(), std::move(why), missed});
 }
 
 }  // namespace

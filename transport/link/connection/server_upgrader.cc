@@ -14,7 +14,8 @@ namespace farcall {
 
 ServerUpgrader::ServerUpgrader(Parts parts)
     : parts_(std::move(parts)),
-      pace_(parts_.settings->options.upgrade.first_pause, parts_.loop.now()),
+      machine_(parts_.rails),
+      pace_(parts_.settings->options.upgrade.first_pause, parts_.loop.now(), parts_.rails),
       why_(NotRdma(WhyNotRdma::kPending, "")) {}
 
 absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
@@ -28,7 +29,7 @@ absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
   const auto ask = ParseAsk(frame.payload.ToString());
   if (!ask.ok()) return ask.status();
   const uint32_t last = machine_.generation();
-  const bool has_one = parts_.stream.Alive(last);
+  const bool has_one = parts_.rails == 1 && parts_.stream.Alive(last);
   if (absl::Status expected = parts_.stream.Expect(ask->generation); !expected.ok()) {
     return expected;
   }
@@ -38,20 +39,32 @@ absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
                                                    " and has not given up ", last));
   }
   if (!parts_.stream.Alive(ask->generation)) return absl::OkStatus();
-  if (!machine_.OnAsk(ask->generation)) {
-    Decline(ask->generation, NotRdma(WhyNotRdma::kCapacity, "the connection is closing"));
+  if (!machine_.busy()) {
+    Take(*ask);
     return absl::OkStatus();
   }
-  why_ = ask->why;
+  if (next_ask_) {
+    return absl::InvalidArgumentError(absl::StrCat("the peer asks for generation ", ask->generation,
+                                                   " while ", machine_.generation(), " and ",
+                                                   next_ask_->generation, " are under way"));
+  }
+  next_ask_ = *ask;
+  return absl::OkStatus();
+}
+
+void ServerUpgrader::Take(const AskMessage& ask) {
+  if (!machine_.OnAsk(ask.generation)) {
+    return Decline(ask.generation, NotRdma(WhyNotRdma::kCapacity, "the connection is closing"));
+  }
+  why_ = ask.why;
   news_ = false;
   // Before the client has waited in vain.
   answer_by_ = parts_.loop.now() + parts_.settings->options.upgrade.answer / 2;
   // One guess for each connection.
-  if (!may_upgrade() && ask->generation == 1 && !ask->credential.empty()) {
-    trusted_ = parts_.introduction.verify(ask->credential);
+  if (!may_upgrade() && ask.generation == 1 && !ask.credential.empty()) {
+    trusted_ = parts_.introduction.verify(ask.credential);
     if (!trusted_) Refuse(NotRdma(WhyNotRdma::kRejected, "the credential is refused"));
   }
-  return absl::OkStatus();
 }
 
 absl::Status ServerUpgrader::OnSetUp(const LinkFrame& frame) {
@@ -72,6 +85,7 @@ void ServerUpgrader::OnTurn() {
   over_.clear();
   Watch();
   TellNews();
+  if (next_ask_ && !machine_.busy()) Take(*std::exchange(next_ask_, std::nullopt));
   if (!asked()) return;
   if (may_upgrade()) return Await(machine_.generation());
   if (parts_.loop.now() < answer_by_) return;
@@ -111,7 +125,9 @@ void ServerUpgrader::Refuse(const absl::Status& why) {
   if (!machine_.OnRefused()) return;
   DropTicket();
   why_ = why;
-  parts_.settings->record->OnFallback(parts_.log_name, why_);
+  UpgradeRecord& record = *parts_.settings->record;
+  const bool others = machine_.rails() > 0;
+  others ? record.OnRailLost(parts_.log_name, why_) : record.OnFallback(parts_.log_name, why_);
   Decline(machine_.generation(), why_);
 }
 
@@ -140,16 +156,26 @@ void ServerUpgrader::OnOffered(const UpgradePass& pass,
   if (await_ == nullptr || pass.generation != machine_.generation()) return;
   if (offer.ok()) {
     if (!machine_.OnOffered()) return;
-    // Where a set-up failed the token is void, so that the other addresses were not tried then.
-    std::vector<UpgradeAddress> addresses = *offer;
-    const auto first = unused_ % std::max<size_t>(addresses.size(), 1);
-    std::rotate(addresses.begin(), addresses.begin() + static_cast<ptrdiff_t>(first),
-                addresses.end());
-    parts_.stream.SendUpgrade(LinkFrameType::kUpgradeOffer, EncodeOffer(pass, addresses));
+    parts_.stream.SendUpgrade(LinkFrameType::kUpgradeOffer, EncodeOffer(pass, InOrder(*offer)));
   } else {
     Refuse(offer.status());
   }
   parts_.user.OnUpgraderEvent();
+}
+
+// Where a set-up failed the token is void, so that the other addresses were not tried then. A
+// further rail goes over another device, as far as there are some.
+std::vector<UpgradeAddress> ServerUpgrader::InOrder(std::vector<UpgradeAddress> addresses) const {
+  const auto first = unused_ % std::max<size_t>(addresses.size(), 1);
+  std::rotate(addresses.begin(), addresses.begin() + static_cast<ptrdiff_t>(first),
+              addresses.end());
+  const auto rails = [this](const UpgradeAddress& address) {
+    return std::count_if(devices_.begin(), devices_.end(),
+                         [&](const auto& rail) { return rail.second == address.device; });
+  };
+  std::stable_sort(addresses.begin(), addresses.end(),
+                   [&](const auto& a, const auto& b) { return rails(a) < rails(b); });
+  return addresses;
 }
 
 void ServerUpgrader::OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection) {
@@ -157,6 +183,7 @@ void ServerUpgrader::OnAdmitted(uint32_t generation, std::unique_ptr<Connection>
   news_ = false;
   unused_ = 0;
   DropTicket();
+  if (parts_.rails > 1) devices_[generation] = connection->info().device;
   parts_.user.OnUpgraded(generation, std::move(connection));
   parts_.user.OnUpgraderEvent();
 }
@@ -167,15 +194,17 @@ void ServerUpgrader::Decline(uint32_t generation, const absl::Status& why) {
 }
 
 void ServerUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
-  if (generation < machine_.generation()) return;
-  const bool was_ready = machine_.state() == ServerUpgrade::kReady;
-  if (machine_.state() == ServerUpgrade::kOffered) ++unused_;
+  if (next_ask_ && next_ask_->generation == generation) return next_ask_.reset();
+  const bool was_ready = machine_.ready(generation);
+  if (generation < machine_.generation() && !was_ready) return;
+  if (machine_.state() == ServerUpgrade::kOffered && !was_ready) ++unused_;
   machine_.OnLost(generation);
-  DropTicket();
+  if (!was_ready) DropTicket();
   // Of others the client knows better, and says with its next ask.
   if (!was_ready) return;
+  devices_.erase(generation);
   why_ = why;
-  held_.Hold(generation, why);
+  held_.Hold(generation, why, /*others=*/machine_.rails() > 0);
 }
 
 void ServerUpgrader::End() {

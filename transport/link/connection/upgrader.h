@@ -38,6 +38,7 @@ class Upgrader {
     std::shared_ptr<const LinkSettings> settings;
     ConnectionOptions options;  // of the connections
     Introduction introduction;
+    uint32_t rails;        // generations at the same time
     std::string log_name;  // of the peer
     User& user;            // outlives it
   };

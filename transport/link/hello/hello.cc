@@ -62,12 +62,17 @@ HelloCut Cut(Buffer& input, absl::string_view magic, google::protobuf::MessageLi
 
 }  // namespace
 
-link::Hello MakeHello(uint32_t window) {
+link::Hello MakeHello(uint32_t window, uint32_t rails) {
   link::Hello hello;
   hello.set_version(kLinkVersion);
   hello.add_transports(kUpgradeToRdma);
   hello.set_window(window);
+  if (rails > 1) hello.set_rails(rails);
   return hello;
+}
+
+uint32_t AgreedRails(uint32_t asked, uint32_t answered) {
+  return std::max(std::min(asked, answered), uint32_t{1});
 }
 
 std::string EncodeHello(const link::Hello& hello) { return Encode(kHelloMagic, hello); }

@@ -41,8 +41,12 @@ enum class HelloCut : uint8_t {
   kBroken,  // one by its magic, and malformed; nothing was taken
 };
 
-// What a hello of this end says. `window`: bytes.
-link::Hello MakeHello(uint32_t window);
+// What a hello of this end says. `window`: bytes; `rails`: that it would like to have, at least 1.
+link::Hello MakeHello(uint32_t window, uint32_t rails = 1);
+
+// What the two ends agree on, where the one asked for `asked` rails and the other says, or allows,
+// `answered`: 1 to `asked`. 0 stands for an end that knows of one only.
+uint32_t AgreedRails(uint32_t asked, uint32_t answered);
 
 std::string EncodeHello(const link::Hello& hello);
 std::string EncodeAnswer(const link::HelloAnswer& answer);

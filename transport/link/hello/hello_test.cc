@@ -63,6 +63,23 @@ TEST(HelloTest, HasTheseBytes) {
   EXPECT_EQ(bytes.substr(20), std::string(44, '\0'));
 }
 
+TEST(HelloTest, ARailAloneIsNotMentioned) {
+  EXPECT_EQ(EncodeHello(MakeHello(4096, 1)), EncodeHello(MakeHello(4096)));
+  const std::string bytes = EncodeHello(MakeHello(4096, 3));
+  EXPECT_EQ(bytes.substr(20, 2), absl::string_view("\x28\x03", 2));
+  Buffer input(bytes);
+  link::Hello hello;
+  ASSERT_EQ(CutHello(input, hello), HelloCut::kWhole);
+  EXPECT_EQ(hello.rails(), 3u);
+}
+
+TEST(HelloTest, BothEndsAgreeOnTheFewerRails) {
+  EXPECT_EQ(AgreedRails(4, 2), 2u);
+  EXPECT_EQ(AgreedRails(2, 8), 2u);
+  EXPECT_EQ(AgreedRails(4, 0), 1u) << "an older server says nothing";
+  EXPECT_EQ(AgreedRails(0, 8), 1u) << "an older client asks for nothing";
+}
+
 TEST(HelloTest, IsLongEnoughForPeersThatWaitForMore) {
   EXPECT_GE(EncodeHello(link::Hello()).size(), 64u);
   EXPECT_GE(EncodeAnswer(link::HelloAnswer()).size(), 64u);

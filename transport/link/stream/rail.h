@@ -49,6 +49,7 @@ class Rail {
   bool suspect() const { return suspect_; }
   std::vector<ByteRange> Suspect() {
     suspect_ = true;
+    given.Forget();
     return flight_.TakeLost();
   }
   std::vector<ByteRange> TakeLost() { return flight_.TakeLost(); }

@@ -25,7 +25,7 @@ SwitchingStream::SwitchingStream(const StreamLimits& limits, BlockPool& pool, Ou
       watch_(limits_, now) {}
 
 bool SwitchingStream::MayStart() const {
-  return active() && !generations_.enough() && !bye_sent_ && !receive_.final() &&
+  return !ending() && !generations_.enough() &&
          generations_.started() < std::numeric_limits<uint32_t>::max();
 }
 

@@ -156,6 +156,8 @@ class SwitchingStream {
   // Client: whether the next generation may be begun now, and its number. It is alive until
   // it is given up, so a set-up that fails, or is declined, must come as OnGenerationBroken.
   bool MayStart() const;
+  // Whether no generation will begin any more: one end is closing, or the stream has ended.
+  bool ending() const { return !active() || bye_sent_ || receive_.final().has_value(); }
   uint32_t Start();
   // Server: the peer asks for generation `number`, which is alive from now on: if it is not
   // set up, OnGenerationBroken must come. An error is a peer that breaks a rule, for

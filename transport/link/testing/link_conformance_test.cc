@@ -47,6 +47,22 @@ void Sticking(LinkVariant& variant) {
     options->upgrade.dial = std::chrono::milliseconds(20);
   }
 }
+// Several generations at once, over which even small checks are spread.
+void Rails(LinkVariant& variant) {
+  variant.client.stream.rails = 3;
+  for (UpgradeOptions* const options : {&variant.client, &variant.server}) {
+    options->stream.least_slice = size_t{4} << 10;
+    options->stream.send_window = options->stream.receive_window = size_t{128} << 10;
+  }
+}
+void BreakingRails(LinkVariant& variant) {
+  Rails(variant);
+  Breaking(variant);
+}
+void StickingRails(LinkVariant& variant) {
+  Rails(variant);
+  Sticking(variant);
+}
 void Declined(LinkVariant& variant) { variant.server.use_rdma = false; }
 void PlainClient(LinkVariant& variant) { variant.client.use_rdma = false; }
 void BothPlain(LinkVariant& variant) { variant.client.use_rdma = variant.server.use_rdma = false; }
@@ -79,6 +95,9 @@ TEST_P(LinkConformance, Required) { Hold(Required); }
 TEST_P(LinkConformance, NeverUpgraded) { Hold(NeverUpgraded); }
 TEST_P(LinkConformance, Breaking) { Hold(Breaking); }
 TEST_P(LinkConformance, Sticking) { Hold(Sticking); }
+TEST_P(LinkConformance, Rails) { Hold(Rails); }
+TEST_P(LinkConformance, BreakingRails) { Hold(BreakingRails); }
+TEST_P(LinkConformance, StickingRails) { Hold(StickingRails); }
 TEST_P(LinkConformance, Declined) { Hold(Declined); }
 TEST_P(LinkConformance, PlainClient) { Hold(PlainClient); }
 TEST_P(LinkConformance, BothPlain) { Hold(BothPlain); }

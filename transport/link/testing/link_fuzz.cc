@@ -54,7 +54,7 @@ std::string Message(FuzzInput& input) {
 std::string Frame(FuzzInput& input, BlockPool& pool) {
   using Type = LinkFrameType;
   LinkFrame frame;
-  frame.type = static_cast<Type>(1 + input.Next() % 10);
+  frame.type = static_cast<Type>(1 + input.Next() % 11);
   frame.acknowledged = Number(input) % 3 == 0 ? Number(input) : 0;
   switch (frame.type) {
     case Type::kData:
@@ -68,6 +68,7 @@ std::string Frame(FuzzInput& input, BlockPool& pool) {
       frame.payload = Buffer(Message(input));
       break;
     case Type::kResume:
+    case Type::kRailAck:
       frame.number = 1 + input.Next() % 3;
       frame.offset = Number(input);
       break;
@@ -95,7 +96,9 @@ std::string Hello(FuzzInput& input, bool answer) {
   link::HelloAnswer accepted;
   accepted.set_version(kLinkVersion);
   accepted.set_window(window);
-  std::string bytes = answer ? EncodeAnswer(accepted) : EncodeHello(MakeHello(window));
+  const uint32_t rails = kind % 16 == 14 ? 3 : 1;
+  if (rails > 1) accepted.set_rails(rails);
+  std::string bytes = answer ? EncodeAnswer(accepted) : EncodeHello(MakeHello(window, rails));
   if (kind % 16 == 15) bytes[kind % bytes.size()] ^= static_cast<char>(input.Next());
   return bytes;
 }
@@ -103,7 +106,7 @@ std::string Hello(FuzzInput& input, bool answer) {
 class Run {
  public:
   explicit Run(FuzzInput& input)
-      : harness_(std::make_unique<SimHarness>(1), LinkVariant::Of(1)), client_(input.Next() % 2) {
+      : harness_(std::make_unique<SimHarness>(1), Variant()), client_(input.Next() % 2) {
     client_ ? MeetClient(input) : MeetServer(input);
     while (!input.empty() && !Over()) Do(input);
   }
@@ -121,6 +124,12 @@ class Run {
   }
 
  private:
+  // A client that would like to have three rails.
+  static LinkVariant Variant() {
+    LinkVariant variant = LinkVariant::Of(1);
+    variant.client.stream.rails = 3;
+    return variant;
+  }
   // A server of the link, and a client by hand.
   void MeetServer(FuzzInput& input) {
     server_ = std::make_unique<RawServer>(harness_, harness_.transport(), [](RawPeer& peer) {

@@ -26,7 +26,7 @@ namespace {
 using Stepped = LinkRdmaHarness<SteppedRdmaHarness>;
 using Driven = LinkRdmaHarness<DrivenRdmaHarness>;
 
-UpgradeOptions Options(bool require) {
+UpgradeOptions Options(bool require, uint32_t rails = 1) {
   UpgradeOptions options;
   options.require_rdma = require;
   options.stream.send_window = options.stream.receive_window = size_t{1} << 20;
@@ -35,6 +35,7 @@ UpgradeOptions Options(bool require) {
   options.stream.progress_timeout = std::chrono::seconds(20);
   options.upgrade.first_pause = std::chrono::milliseconds(1);
   options.upgrade.longest_pause = std::chrono::milliseconds(8);
+  options.stream.rails = rails;
   return options;
 }
 
@@ -61,7 +62,7 @@ void InfiniBandOverTcp(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
 
 template <typename Harness>
 std::vector<ConformanceCase> Cases(FakeMode mode, bool require,
-                                   const FakeRdma::Change& change = nullptr) {
+                                   const FakeRdma::Change& change = nullptr, uint32_t rails = 1) {
   // Where RDMA is required, nobody has sent a request yet that would make him known.
   const auto room_for_strangers = [change](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
     rig.rdma.max_shared_receives = 512;
@@ -70,7 +71,7 @@ std::vector<ConformanceCase> Cases(FakeMode mode, bool require,
     if (change) change(fabric, rig);
   };
   return LinkCases(
-      [=] { return std::make_unique<Harness>(mode, room_for_strangers, Options(require)); });
+      [=] { return std::make_unique<Harness>(mode, room_for_strangers, Options(require, rails)); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Upgrading, ConnectionConformance,
@@ -100,6 +101,17 @@ INSTANTIATE_TEST_SUITE_P(DrivenUpgrading, ConnectionConformance,
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(DrivenRequired, ConnectionConformance,
                          testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, true)),
+                         ConformanceCaseName);
+
+INSTANTIATE_TEST_SUITE_P(Rails, ConnectionConformance,
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, nullptr, 3)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(RailsWithReferences, ConnectionConformance,
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, References, 3)),
+                         ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(DrivenRails, ConnectionConformance,
+                         testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, false, References,
+                                                         3)),
                          ConformanceCaseName);
 
 bool OnRdma(TestPeer& peer) { return peer.info().transport == TransportKind::kRdma; }

@@ -18,18 +18,19 @@ namespace farcall {
 // who asks faster than a client may is cut off. Pure.
 class AskPace {
  public:
-  // In a row, for asks that a slow network brings together.
+  // In a row, for asks that a slow network brings together; of each rail.
   static constexpr uint32_t kBurst = 8;
 
   // `first_pause`: that of UpgradeTimes, half of which is the least between two asks. Here a
-  // quarter counts, so that clocks need not agree.
-  AskPace(Duration first_pause, TimePoint now) : interval_(first_pause / 4), refilled_(now) {}
+  // quarter counts, so that clocks need not agree. Each of several `rails` is asked for by itself.
+  AskPace(Duration first_pause, TimePoint now, uint32_t rails = 1)
+      : burst_(kBurst * rails), interval_(first_pause / 4 / rails), refilled_(now), left_(burst_) {}
 
   // An ask came. kResourceExhausted: one too many.
   absl::Status OnAsk(TimePoint now) {
-    const auto due = interval_ > Duration::zero() ? (now - refilled_) / interval_ : kBurst;
-    if (due >= static_cast<int64_t>(kBurst - left_)) {
-      left_ = kBurst;
+    const auto due = interval_ > Duration::zero() ? (now - refilled_) / interval_ : burst_;
+    if (due >= static_cast<int64_t>(burst_ - left_)) {
+      left_ = burst_;
       refilled_ = now;
     } else {
       left_ += static_cast<uint32_t>(due);
@@ -38,16 +39,17 @@ class AskPace {
     if (left_ == 0) {
       const auto each = std::chrono::duration_cast<std::chrono::milliseconds>(interval_).count();
       return absl::ResourceExhaustedError(absl::StrCat(
-          "the peer sent more than ", kBurst, " UPGRADE_ASK faster than one in ", each, " ms"));
+          "the peer sent more than ", burst_, " UPGRADE_ASK faster than one in ", each, " ms"));
     }
     --left_;
     return absl::OkStatus();
   }
 
  private:
+  const uint32_t burst_;
   const Duration interval_;
   TimePoint refilled_;
-  uint32_t left_ = kBurst;
+  uint32_t left_;
 };
 
 }  // namespace farcall

@@ -51,6 +51,12 @@ TEST(AskPaceTest, AClientThatKeepsItsPausesIsNeverCutOff) {
   for (int i = 0; i < 10'000; ++i, now += milliseconds(500)) ASSERT_TRUE(pace.OnAsk(now).ok());
 }
 
+TEST(AskPaceTest, EachOfSeveralRailsMayBeAskedFor) {
+  AskPace pace(seconds(1), kStart, 4);
+  EXPECT_EQ(InARow(pace, kStart), 4 * AskPace::kBurst);
+  EXPECT_EQ(InARow(pace, kStart + milliseconds(500)), 8u);
+}
+
 TEST(AskPaceTest, APauseTooShortToCountIsNoLimit) {
   AskPace pace(std::chrono::nanoseconds(1), kStart);
   EXPECT_EQ(InARow(pace, kStart), 1000u);

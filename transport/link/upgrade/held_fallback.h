@@ -4,9 +4,9 @@
 #define FARCALL_TRANSPORT_LINK_UPGRADE_HELD_FALLBACK_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "transport/link/upgrade/upgrade_record.h"
@@ -14,21 +14,31 @@
 namespace farcall {
 
 // A generation that was in use is over. A peer that lives answers with RESUME on the lifeline, and
-// only then it is told: of one that has ended, as clients do all day, queue pair and TCP connection
-// go one after the other, and nothing travels over TCP then. One at a time: the peer says RESUME
-// before anything of the next generation. With the loop held.
+// only then it is told: of one that has ended, as clients do all day, queue pairs and TCP
+// connection go one after the other, and nothing travels over TCP then. At most as many as there
+// are rails: the peer says RESUME before anything of the next generation. With the loop held.
 class HeldFallback {
  public:
-  void Hold(uint32_t generation, absl::Status why) { held_.emplace(generation, std::move(why)); }
+  // `others`: of several rails some are left.
+  void Hold(uint32_t generation, absl::Status why, bool others = false) {
+    held_.push_back({generation, std::move(why), others});
+  }
   // The peer's RESUME of `generation`.
   void OnResumed(uint32_t generation, UpgradeRecord& record, const std::string& peer) {
-    if (!held_ || generation < held_->first) return;
-    record.OnFallback(peer, held_->second);
-    held_.reset();
+    std::erase_if(held_, [&](const Held& one) {
+      if (generation < one.generation) return false;
+      one.others ? record.OnRailLost(peer, one.why) : record.OnFallback(peer, one.why);
+      return true;
+    });
   }
 
  private:
-  std::optional<std::pair<uint32_t, absl::Status>> held_;
+  struct Held {
+    uint32_t generation;
+    absl::Status why;
+    bool others;
+  };
+  std::vector<Held> held_;
 };
 
 }  // namespace farcall

@@ -23,17 +23,23 @@ ClientUpgrade Next(ClientUpgrade state, ClientUpgradeEvent event) {
       // A server that took back its offer says so by a decline.
       return event == Event::kLost || event == Event::kDecline ? State::kWaiting : state;
     case State::kReady:
-      return event == Event::kLost ? State::kWaiting : state;
+      return event == Event::kLost || event == Event::kMore ? State::kWaiting : state;
     case State::kEnded:
       break;
   }
   return state;
 }
 
-UpgradeClient::UpgradeClient(const UpgradeTimes& times, uint64_t random)
+UpgradeClient::UpgradeClient(const UpgradeTimes& times, uint64_t random, uint32_t rails)
     : times_(times),
       backoff_(times.first_pause, times.longest_pause, random),
+      rails_(rails),
       why_(NotRdma(WhyNotRdma::kPending, "")) {}
+
+bool UpgradeClient::ready(uint32_t generation) const {
+  return std::any_of(ready_.begin(), ready_.end(),
+                     [&](const Ready& one) { return one.generation == generation; });
+}
 
 UpgradeClient::Do UpgradeClient::OnTime(TimePoint now) {
   const auto due = next();
@@ -65,22 +71,38 @@ void UpgradeClient::OnDecline(TimePoint now, uint32_t generation, const absl::St
 void UpgradeClient::OnDialled(TimePoint now, uint32_t generation) {
   if (!Of(generation) || state_ != ClientUpgrade::kDialing) return;
   state_ = Next(state_, ClientUpgradeEvent::kDialled);
-  ready_since_ = now;
+  ready_.push_back({.generation = generation, .since = now});
+  if (ready_.size() >= rails_) return;
+  state_ = Next(state_, ClientUpgradeEvent::kMore);
+  next_ = pause_end_;
 }
 
 void UpgradeClient::OnLost(TimePoint now, uint32_t generation, const absl::Status& why) {
+  const auto lost = std::find_if(ready_.begin(), ready_.end(),
+                                 [&](const Ready& one) { return one.generation == generation; });
+  if (lost != ready_.end()) return LoseReady(now, lost, why);
   const ClientUpgrade next = Next(state_, ClientUpgradeEvent::kLost);
   if (!Of(generation) || next == state_) return;
-  // One that breaks as soon as it is there must not be tried again every second.
-  if (state_ == ClientUpgrade::kReady && now - ready_since_ > backoff_.pause()) backoff_.Reset();
   state_ = next;
   Pause(now, why);
+}
+
+void UpgradeClient::LoseReady(TimePoint now, std::vector<Ready>::iterator lost,
+                              const absl::Status& why) {
+  // One that breaks as soon as it is there must not be tried again every second.
+  if (now - lost->since > backoff_.pause()) backoff_.Reset();
+  ready_.erase(lost);
+  if (state_ == ClientUpgrade::kReady) state_ = Next(state_, ClientUpgradeEvent::kLost);
+  // Of an attempt under way the time counts that it has for its answer.
+  const TimePoint deadline = next_;
+  Pause(now, why);
+  if (state_ != ClientUpgrade::kWaiting) next_ = deadline;
 }
 
 void UpgradeClient::OnNews(TimePoint now) {
   backoff_.Reset();
   if (state_ != ClientUpgrade::kWaiting || next_ <= now) return;
-  next_ = std::min(next_, now + backoff_.Next());
+  next_ = pause_end_ = std::min(next_, now + backoff_.Next());
 }
 
 void UpgradeClient::OnEnd() { state_ = Next(state_, ClientUpgradeEvent::kEnd); }
@@ -92,7 +114,7 @@ std::optional<TimePoint> UpgradeClient::next() const {
 
 void UpgradeClient::Pause(TimePoint now, const absl::Status& why) {
   why_ = why;
-  next_ = now + backoff_.Next();
+  next_ = pause_end_ = now + backoff_.Next();
 }
 
 }  // namespace farcall

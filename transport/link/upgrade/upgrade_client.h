@@ -7,6 +7,9 @@
 //      ^                       |                        |                    |
 //      +-----------------------+------ declined, failed, lost: a pause ------+
 //
+// Where several rails are agreed on, what was dialled counts as one of them, and the next is asked
+// for at once: kReady is reached when all are there. When one is lost, it is left.
+//
 // Every attempt has a generation of its own, one above the last. An answer to another
 // attempt than the one under way counts for nothing.
 
@@ -16,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "transport/base/backoff.h"
@@ -32,6 +36,7 @@ enum class ClientUpgradeEvent : uint8_t {
   kDecline,
   kDialled,
   kLost,  // not dialled, or given up
+  kMore,  // dialled, and another one is wanted
   kEnd,   // the connection is closing
 };
 ClientUpgrade Next(ClientUpgrade state, ClientUpgradeEvent event);
@@ -41,14 +46,15 @@ class UpgradeClient {
   enum class Do : uint8_t { kNothing, kAsk, kDial };
 
   // The first attempt is due at once. `random`: any number, another for each connection.
-  UpgradeClient(const UpgradeTimes& times, uint64_t random);
+  // `rails`: to be there at the same time.
+  UpgradeClient(const UpgradeTimes& times, uint64_t random, uint32_t rails = 1);
 
   // next() has come, or not.
   Do OnTime(TimePoint now);
   Do OnOffer(uint32_t generation);
   void OnDecline(TimePoint now, uint32_t generation, const absl::Status& why);
   void OnDialled(TimePoint now, uint32_t generation);
-  // What became of `generation`; `why` carries the reason.
+  // What became of `generation`, under way or dialled; `why` carries the reason.
   void OnLost(TimePoint now, uint32_t generation, const absl::Status& why);
   // Something came, here or there, that may make the next attempt good: the pauses begin anew.
   void OnNews(TimePoint now);
@@ -56,6 +62,10 @@ class UpgradeClient {
   void OnEnd();
 
   ClientUpgrade state() const { return state_; }
+  // Whether it was dialled, and is not lost.
+  bool ready(uint32_t generation) const;
+  // How many are.
+  size_t rails() const { return ready_.size(); }
   // Of the attempt under way, or of the last one; 0: there was none.
   uint32_t generation() const { return generation_; }
   // When OnTime is due.
@@ -64,7 +74,14 @@ class UpgradeClient {
   const absl::Status& why() const { return why_; }
 
  private:
-  bool Of(uint32_t generation) const { return generation == generation_; }
+  struct Ready {
+    uint32_t generation = 0;
+    TimePoint since{};
+  };
+
+  // The attempt under way.
+  bool Of(uint32_t generation) const { return generation == generation_ && !ready(generation); }
+  void LoseReady(TimePoint now, std::vector<Ready>::iterator lost, const absl::Status& why);
   void Pause(TimePoint now, const absl::Status& why);
 
   const UpgradeTimes times_;
@@ -72,7 +89,10 @@ class UpgradeClient {
   ClientUpgrade state_ = ClientUpgrade::kWaiting;
   uint32_t generation_ = 0;
   TimePoint next_ = TimePoint::min();
-  TimePoint ready_since_{};
+  // None is asked for before.
+  TimePoint pause_end_ = TimePoint::min();
+  const uint32_t rails_;
+  std::vector<Ready> ready_;
   absl::Status why_;
 };
 

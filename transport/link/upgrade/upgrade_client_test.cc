@@ -31,6 +31,7 @@ TEST(UpgradeClientTest, Table) {
            Row{Event::kDecline, State::kWaiting, State::kWaiting, State::kWaiting, State::kReady},
            Row{Event::kDialled, State::kWaiting, State::kAsking, State::kReady, State::kReady},
            Row{Event::kLost, State::kWaiting, State::kWaiting, State::kWaiting, State::kWaiting},
+           Row{Event::kMore, State::kWaiting, State::kAsking, State::kDialing, State::kWaiting},
            Row{Event::kEnd, State::kEnded, State::kEnded, State::kEnded, State::kEnded},
        }) {
     EXPECT_EQ(Next(State::kWaiting, row.event), row.waiting);
@@ -173,6 +174,66 @@ TEST(UpgradeClientTest, WhatOtherAttemptsCameToIsIgnored) {
   ASSERT_EQ(client.OnOffer(1), Do::kDial);
   client.OnDialled(kStart, 2);
   EXPECT_EQ(client.state(), State::kDialing);
+}
+
+// Asks and dials at `now`.
+void Dial(UpgradeClient& client, TimePoint now) {
+  ASSERT_EQ(client.OnTime(now), Do::kAsk);
+  ASSERT_EQ(client.OnOffer(client.generation()), Do::kDial);
+  client.OnDialled(now, client.generation());
+}
+
+TEST(UpgradeClientTest, AsksForFurtherRailsAtOnce) {
+  UpgradeClient client(UpgradeTimes(), 1, 3);
+  Dial(client, kStart);
+  EXPECT_EQ(client.state(), State::kWaiting);
+  EXPECT_TRUE(client.ready(1));
+  Dial(client, kStart);
+  Dial(client, kStart);
+  EXPECT_EQ(client.state(), State::kReady);
+  EXPECT_EQ(client.generation(), 3u);
+  EXPECT_EQ(client.rails(), 3u);
+  EXPECT_FALSE(client.next().has_value());
+}
+
+TEST(UpgradeClientTest, OfSeveralRailsTheOneThatIsLostIsAskedForAgain) {
+  UpgradeClient client(UpgradeTimes(), 1, 2);
+  Dial(client, kStart);
+  Dial(client, kStart);
+  client.OnLost(kStart, 1, kBroke);
+  EXPECT_EQ(client.state(), State::kWaiting);
+  EXPECT_FALSE(client.ready(1));
+  EXPECT_TRUE(client.ready(2));
+  EXPECT_GE(*client.next(), kStart + seconds(1) / 2);
+  client.OnLost(kStart, 1, kBroke);
+  EXPECT_EQ(client.rails(), 1u);
+  Dial(client, *client.next());
+  EXPECT_EQ(client.generation(), 3u);
+  EXPECT_EQ(client.state(), State::kReady);
+}
+
+// What is dialled meanwhile does not make the next come sooner.
+TEST(UpgradeClientTest, ALossDuringAnAttemptHasItsPauseBehindIt) {
+  UpgradeClient client(UpgradeTimes(), 1, 2);
+  Dial(client, kStart);
+  ASSERT_EQ(client.OnTime(kStart), Do::kAsk);
+  const TimePoint deadline = *client.next();
+  client.OnLost(kStart, 1, kBroke);
+  EXPECT_EQ(client.state(), State::kAsking);
+  EXPECT_EQ(*client.next(), deadline);
+  ASSERT_EQ(client.OnOffer(2), Do::kDial);
+  client.OnDialled(kStart, 2);
+  EXPECT_EQ(client.state(), State::kWaiting);
+  EXPECT_GE(*client.next(), kStart + seconds(1) / 2);
+}
+
+TEST(UpgradeClientTest, AFurtherRailThatIsDeclinedLeavesTheOthers) {
+  UpgradeClient client(UpgradeTimes(), 1, 2);
+  Dial(client, kStart);
+  ASSERT_EQ(client.OnTime(kStart), Do::kAsk);
+  client.OnDecline(kStart, 2, kOff);
+  EXPECT_TRUE(client.ready(1));
+  EXPECT_GE(*client.next(), kStart + seconds(1) / 2);
 }
 
 TEST(UpgradeClientTest, NothingComesAfterTheEnd) {

@@ -21,6 +21,11 @@ void UpgradeRecord::OnFallback(absl::string_view peer, const absl::Status& why) 
   log_(absl::StrCat("calls with ", peer, " travel over TCP: ", why.message()));
 }
 
+void UpgradeRecord::OnRailLost(absl::string_view peer, const absl::Status& why) {
+  if (events_ == nullptr) return;
+  events_->Add(absl::StrCat(peer, " has a rail less: ", Name(ReasonOf(why)), ": ", why.message()));
+}
+
 void UpgradeRecord::CountFallback(const absl::Status& why) {
   fallbacks_[static_cast<size_t>(ReasonOf(why))].fetch_add(1, std::memory_order_relaxed);
 }

@@ -37,7 +37,9 @@ class UpgradeRecord {
   void OnUpgrade(absl::string_view peer);
   // `why` carries the reason.
   void OnFallback(absl::string_view peer, const absl::Status& why);
-  // The same, without a line.
+  // One of several rails broke, or could not be had; others go on, so that it is no fallback.
+  void OnRailLost(absl::string_view peer, const absl::Status& why);
+  // As OnFallback, without a line.
   void CountFallback(const absl::Status& why);
   // A connection with `peer` stands still (StallWatch), which `line` says; it does no more.
   void OnStall(absl::string_view peer, absl::string_view line);

@@ -2,6 +2,7 @@
 
 #include "transport/link/upgrade/upgrade_server.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace farcall {
@@ -20,7 +21,7 @@ ServerUpgrade Next(ServerUpgrade state, ServerUpgradeEvent event) {
       if (event == Event::kAdmitted) return State::kReady;
       return event == Event::kLost ? State::kIdle : state;
     case State::kReady:
-      return event == Event::kLost ? State::kIdle : state;
+      return event == Event::kLost || event == Event::kMore ? State::kIdle : state;
     case State::kEnded:
       break;
   }
@@ -35,10 +36,24 @@ bool UpgradeServer::OnAsk(uint32_t generation) {
 
 bool UpgradeServer::OnOffered() { return Step(ServerUpgradeEvent::kOffered); }
 bool UpgradeServer::OnRefused() { return Step(ServerUpgradeEvent::kRefused); }
-bool UpgradeServer::OnAdmitted() { return Step(ServerUpgradeEvent::kAdmitted); }
+
+bool UpgradeServer::OnAdmitted() {
+  if (!Step(ServerUpgradeEvent::kAdmitted)) return false;
+  ready_.push_back(generation_);
+  if (ready_.size() < rails_) Step(ServerUpgradeEvent::kMore);
+  return true;
+}
+
+bool UpgradeServer::ready(uint32_t generation) const {
+  return std::find(ready_.begin(), ready_.end(), generation) != ready_.end();
+}
 
 void UpgradeServer::OnLost(uint32_t generation) {
-  if (generation >= generation_) Step(ServerUpgradeEvent::kLost);
+  // The only one dies with what comes after it.
+  const uint32_t lost = rails_ == 1 && generation > generation_ ? generation_ : generation;
+  const bool was_ready = std::erase(ready_, lost) > 0;
+  const bool under_way = busy() && generation >= generation_;
+  if (under_way || (was_ready && state_ == ServerUpgrade::kReady)) Step(ServerUpgradeEvent::kLost);
 }
 
 void UpgradeServer::OnEnd() { Step(ServerUpgradeEvent::kEnd); }

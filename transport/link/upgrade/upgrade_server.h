@@ -7,12 +7,15 @@
 //     +-----------------------+--- failed, lost -----+---------------------+
 //
 // An ASK comes only when the client has given up what it asked for before (ServerUpgrader), so that
-// a connection never has more than one.
+// a connection never has more than one. Where several rails are agreed on, what was admitted counts
+// as one of them, and kReady is reached when all are there.
 
 #ifndef FARCALL_TRANSPORT_LINK_UPGRADE_UPGRADE_SERVER_H_
 #define FARCALL_TRANSPORT_LINK_UPGRADE_UPGRADE_SERVER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace farcall {
 
@@ -23,13 +26,18 @@ enum class ServerUpgradeEvent : uint8_t {
   kRefused,   // or why not
   kAdmitted,  // somebody did
   kLost,      // given up, here or there
+  kMore,      // admitted, and another one may be asked for
   kEnd,       // the connection is closing
 };
 ServerUpgrade Next(ServerUpgrade state, ServerUpgradeEvent event);
 
 class UpgradeServer {
  public:
-  // `generation` is above all before (SwitchingStream::Expect), which the client has given up.
+  // `rails`: at the same time.
+  explicit UpgradeServer(uint32_t rails = 1) : rails_(rails) {}
+
+  // `generation` is above all before (SwitchingStream::Expect), of which the client has given up
+  // all but the rails.
   // True: await it, with a new token.
   bool OnAsk(uint32_t generation);
   // True: tell the client.
@@ -37,19 +45,29 @@ class UpgradeServer {
   bool OnRefused();
   // True: it is `generation`() now.
   bool OnAdmitted();
-  // `generation` and all before it are dead.
+  // `generation` is dead; with one rail, so are all before it.
   void OnLost(uint32_t generation);
   void OnEnd();
 
   ServerUpgrade state() const { return state_; }
   // That is worked on, or was last; 0: none.
   uint32_t generation() const { return generation_; }
+  // It is worked on: asked for, and neither admitted nor lost.
+  bool busy() const {
+    return state_ == ServerUpgrade::kPreparing || state_ == ServerUpgrade::kOffered;
+  }
+  // Whether it was admitted, and is not lost.
+  bool ready(uint32_t generation) const;
+  // How many are.
+  size_t rails() const { return ready_.size(); }
 
  private:
   bool Step(ServerUpgradeEvent event);
 
   ServerUpgrade state_ = ServerUpgrade::kIdle;
   uint32_t generation_ = 0;
+  const uint32_t rails_;
+  std::vector<uint32_t> ready_;
 };
 
 }  // namespace farcall

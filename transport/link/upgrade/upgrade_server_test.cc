@@ -22,6 +22,7 @@ TEST(UpgradeServerTest, Table) {
            Row{Event::kRefused, State::kIdle, State::kIdle, State::kOffered, State::kReady},
            Row{Event::kAdmitted, State::kIdle, State::kPreparing, State::kReady, State::kReady},
            Row{Event::kLost, State::kIdle, State::kIdle, State::kIdle, State::kIdle},
+           Row{Event::kMore, State::kIdle, State::kPreparing, State::kOffered, State::kIdle},
            Row{Event::kEnd, State::kEnded, State::kEnded, State::kEnded, State::kEnded},
        }) {
     EXPECT_EQ(Next(State::kIdle, row.event), row.idle);
@@ -71,6 +72,40 @@ TEST(UpgradeServerTest, WhatIsLostBeforeItIsThereIsNotOffered) {
   EXPECT_FALSE(server.OnOffered());
   EXPECT_FALSE(server.OnAdmitted());
   EXPECT_EQ(server.state(), State::kIdle);
+}
+
+// Asked for, offered, admitted.
+void Admit(UpgradeServer& server, uint32_t generation) {
+  ASSERT_TRUE(server.OnAsk(generation));
+  ASSERT_TRUE(server.OnOffered());
+  ASSERT_TRUE(server.OnAdmitted());
+}
+
+TEST(UpgradeServerTest, AdmitsAsManyRailsAsAgreedOn) {
+  UpgradeServer server(2);
+  Admit(server, 1);
+  EXPECT_EQ(server.state(), State::kIdle);
+  EXPECT_TRUE(server.ready(1));
+  EXPECT_FALSE(server.busy());
+  Admit(server, 2);
+  EXPECT_EQ(server.state(), State::kReady);
+  EXPECT_FALSE(server.OnAsk(3));
+  server.OnLost(1);
+  EXPECT_EQ(server.rails(), 1u);
+  Admit(server, 3);
+  EXPECT_TRUE(server.ready(2));
+}
+
+TEST(UpgradeServerTest, ARailThatIsLostLeavesWhatIsUnderWay) {
+  UpgradeServer server(3);
+  Admit(server, 1);
+  ASSERT_TRUE(server.OnAsk(2));
+  server.OnLost(1);
+  EXPECT_EQ(server.state(), State::kPreparing);
+  EXPECT_TRUE(server.OnOffered());
+  server.OnLost(2);
+  EXPECT_EQ(server.state(), State::kIdle);
+  EXPECT_EQ(server.rails(), 0u);
 }
 
 TEST(UpgradeServerTest, NothingComesAfterTheEnd) {

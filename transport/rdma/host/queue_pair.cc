@@ -84,6 +84,7 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
   takes_shared_ = MayHoldShared();
   SetRnrTimer();
   info.device = device_.name();
+  info.device_port = static_cast<uint32_t>(port());
   info.set_up = std::string(end_->set_up());
   lane_->loop().Post([self = shared_from_this(), peer, options, info = std::move(info),
                       deliver = std::move(deliver),

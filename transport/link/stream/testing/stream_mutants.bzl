@@ -101,7 +101,7 @@ _MUTANTS = [
         "  receive_.Freeze(false, now);\n": "",
     }),
     ("starts_while_one_is_alive", "switching_stream.cc", {
-        "active() && !generations_.enough() && !bye_sent_": "active() && !bye_sent_",
+        "!ending() && !generations_.enough() &&": "!ending() &&",
     }),
     ("never_uses_a_generation", "generations.cc", {
         "return newest == live_.rend() ? nullptr : &*newest;": "return nullptr;",

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Links with several rails over real TCP and the real RDMA code, on a FakeFabric; and peers that
+// know of one only.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "transport/link/hello/hello.h"
+#include "transport/link/stream/frame.h"
+#include "transport/link/testing/link_harness.h"
+#include "transport/link/testing/link_rdma_harness.h"
+#include "transport/link/testing/raw_peer.h"
+#include "transport/testing/conformance_run.h"
+#include "transport/testing/sim_harness.h"
+
+namespace farcall {
+namespace {
+
+using Stepped = LinkRdmaHarness<SteppedRdmaHarness>;
+using Driven = LinkRdmaHarness<DrivenRdmaHarness>;
+
+constexpr uint32_t kRails = 3;
+
+UpgradeOptions Options() {
+  UpgradeOptions options;
+  options.stream.rails = kRails;
+  options.stream.send_window = options.stream.receive_window = size_t{1} << 20;
+  // A machine that is busy elsewhere is no dead peer, and no rail that stands still.
+  options.hello_timeout = options.stream.peer_timeout = std::chrono::seconds(60);
+  options.stream.progress_timeout = std::chrono::seconds(20);
+  options.upgrade.first_pause = std::chrono::milliseconds(1);
+  options.upgrade.longest_pause = std::chrono::milliseconds(8);
+  return options;
+}
+
+void References(FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.read_at_least = 4 << 10; }
+
+bool AllRails(Duo& duo) {
+  return duo.client.info().rails.size() == kRails && duo.server.info().rails.size() == kRails;
+}
+
+bool AllArrived(const Duo& duo) {
+  return duo.server.seen().received == duo.client.sent() &&
+         duo.client.seen().received == duo.server.sent();
+}
+
+std::vector<uint32_t> QueuePairs(FakeFabric& fabric) {
+  std::vector<uint32_t> pairs;
+  for (const char* device : {"fakeA", "fakeB"}) {
+    const std::vector<uint32_t> of_device = fabric.faults().QueuePairs(device);
+    pairs.insert(pairs.end(), of_device.begin(), of_device.end());
+  }
+  return pairs;
+}
+
+uint32_t LastGeneration(TestPeer& peer) {
+  uint32_t last = 0;
+  for (const RailInfo& rail : peer.info().rails) last = std::max(last, rail.generation);
+  return last;
+}
+
+TEST(LinkRailsTest, BulkGoesOverAllAndOverSeveralDevices) {
+  Stepped harness(FakeMode::kStepped, nullptr, Options());
+  ConformanceRun run(harness);
+  auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  ASSERT_TRUE(harness.Until([&] { return AllRails(*duo); }));
+  duo->client.Send(size_t{8} << 20);
+  ASSERT_TRUE(harness.Until([&] { return AllArrived(*duo); }));
+  const ConnectionInfo info = duo->client.info();
+  std::set<std::string> devices;
+  double shares = 0;
+  for (const RailInfo& rail : info.rails) {
+    EXPECT_GT(rail.share, 0) << rail.generation;
+    EXPECT_GT(rail.port, 0u);
+    shares += rail.share;
+  }
+  EXPECT_NEAR(shares, 1.0, 0.001);
+  for (const RailInfo& rail : duo->server.info().rails) devices.insert(rail.device);
+  EXPECT_EQ(devices.size(), 2u) << "the server has two";
+  EXPECT_EQ(info.rdma.fallbacks, 0u);
+  duo.reset();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
+// Any of them, now and then two at once, and they come back by themselves.
+template <typename Harness>
+void RailsBreakUnderLoad(FakeMode mode, const FakeRdma::Change& change = nullptr) {
+  Harness harness(mode, change, Options());
+  ConformanceRun run(harness);
+  auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  ASSERT_TRUE(harness.Until([&] { return AllRails(*duo); }));
+  constexpr uint32_t kBreakages = 20;
+  for (int i = 0; i < 4000 && LastGeneration(duo->client) < kRails + kBreakages; ++i) {
+    duo->client.Send(run.random.Size(size_t{512} << 10));
+    duo->server.Send(run.random.Size(size_t{512} << 10));
+    harness.Settle();
+    if (i % 4 != 3) continue;
+    ASSERT_TRUE(harness.Until([&] { return !duo->client.info().rails.empty(); }));
+    for (uint64_t left = 1 + run.random.Below(2); left > 0; --left) {
+      const std::vector<uint32_t> pairs = QueuePairs(harness.fabric());
+      if (pairs.empty()) continue;
+      harness.fabric().faults().BreakQueuePair(pairs[run.random.Below(pairs.size())]);
+    }
+  }
+  ASSERT_TRUE(harness.Until([&] { return AllArrived(*duo); }));
+  ASSERT_TRUE(harness.Until([&] { return AllRails(*duo); }));
+  EXPECT_GE(LastGeneration(duo->client), kRails + kBreakages);
+  duo->client.Send(1000);
+  duo->client.Close(absl::CancelledError("bye"), CloseMode::kFlush);
+  EXPECT_TRUE(harness.Until([&] { return duo->client.over() && duo->server.over(); }));
+  EXPECT_EQ(duo->server.seen().received, duo->client.sent());
+  duo.reset();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
+TEST(LinkRailsTest, RailsBreakUnderLoad) { RailsBreakUnderLoad<Stepped>(FakeMode::kStepped); }
+TEST(LinkRailsTest, RailsBreakUnderLoadWithReferences) {
+  RailsBreakUnderLoad<Stepped>(FakeMode::kStepped, References);
+}
+TEST(LinkRailsTest, RailsBreakUnderLoadOnThreads) {
+  RailsBreakUnderLoad<Driven>(FakeMode::kImmediate, References);
+}
+
+// Nobody says anything; what was on it goes out again on the others, before it is given up.
+TEST(LinkRailsTest, CallsGoOnWhenOneWireIsCutSilently) {
+  UpgradeOptions options = Options();
+  options.stream.ping_interval = std::chrono::milliseconds(10);
+  options.stream.progress_timeout = std::chrono::milliseconds(40);
+  Stepped harness(FakeMode::kStepped, nullptr, options);
+  ConformanceRun run(harness);
+  auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  ASSERT_TRUE(harness.Until([&] { return AllRails(*duo); }));
+  harness.fabric().faults().CutPath("fakeA", "fakeA", FakeFaults::Cut::kSilent);
+  harness.fabric().faults().CutPath("fakeA", "fakeB", FakeFaults::Cut::kSilent);
+  harness.fabric().faults().CutPath("fakeB", "fakeA", FakeFaults::Cut::kSilent);
+  for (int i = 0; i < 4; ++i) {
+    duo->client.Send(500000);
+    duo->server.Send(500000);
+    ASSERT_TRUE(harness.Until([&] { return AllArrived(*duo); }));
+  }
+  duo.reset();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
+// It skips the field of the hello, and answers as ever.
+TEST(LinkRailsTest, AServerOfTheFirstReleaseGetsOneRail) {
+  LinkVariant variant = LinkVariant::Of(1);
+  variant.client.stream.rails = kRails;
+  LinkHarness harness(std::make_unique<SimHarness>(1), variant);
+  ConformanceRun run(harness);
+  link::Hello hello;
+  RawServer server(harness, harness.tcp(), [&](RawPeer& peer) {
+    peer.on_read = [&](RawPeer& self) {
+      Buffer input(self.received);
+      if (hello.version() != 0 || CutHello(input, hello) != HelloCut::kWhole) return;
+      self.received = input.ToString();
+      link::HelloAnswer answer;
+      answer.set_version(kLinkVersion);
+      answer.set_window(1 << 16);
+      self.Send(EncodeAnswer(answer));
+    };
+  });
+  std::unique_ptr<RawPeer> client;
+  EventLoop& loop = harness.loops().at(0);
+  ASSERT_TRUE(run.TryConnect(server.address(), ConnectOptions(), loop,
+                             [&](auto connection) {
+                               client =
+                                   std::make_unique<RawPeer>(harness, loop, std::move(connection));
+                             })
+                  .ok());
+  EXPECT_EQ(hello.rails(), kRails);
+  // RAIL_ACK breaks a rule, as it does there.
+  const std::string rail_ack = LinkFrameWriter(harness.pool())
+                                   .Encode({.type = LinkFrameType::kRailAck, .number = 1})
+                                   .ToString();
+  server.peers.back()->Send(rail_ack);
+  ASSERT_TRUE(harness.Until([&] { return client->closed.has_value(); }));
+  EXPECT_NE(client->closed->message().find("several rails are not agreed on"), std::string::npos);
+  client.reset();
+}
+
+TEST(LinkRailsTest, AClientOfTheFirstReleaseGetsOneRail) {
+  LinkVariant variant = LinkVariant::Of(1);
+  variant.server.stream.rails = kRails;
+  LinkHarness harness(std::make_unique<SimHarness>(1), variant);
+  ConformanceRun run(harness);
+  auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  ASSERT_TRUE(harness.Until([&] {
+    return duo->client.info().transport == TransportKind::kSimulated ||
+           duo->client.info().transport == TransportKind::kRdma;
+  }));
+  duo->client.Send(100000);
+  ASSERT_TRUE(harness.Until([&] { return AllArrived(*duo); }));
+  EXPECT_TRUE(duo->client.info().rails.empty());
+  EXPECT_TRUE(duo->server.info().rails.empty());
+  duo.reset();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
+}  // namespace
+}  // namespace farcall
