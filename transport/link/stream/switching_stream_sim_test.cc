@@ -5,8 +5,8 @@
 
 #include "gtest/gtest.h"
 #include "transport/buffer/block_pool.h"
-#include "transport/link_options.h"
 #include "transport/link/stream/testing/stream_sim.h"
+#include "transport/link_options.h"
 #include "transport/testing/sim_harness.h"
 
 namespace farcall {
