@@ -35,6 +35,7 @@
 #include "transport/loop/loop_driver.h"
 #include "transport/loop/loop_group.h"
 #include "transport/loop/loop_monitor.h"
+#include "transport/loop/loop_nodes.h"
 #include "transport/rdma/device/registrar.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/verbs/load.h"
@@ -110,7 +111,8 @@ struct Runtime::Machine {
                                                              options.rdma,
                                                              {},
                                                              record,
-                                                             &copied});
+                                                             &copied,
+                                                             NodesOfLoops(loops, options.cpus)});
     upgrades = std::make_unique<UpgradeRecord>(tell, &events);
     UpgradeOptions upgrade;
     static_cast<LinkOptions&>(upgrade) = options.link;

@@ -179,6 +179,7 @@ void AddClients(const ClientsStatus& clients, std::string& out) {
               one.connected ? "" : " not connected", ", loop ", one.loop, ", calls ", one.calls,
               " now, in ", info.bytes_read, " out ", info.bytes_written);
     AddWay(info, out);
+    if (!info.device_why.empty()) StrAppend(&out, "  ", info.device_why, "\n");
   }
 }
 

@@ -93,6 +93,7 @@ void WriteConnection(const ConnectionStatus& connection, JsonWriter& json) {
   json.Field("local", info.local.ToString());
   json.Field("transport", ToString(info.transport));
   json.Field("device", info.device);
+  json.Field("device_why", info.device_why);
   json.Field("set_up", info.set_up);
   json.Field("tls", info.tls);
   json.Field("tls_peer", info.tls_peer);
