@@ -23,11 +23,11 @@ std::vector<OptionField> UpgradeFields(UpgradeTimes& times) {
   return {
       {.name = "first_pause",
        .target = &times.first_pause,
-       .range = {kLeastTime, hours(1)},
+       .range = {kLeastUpgradePause, hours(1)},
        .meaning = "after a first attempt at RDMA that failed, before the next"},
       {.name = "longest_pause",
        .target = &times.longest_pause,
-       .range = {kLeastTime, hours(24)},
+       .range = {kLeastUpgradePause, hours(24)},
        .meaning = "the pauses double up to this; at least first_pause"},
       {.name = "answer",
        .target = &times.answer,
@@ -135,8 +135,8 @@ std::vector<OptionField> TimeFields(StreamLimits& limits) {
 absl::Status MoreThanAPing(absl::string_view name, Duration value, const StreamLimits& limits) {
   if (value > limits.ping_interval) return absl::OkStatus();
   const auto ms = [](Duration time) { return time / milliseconds(1); };
-  return absl::InvalidArgumentError(absl::StrCat(name, " is ", ms(value),
-                                                 " ms; it must be more than ping_interval, ",
+  return absl::InvalidArgumentError(absl::StrCat("link.", name, " is ", ms(value),
+                                                 " ms; it must be more than link.ping_interval, ",
                                                  ms(limits.ping_interval), " ms"));
 }
 
@@ -161,16 +161,21 @@ std::vector<OptionField> Fields(LinkOptions& options, absl::string_view prefix) 
 
 absl::Status StreamLimits::Validate() const {
   StreamLimits copy = *this;
-  if (absl::Status status = CheckFields(StreamFields(copy)); !status.ok()) return status;
+  std::vector<OptionField> fields = StreamFields(copy);
+  for (OptionField& field : fields) field.name = absl::StrCat("link.", field.name);
+  if (absl::Status status = CheckFields(fields); !status.ok()) return status;
   absl::Status status = MoreThanAPing("progress_timeout", progress_timeout, *this);
   return status.ok() ? MoreThanAPing("peer_timeout", peer_timeout, *this) : status;
 }
 
 absl::Status LinkOptions::Validate() const {
   LinkOptions copy = *this;
-  if (absl::Status status = CheckFields(Fields(copy, "")); !status.ok()) return status;
+  if (absl::Status status = CheckFields(Fields(copy, "link.")); !status.ok()) return status;
   if (upgrade.longest_pause < upgrade.first_pause) {
-    return absl::InvalidArgumentError("longest_pause is less than first_pause");
+    const auto ms = [](Duration time) { return time / milliseconds(1); };
+    return absl::InvalidArgumentError(absl::StrCat(
+        "link.longest_pause is ", ms(upgrade.longest_pause), " ms; it must be at least ",
+        "link.first_pause, ", ms(upgrade.first_pause), " ms"));
   }
   return stream.Validate();
 }

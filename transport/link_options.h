@@ -70,9 +70,12 @@ struct StreamLimits {
   absl::Status Validate() const;
 };
 
+// A server cuts off who asks much faster than with this one.
+inline constexpr Duration kLeastUpgradePause = std::chrono::milliseconds(200);
+
 // Of a client that asks for RDMA.
 struct UpgradeTimes {
-  // Between attempts; 1 ms to 1 h, and from first_pause to 24 h.
+  // Between attempts; kLeastUpgradePause to 1 h, and from first_pause to 24 h.
   Duration first_pause = std::chrono::seconds(1);
   Duration longest_pause = std::chrono::seconds(60);
   // From ASK to its answer. 1 ms to 1 h.
@@ -103,7 +106,7 @@ struct LinkOptions {
   // Its close_timeout and rails count for nothing: those of ConnectionOptions and RdmaOptions do.
   StreamLimits stream;
 
-  // kInvalidArgument, with the name of the option, as Fields has it without a prefix.
+  // kInvalidArgument, with the name of the option behind "link.".
   absl::Status Validate() const;
 };
 

@@ -41,8 +41,21 @@ TEST(StreamLimitsTest, NamesWhatIsOutOfBounds) {
     one.change(limits);
     const absl::Status status = limits.Validate();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << one.name;
-    EXPECT_EQ(status.message().substr(0, std::string(one.name).size()), one.name) << status;
+    const std::string name = std::string("link.") + one.name;
+    EXPECT_EQ(status.message().substr(0, name.size()), name) << status;
   }
+}
+
+TEST(LinkOptionsTest, PausesAreNoneThatAServerCutsOff) {
+  LinkOptions options;
+  EXPECT_TRUE(options.Validate().ok());
+  options.upgrade.first_pause = kLeastUpgradePause;
+  EXPECT_TRUE(options.Validate().ok());
+  options.upgrade.first_pause -= Duration(1);
+  EXPECT_FALSE(options.Validate().ok());
+  options.upgrade.first_pause = seconds(61);
+  EXPECT_EQ(options.Validate().message(),
+            "link.longest_pause is 60000 ms; it must be at least link.first_pause, 61000 ms");
 }
 
 }  // namespace

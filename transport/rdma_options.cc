@@ -15,7 +15,7 @@ namespace {
 
 absl::Status Wrong(absl::string_view field, absl::string_view value, absl::string_view rule) {
   return absl::InvalidArgumentError(
-      absl::StrCat("RdmaOptions.", field, " is ", value, "; it must be ", rule));
+      absl::StrCat("rdma.", field, " is ", value, "; it must be ", rule));
 }
 
 absl::Status CheckNames(const RdmaOptions& options) {
@@ -37,11 +37,11 @@ absl::Status CheckNames(const RdmaOptions& options) {
 absl::Status CheckRelations(const RdmaOptions& options) {
   if (options.shared_receives < options.receive_slots) {
     return Wrong("shared_receives", absl::StrCat(options.shared_receives),
-                 absl::StrCat("at least receive_slots, ", options.receive_slots));
+                 absl::StrCat("at least rdma.receive_slots, ", options.receive_slots));
   }
   if (MaxConnections(options, options.completion_queue_depth, true) == 0) {
     return Wrong("completion_queue_depth", absl::StrCat(options.completion_queue_depth),
-                 absl::StrCat("at least shared_receives + send_slots, ",
+                 absl::StrCat("at least rdma.shared_receives + rdma.send_slots, ",
                               options.shared_receives + options.send_slots));
   }
   return absl::OkStatus();
@@ -207,7 +207,7 @@ std::vector<OptionField> Fields(RdmaOptions& options, absl::string_view prefix) 
 absl::Status RdmaOptions::Validate() const {
   if (absl::Status status = CheckNames(*this); !status.ok()) return status;
   RdmaOptions copy = *this;
-  if (absl::Status status = CheckFields(Fields(copy, "RdmaOptions.")); !status.ok()) return status;
+  if (absl::Status status = CheckFields(Fields(copy, "rdma.")); !status.ok()) return status;
   return CheckRelations(*this);
 }
 

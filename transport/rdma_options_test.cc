@@ -42,10 +42,10 @@ void ExpectBounds(const std::string& name, T RdmaOptions::*field, T low, T high,
   const std::string rule = "it must be from " + std::to_string(low) + " to " + std::to_string(high);
   if (low > 0) {
     const auto below = static_cast<T>(low - 1);
-    ExpectRefused(set(below), "RdmaOptions." + name + " is " + std::to_string(below) + "; " + rule);
+    ExpectRefused(set(below), "rdma." + name + " is " + std::to_string(below) + "; " + rule);
   }
   const auto above = static_cast<T>(high + 1);
-  ExpectRefused(set(above), "RdmaOptions." + name + " is " + std::to_string(above) + "; " + rule);
+  ExpectRefused(set(above), "rdma." + name + " is " + std::to_string(above) + "; " + rule);
 }
 
 void MakeRoom(RdmaOptions& options) {
@@ -74,7 +74,7 @@ TEST(RdmaOptionsTest, EveryNumberHasBounds) {
   ExpectBounds<uint8_t>("min_rnr_timer", &RdmaOptions::min_rnr_timer, 1, 31);
   EXPECT_EQ(MessageAfter([](RdmaOptions& o) { o.copy_out_below = kReceiveBlock; }), "");
   ExpectRefused([](RdmaOptions& o) { o.copy_out_below = kReceiveBlock + 1; },
-                "RdmaOptions.copy_out_below is 65537; it must be from 0 to 64 KiB");
+                "rdma.copy_out_below is 65537; it must be from 0 to 64 KiB");
 }
 
 TEST(RdmaOptionsTest, AddressesAreNumbersWithoutPort) {
@@ -102,10 +102,10 @@ TEST(RdmaOptionsTest, ConnectTimeoutIsBounded) {
 }
 
 TEST(RdmaOptionsTest, QueuesHoldAtLeastOneConnection) {
-  ExpectRefused([](RdmaOptions& o) { o.shared_receives = 63; }, "at least receive_slots, 64");
+  ExpectRefused([](RdmaOptions& o) { o.shared_receives = 63; }, "at least rdma.receive_slots, 64");
   EXPECT_EQ(MessageAfter([](RdmaOptions& o) { o.shared_receives = 64; }), "");
   ExpectRefused([](RdmaOptions& o) { o.completion_queue_depth = 575; },
-                "at least shared_receives + send_slots, 576");
+                "at least rdma.shared_receives + rdma.send_slots, 576");
   EXPECT_EQ(MessageAfter([](RdmaOptions& o) { o.completion_queue_depth = 576; }), "");
 }
 

@@ -78,6 +78,10 @@ class Flattener {
         return Wrong(Place(path_, item.Mark()),
                      absl::StrCat("the list ", name, " may have texts and numbers only"));
       }
+      if (item.Scalar().empty()) {
+        return Wrong(Place(path_, item.Mark()),
+                     absl::StrCat("the list ", name, " has an empty text"));
+      }
       values.push_back(item.Scalar());
     }
     return AddValue(name, absl::StrJoin(values, ","), place);
@@ -95,9 +99,14 @@ absl::StatusOr<std::vector<Setting>> ParseConfig(absl::string_view text, absl::s
   }
   // yaml-cpp tells its errors by exceptions.
   try {
-    const YAML::Node root = YAML::Load(std::string(text));
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    if (documents.size() > 1) {
+      return Wrong(Place(path, documents[1].Mark()), "a second document (---) begins; one is read");
+    }
     Flattener flattener(path);
-    if (absl::Status status = flattener.Add(root, "", 0); !status.ok()) return status;
+    for (const YAML::Node& root : documents) {
+      if (absl::Status status = flattener.Add(root, "", 0); !status.ok()) return status;
+    }
     return flattener.Take();
   } catch (const YAML::Exception& error) {
     return Wrong(Place(path, error.mark), absl::StrCat("no YAML: ", absl::CHexEscape(error.msg)));

@@ -62,6 +62,13 @@ TEST(ConfigFileTest, ErrorsNameTheLine) {
   EXPECT_TRUE(absl::StrContains(Parsed("a: *nothing\n"), "no YAML"));
 }
 
+TEST(ConfigFileTest, WhatWouldBeLeftOutSilentlyIsAnError) {
+  EXPECT_EQ(Parsed("a: 1\n---\nb: 2\n"), "f.yaml:3: a second document (---) begins; one is read");
+  EXPECT_EQ(Parsed("---\na: 1\n"), "f.yaml:2 a=1\n");
+  EXPECT_EQ(Parsed("devices: [\"\"]\n"), "f.yaml:1: the list devices has an empty text")
+      << "which would mean all";
+}
+
 TEST(ConfigFileTest, ALargeFileIsRefused) {
   EXPECT_EQ(Parsed("#" + std::string(kMaxConfigBytes, 'x')),
             "f.yaml: it has more than 1048576 bytes");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "rpc/settings/config_file.h"
@@ -53,14 +54,16 @@ absl::Status Unknown(const Setting& setting, const std::vector<OptionField>& fie
       variable ? "farcall has no such setting; " : "is no setting of farcall; ", advice));
 }
 
-// Where the values are from that do not go together, if not from the program.
-std::string Sources(const std::vector<OptionStatus>& all) {
+// Where those of the values are from that `error` names, if not from the program.
+std::string Sources(absl::string_view error, const std::vector<OptionStatus>& all) {
   std::vector<std::string> sources;
   for (const OptionStatus& one : all) {
     if (one.from == "default" || one.from == "program") continue;
-    sources.push_back(absl::StrCat(one.name, " by ", one.from));
+    if (absl::StrContains(error, one.name)) {
+      sources.push_back(absl::StrCat(one.name, " is by ", one.from));
+    }
   }
-  return absl::StrJoin(sources, ", ");
+  return sources.empty() ? "" : absl::StrCat(" (", absl::StrJoin(sources, ", "), ")");
 }
 
 std::vector<absl::string_view> Variables() {
@@ -104,7 +107,8 @@ absl::StatusOr<std::vector<OptionStatus>> Apply(const std::vector<Setting>& sett
     }
   }
   if (absl::Status status = options->Validate(); !status.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(status.message(), " (set: ", Sources(all), ")"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(status.message(), Sources(status.message(), all)));
   }
   return all;
 }

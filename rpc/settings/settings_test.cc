@@ -114,8 +114,8 @@ TEST(SettingsTest, AnUnknownNameGetsTheNearestOne) {
 
 TEST(SettingsTest, ValuesThatDoNotGoTogetherNameTheirPlaces) {
   EXPECT_EQ(ErrorOf({{"link.ping_interval", "2 s", "FARCALL_LINK_PING_INTERVAL"}}),
-            "progress_timeout is 300 ms; it must be more than ping_interval, 2000 ms (set: "
-            "link.ping_interval by FARCALL_LINK_PING_INTERVAL)");
+            "link.progress_timeout is 300 ms; it must be more than link.ping_interval, 2000 ms "
+            "(link.ping_interval is by FARCALL_LINK_PING_INTERVAL)");
 }
 
 TEST(SettingsTest, WhatTheProgramGotWrongIsSaidFirst) {

@@ -24,11 +24,12 @@ bool IsOfAService(absl::string_view name, absl::string_view value) {
     return true;
   }
   for (const absl::string_view protocol : {"tcp", "udp", "sctp"}) {
-    if (absl::StartsWith(value, absl::StrCat(protocol, "://"))) return true;
-    const std::string part = absl::StrCat("_", absl::AsciiStrToUpper(protocol), "_");
-    const size_t at = name.rfind(part);
+    const std::string part = absl::StrCat("_", absl::AsciiStrToUpper(protocol));
+    const bool at_port = absl::EndsWith(name, "_PORT") || absl::EndsWith(name, part);
+    if (at_port && absl::StartsWith(value, absl::StrCat(protocol, "://"))) return true;
+    const size_t at = name.rfind(part + "_");
     if (at == absl::string_view::npos || at == 0 || !absl::ascii_isdigit(name[at - 1])) continue;
-    const absl::string_view end = name.substr(at + part.size());
+    const absl::string_view end = name.substr(at + part.size() + 1);
     if (end == "PROTO" || end == "PORT" || end == "ADDR") return true;
   }
   return false;

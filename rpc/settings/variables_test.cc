@@ -63,6 +63,8 @@ TEST(VariablesTest, WhatKubernetesSaysOfServicesIsLeftOut) {
                    "FARCALL_RDMA_LISTEN_PORT=udp://10.96.0.18:4791",
                    "FARCALL_RDMA_LISTEN_SERVICE_HOST=10.96.0.18"}),
             "");
+  EXPECT_EQ(Found({"FARCALL_RDMA_ADDRESSES=tcp://10.0.0.1"}),
+            "FARCALL_RDMA_ADDRESSES rdma.addresses=tcp://10.0.0.1\n");
   EXPECT_EQ(Found({"FARCALL_RDMA_LISTEN_PORT=4000"}),
             "FARCALL_RDMA_LISTEN_PORT rdma.listen_port=4000\n");
 }

@@ -77,7 +77,7 @@ absl::StatusOr<int> Run(const Arguments& arguments, Streams& streams) {
   if (words.size() < 2 || words.size() > 3) {
     return absl::InvalidArgumentError("call takes TARGET, SERVICE.METHOD and perhaps JSON");
   }
-  const auto runtime = MakeRuntime(1);
+  const auto runtime = MakeRuntime(1, arguments);
   if (!runtime.ok()) return runtime.status();
   const auto options = ReadChannelFlags(arguments, **runtime);
   if (!options.ok()) return options.status();

@@ -65,7 +65,9 @@ grep -Eq '^event_loops +default +default$' "$out/stdout"
 printf 'rdma:\n  ack_timeout: 180\n' >"$out/farcall.yaml"
 expect 2 settings "$out/farcall.yaml"
 grep -q "$out/farcall.yaml:2: rdma.ack_timeout is '180'; it must be from 8 to 22" "$out/stderr"
-FARCALL_CONFIG=$out/farcall.yaml expect 2 call "$address" EchoService.Echo '{"message": ""}'
+FARCALL_CONFIG=$out/farcall.yaml expect 0 call "$address" EchoService.Echo '{"message": ""}'
+FARCALL_CONFIG=$out/farcall.yaml expect 2 call "$address" EchoService.Echo '{"message": ""}' \
+  --settings
 grep -q "ack_timeout is '180'" "$out/stderr"
 expect 0 settings --template
 grep -q '^  # ack_timeout: 16$' "$out/stdout"

@@ -54,7 +54,7 @@ absl::StatusOr<int> Run(const Arguments& arguments, Streams& streams) {
   if (words.empty() || words.size() > 2) {
     return absl::InvalidArgumentError("list takes TARGET and perhaps SERVICE or SERVICE.METHOD");
   }
-  const auto runtime = MakeRuntime(1);
+  const auto runtime = MakeRuntime(1, arguments);
   if (!runtime.ok()) return runtime.status();
   const auto options = ReadChannelFlags(arguments, **runtime);
   if (!options.ok()) return options.status();

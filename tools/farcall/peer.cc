@@ -49,9 +49,11 @@ void ReadTls(const Arguments& arguments, ChannelOptions& options) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int event_loops) {
+absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int event_loops, const Arguments& arguments) {
   RuntimeOptions options;
   options.event_loops = event_loops;
+  // Those of a pod are its server's: a wrong one would keep this from looking at it.
+  if (!arguments.Has("--settings")) options.operator_settings = OperatorSettings::kIgnore;
   options.log = [](LogSeverity severity, absl::string_view line) {
     if (severity == LogSeverity::kInfo) return;
     std::fprintf(stderr, "farcall: %s\n", std::string(line).c_str());
@@ -67,6 +69,7 @@ std::vector<Option> ChannelFlags() {
        "prefer RDMA, and wait until it is set up or known to be absent;\nTCP carries the calls "
        "where it cannot be had"},
       {"--require_rdma", "", "fail where RDMA cannot be had"},
+      {"--settings", "", "take the settings of this environment, as servers do (farcall settings)"},
       {"--compress", "NAME", "none (default), snappy, gzip, zlib or lz4"},
       {"--checksum", "", "send a CRC32C of message and attachment, to be verified"},
       {"--header", "KEY=VALUE", "a user field beside the message; may be repeated"},

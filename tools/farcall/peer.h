@@ -18,7 +18,7 @@
 namespace farcall::cli {
 
 // Quiet: of the library's log, warnings and errors go to standard error.
-absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int event_loops);
+absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int event_loops, const Arguments& arguments);
 
 // Those of the options that are about the channel.
 std::vector<Option> ChannelFlags();

@@ -125,7 +125,7 @@ absl::StatusOr<int> Run(const Arguments& arguments, Streams& streams) {
   }
   const auto threads = arguments.Integer("--threads", 1, 1, 256);
   if (!threads.ok()) return threads.status();
-  const auto runtime = MakeRuntime(static_cast<int>(*threads));
+  const auto runtime = MakeRuntime(static_cast<int>(*threads), arguments);
   if (!runtime.ok()) return runtime.status();
   const auto options = ReadChannelFlags(arguments, **runtime);
   if (!options.ok()) return options.status();

@@ -55,12 +55,12 @@ absl::Status BlockPoolOptions::Validate() const {
   if (region_bytes < Region::kAlignment || region_bytes > kMaxRegion ||
       region_bytes % Region::kAlignment != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("BlockPoolOptions.region_bytes is ", region_bytes,
+        absl::StrCat("pool.region_bytes is ", region_bytes,
                      "; it must be a multiple of 2 MiB (2097152), from 2 MiB to 1 GiB"));
   }
   if (max_bytes / kClasses < region_bytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("BlockPoolOptions.max_bytes is ", max_bytes,
+        absl::StrCat("pool.max_bytes is ", max_bytes,
                      "; it must hold three regions, one for each size class: at least ",
                      kClasses * region_bytes, " with region_bytes = ", region_bytes));
   }

@@ -15,7 +15,7 @@ namespace {
 
 std::shared_ptr<const LinkSettings> Settings(UpgradeTransport* rdma, UpgradeRecord& record,
                                              const UpgradeOptions& options, RandomBytes random) {
-  Check(options.Validate().ok(), "the options of an upgrading transport are valid");
+  Check(options.stream.Validate().ok(), "the limits of a stream are valid");
   auto settings = std::make_shared<LinkSettings>();
   settings->options = options;
   settings->rdma = rdma;

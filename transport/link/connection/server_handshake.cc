@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "transport/link/connection/handshake.h"
 #include "transport/link/hello/hello.h"
-#include "transport/link/stream/stream_limits.h"
 #include "transport/link/upgrade/reason.h"
+#include "transport/link_options.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {

@@ -43,8 +43,9 @@ class Upgrader {
     User& user;            // outlives it
   };
 
-  // UPGRADE_SETUP frames of one generation from the peer, who needs two at most.
-  static constexpr uint32_t kMostSetUps = 8;
+  // UPGRADE_SETUP frames of one generation from the peer: who tries all places of an offer one
+  // after the other needs two for each.
+  static constexpr uint32_t kMostSetUps = 2 * kMostOffered;
 
   virtual ~Upgrader() = default;
   // An upgrade frame, from the lifeline. An error is a breach of the protocol.

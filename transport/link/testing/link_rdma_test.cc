@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
@@ -284,6 +286,35 @@ TEST(LinkRdmaTest, TheDetailOfAFailedDialIsTheReasonsOwnAndToldOnce) {
     duo.reset();
     EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
   }
+}
+
+// Behind a rejected set-up each other port of the offer is tried, with a token that is void.
+TEST(LinkRdmaTest, ManyPortsThatAreTriedInVainLeaveTheConnectionAsItWas) {
+  const auto many = [](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+    OverTcp(fabric, rig);
+    for (int i = 10; i < 24; ++i) {
+      fabric.devices.push_back(
+          {.name = absl::StrCat("fake", i), .addresses = {absl::StrCat("10.9.0.", i)}});
+    }
+  };
+  Stepped harness(FakeMode::kStepped, many, Options(/*require=*/false));
+  // The client's to INIT, the server's to INIT, the server's to RTR.
+  harness.fabric().faults().FailCall("ibv_modify_qp", 3, EIO);
+  ConformanceRun run(harness);
+  auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  const auto rejected = [&] {
+    return harness.record().counts().fallbacks[static_cast<size_t>(WhyNotRdma::kRejected)];
+  };
+  ASSERT_TRUE(harness.Until([&] { return rejected() > 0; }));
+  EXPECT_TRUE(absl::StrContains(duo->client.info().why_detail, "ibv_modify_qp to RTR"))
+      << duo->client.info().why_detail;
+  duo->client.Send(1000);
+  ASSERT_TRUE(harness.Until([&] { return AllArrived(*duo); }));
+  EXPECT_TRUE(harness.Until([&] { return OnRdma(duo->client) && OnRdma(duo->server); }));
+  EXPECT_FALSE(duo->client.over());
+  duo.reset();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
 }
 
 // Else they would keep others from RDMA, without ever having sent a request.

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "transport/base/time.h"
+#include "transport/link_options.h"
 
 namespace farcall {
 
@@ -21,10 +22,14 @@ class AskPace {
   // In a row, for asks that a slow network brings together; of each rail.
   static constexpr uint32_t kBurst = 8;
 
-  // `first_pause`: that of UpgradeTimes, half of which is the least between two asks. Here a
-  // quarter counts, so that clocks need not agree. Each of several `rails` is asked for by itself.
+  // Half of the client's UpgradeTimes::first_pause is the least between two asks; here a quarter
+  // counts, so that clocks need not agree. `first_pause` is this end's own: the client's may be
+  // less, but not less than kLeastUpgradePause. Each of several `rails` is asked for by itself.
   AskPace(Duration first_pause, TimePoint now, uint32_t rails = 1)
-      : burst_(kBurst * rails), interval_(first_pause / 4 / rails), refilled_(now), left_(burst_) {}
+      : burst_(kBurst * rails),
+        interval_(std::min(first_pause, kLeastUpgradePause) / 4 / rails),
+        refilled_(now),
+        left_(burst_) {}
 
   // An ask came. kResourceExhausted: one too many.
   absl::Status OnAsk(TimePoint now) {

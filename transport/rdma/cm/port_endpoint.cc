@@ -43,15 +43,14 @@ PortEndpoint::PortEndpoint(const RdmaParts& parts, const LocalPort& local, const
   peer_ = connect;
 }
 
-PortEndpoint::~PortEndpoint() {
-  if (line_->end() == this) line_->SetEnd(nullptr);
-}
+PortEndpoint::~PortEndpoint() { LeaveLine(); }
 
 Address PortEndpoint::local() const { return Address::Ipv6(local_.port.gid, 0); }
 Address PortEndpoint::peer() const { return Address::Ipv6(to_.gid, 0); }
 
 absl::Status PortEndpoint::SetTrafficClass(int traffic_class) {
-  traffic_class_ = static_cast<uint8_t>(traffic_class);
+  // The client's counts at both ends, as with rdma_cm.
+  traffic_class_ = peer_ ? peer_->traffic_class : static_cast<uint8_t>(traffic_class);
   return absl::OkStatus();
 }
 
@@ -95,6 +94,12 @@ void PortEndpoint::Reject(absl::string_view data) {
   message.kind = PortSetUp::Kind::kReject;
   message.data = std::string(data);
   line_->Send(EncodePortSetUp(message));
+  LeaveLine();
+}
+
+// What comes now is of another attempt.
+void PortEndpoint::LeaveLine() {
+  if (line_->end() == this) line_->SetEnd(nullptr);
 }
 
 // The peer learns of it on the TCP connection.
@@ -116,7 +121,9 @@ void PortEndpoint::OnMessage(absl::string_view bytes) {
   if (message.ok() && state_ == State::kAccepting && message->kind == Kind::kReady) {
     return Tell(RDMA_CM_EVENT_ESTABLISHED, 0);
   }
-  if (state_ != State::kOver) Tell(RDMA_CM_EVENT_CONNECT_ERROR, -EPROTO);
+  if (state_ == State::kOver) return;
+  call_ = "a message of the peer";
+  Tell(RDMA_CM_EVENT_CONNECT_ERROR, -EPROTO);
 }
 
 void PortEndpoint::OnHangUp() {
@@ -126,6 +133,7 @@ void PortEndpoint::OnHangUp() {
 void PortEndpoint::OnAccepted(const PortSetUp& accept) {
   peer_ = accept;
   begins_ = std::min(begins_, accept.answers);
+  call_ = "a message of the peer";
   int error = accept.gid == to_.gid ? ToReceive() : EPROTO;
   if (error == 0) error = ToSend();
   if (error != 0) return Tell(RDMA_CM_EVENT_CONNECT_ERROR, -error);
@@ -137,6 +145,7 @@ void PortEndpoint::OnAccepted(const PortSetUp& accept) {
 
 void PortEndpoint::Tell(rdma_cm_event_type type, int status, std::string data) {
   state_ = State::kOver;
+  LeaveLine();
   CmNews news;
   news.type = type;
   news.status = status;
@@ -155,11 +164,23 @@ PortSetUp PortEndpoint::Describe(PortSetUp::Kind kind, const rdma_conn_param& pa
   message.mtu = local_.port.mtu;
   message.answers = answers_;
   message.begins = begins_;
+  message.traffic_class = traffic_class_;
+  message.needs_route_header = local_.needs_route_header;
   message.to = to_.gid;
   return message;
 }
 
+// Between subnets, and on ports that say so, as an InfiniBand adapter's virtual functions may.
+bool PortEndpoint::WithRouteHeader() const {
+  if (local_.link_layer == LinkLayer::kRoce) return true;
+  constexpr size_t kSubnetPrefix = 8;
+  return local_.needs_route_header || peer_->needs_route_header ||
+         !std::equal(peer_->gid.begin(), peer_->gid.begin() + kSubnetPrefix,
+                     local_.port.gid.begin());
+}
+
 int PortEndpoint::ToInit() {
+  call_ = "ibv_modify_qp to INIT";
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = local_.number;
@@ -169,6 +190,7 @@ int PortEndpoint::ToInit() {
 }
 
 int PortEndpoint::ToReceive() {
+  call_ = "ibv_modify_qp to RTR";
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTR;
   attributes.path_mtu = ToMtu(std::min(local_.port.mtu, peer_->mtu));
@@ -178,7 +200,7 @@ int PortEndpoint::ToReceive() {
   attributes.min_rnr_timer = parts_.options.min_rnr_timer;
   attributes.ah_attr.port_num = local_.number;
   attributes.ah_attr.dlid = peer_->lid;
-  if (local_.link_layer == LinkLayer::kRoce) {
+  if (WithRouteHeader()) {
     attributes.ah_attr.is_global = 1;
     std::copy(peer_->gid.begin(), peer_->gid.end(), attributes.ah_attr.grh.dgid.raw);
     attributes.ah_attr.grh.sgid_index = static_cast<uint8_t>(local_.gid_index);
@@ -190,6 +212,7 @@ int PortEndpoint::ToReceive() {
 }
 
 int PortEndpoint::ToSend() {
+  call_ = "ibv_modify_qp to RTS";
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTS;
   attributes.sq_psn = first_packet_;
@@ -202,7 +225,6 @@ int PortEndpoint::ToSend() {
 }
 
 int PortEndpoint::Modify(ibv_qp_attr& attributes, int mask) {
-  call_ = "ibv_modify_qp";
   return parts_.api.ibv.modify_qp(pair_.get(), &attributes, mask);
 }
 

@@ -56,6 +56,8 @@ class PortEndpoint final : public Endpoint, private SetUpLine::End {
   void OnMessage(absl::string_view bytes) override;
   void OnHangUp() override;
   void OnAccepted(const PortSetUp& accept);
+  void LeaveLine();
+  bool WithRouteHeader() const;
   int ToInit();
   int ToReceive();
   int ToSend();

@@ -32,6 +32,7 @@ absl::Status ParseEnd(const rdma::PortSetUp& from, PortSetUp& to) {
   if (from.answers() > UINT8_MAX || from.begins() > UINT8_MAX) {
     return Malformed("more than 255 RDMA READs at once");
   }
+  if (from.traffic_class() > UINT8_MAX) return Malformed("a traffic class above 255");
   std::copy(from.gid().begin(), from.gid().end(), to.gid.begin());
   to.lid = static_cast<uint16_t>(from.lid());
   to.number = from.number();
@@ -39,6 +40,8 @@ absl::Status ParseEnd(const rdma::PortSetUp& from, PortSetUp& to) {
   to.mtu = from.mtu();
   to.answers = static_cast<uint8_t>(from.answers());
   to.begins = static_cast<uint8_t>(from.begins());
+  to.traffic_class = static_cast<uint8_t>(from.traffic_class());
+  to.needs_route_header = from.needs_route_header();
   return absl::OkStatus();
 }
 
@@ -57,6 +60,8 @@ std::string EncodePortSetUp(const PortSetUp& message) {
     out.set_mtu(message.mtu);
     out.set_answers(message.answers);
     out.set_begins(message.begins);
+    out.set_traffic_class(message.traffic_class);
+    out.set_needs_route_header(message.needs_route_header);
   }
   if (message.kind == PortSetUp::Kind::kConnect) out.set_to(message.to.data(), message.to.size());
   return out.SerializeAsString();

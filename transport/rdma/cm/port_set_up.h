@@ -25,6 +25,8 @@ struct PortSetUp {
   uint32_t mtu = 0;           // of kConnect and kAccept 256, 512, 1024, 2048 or 4096
   uint8_t answers = 0;
   uint8_t begins = 0;
+  uint8_t traffic_class = 0;
+  bool needs_route_header = false;
   std::array<uint8_t, 16> to{};
 
   bool operator==(const PortSetUp&) const = default;

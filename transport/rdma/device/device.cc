@@ -81,6 +81,7 @@ absl::StatusOr<size_t> QueryPorts(const VerbsApi& api, ibv_context* context, Dev
     info.ports.push_back({port_number, attr.state == IBV_PORT_ACTIVE,
                           LinkLayerOf(*context->device, attr), MtuBytes(attr.active_mtu), attr.lid,
                           RateOf(attr)});
+    info.ports.back().needs_route_header = (attr.flags & IBV_QPF_GRH_REQUIRED) != 0;
     gids += static_cast<size_t>(std::max(attr.gid_tbl_len, 0));
   }
   return gids;

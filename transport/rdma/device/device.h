@@ -32,6 +32,8 @@ struct DevicePort {
   uint16_t lid = 0;         // InfiniBand: its address in the subnet; 0: none yet
   uint32_t rate = 0;        // Mb/s; 0: not told
   uint16_t partition = 0;   // its first key, 16 bits; 0: not read
+  // InfiniBand: packets want a global route header within the subnet too, ibv_query_port(3).
+  bool needs_route_header = false;
 };
 
 // An entry of a port's GID table, ibv_query_gid_table(3).

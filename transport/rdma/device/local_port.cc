@@ -48,6 +48,7 @@ std::vector<LocalPort> LocalPorts(const DeviceInfo& info, ibv_context* context) 
                        port.number,
                        gid.index,
                        port.link_layer,
+                       port.needs_route_header,
                        {gid.bytes, *type, port.lid, port.active_mtu},
                        gid.address});
     }

@@ -18,6 +18,7 @@ struct LocalPort {
   uint8_t number = 0;      // of the port
   uint32_t gid_index = 0;  // in the port's table
   LinkLayer link_layer = LinkLayer::kUnknown;
+  bool needs_route_header = false;  // as DevicePort
   FabricPort port;
   Address address = {};  // the GID as an IP address
 };

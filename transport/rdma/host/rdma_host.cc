@@ -72,6 +72,13 @@ absl::Status RdmaHost::LoadAtPace() {
   return load_error_;
 }
 
+void RdmaHost::TookToAccept(Duration time) {
+  if (time < kSlowAccept) return;
+  accept_again_ = options_.control.clock().Now() + kAcceptPause * time;
+}
+
+bool RdmaHost::PausesAccepting() const { return options_.control.clock().Now() < accept_again_; }
+
 absl::Status RdmaHost::Load() {
   if (!api_) {
     auto api = options_.load();

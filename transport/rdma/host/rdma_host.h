@@ -107,6 +107,11 @@ class RdmaHost {
   // kept. True: it may go on; else OnTurn follows, unless it is dropped before.
   bool TakeTurn(Attempt& dial);
   void Drop(Attempt& attempt);
+  // Where a queue pair is set up over TCP, the kernel may look for the peer's GID for as long as a
+  // second, with this loop held: after that nobody is accepted in this way for kAcceptPause times
+  // as long, so that others have nearly all of the control loop's time whatever peers say.
+  void TookToAccept(Duration time);
+  bool PausesAccepting() const;
 
   // --- What there is, for /status.
 
@@ -125,6 +130,9 @@ class RdmaHost {
   // What failed to load is tried again after so many times as long as that took, which is
   // milliseconds: then others have nearly all of the control loop's time.
   static constexpr int kLoadPause = 20;
+  static constexpr int kAcceptPause = 20;
+  // Less is what setting up takes.
+  static constexpr Duration kSlowAccept = std::chrono::milliseconds(100);
   // The kernel's removal of a device waits until this process has noticed it: below a second.
   static constexpr Duration kWatchEvery = std::chrono::milliseconds(250);
   static constexpr Duration kGrowEvery = std::chrono::milliseconds(100);
@@ -150,7 +158,8 @@ class RdmaHost {
   std::optional<VerbsApi> api_;
   std::optional<RdmaParts> parts_;
   absl::Status load_error_;  // why neither library nor rdma_cm are there, as of the last Load
-  TimePoint load_again_{};   // not before, if it failed
+  TimePoint accept_again_ = TimePoint::min();
+  TimePoint load_again_{};  // not before, if it failed
   std::unique_ptr<CmSource> cm_;
   DeviceWatch watch_;
   std::unique_ptr<DeviceSet> devices_;

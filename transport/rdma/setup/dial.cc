@@ -11,6 +11,7 @@
 #include "transport/rdma/cm/cm_events.h"
 #include "transport/rdma/cm/cm_options.h"
 #include "transport/rdma/cm/cm_ports.h"
+#include "transport/rdma/setup/set_up_error.h"
 #include "transport/sockaddr.h"
 #include "transport/why_not_rdma.h"
 
@@ -69,10 +70,11 @@ Dial::Dial(RdmaHost& host, EventLoop& control, EventLoop& loop,
 Dial::~Dial() { Check(end_ == nullptr && pair_ == nullptr, "a dial ends before it dies"); }
 
 void Dial::GiveUp() {
+  // Before it hears of the hang-up, which would be a failure of this way.
+  if (std::exchange(done_, nullptr) != nullptr) {
+    control_.Post([self = shared_from_this()] { self->Cancel(); });
+  }
   line_->HangUp();
-  if (done_ == nullptr) return;
-  done_ = nullptr;
-  control_.Post([self = shared_from_this()] { self->Cancel(); });
 }
 
 void Dial::OnSetUpNews(const CmNews& news) {
@@ -98,8 +100,10 @@ void Dial::OnSetUpNews(const CmNews& news) {
     const char* const colon = data->text.empty() ? "" : ": ";
     return Step(*event, absl::UnavailableError(absl::StrCat(Name(data->why), colon, data->text)));
   }
-  absl::string_view name = host_.parts().api.rdma.event_str(news.type);
-  if (pair_ != nullptr && id_ == nullptr) name = pair_->end().call();
+  const absl::string_view name = host_.parts().api.rdma.event_str(news.type);
+  if (news.status < 0 && pair_ != nullptr && id_ == nullptr) {
+    return Step(*event, SetUpError(pair_->end(), -news.status));
+  }
   Step(*event,
        news.status < 0 ? Annotate(ErrnoStatus(-news.status), name) : absl::UnavailableError(name));
 }
@@ -108,9 +112,7 @@ void Dial::OnEnrolled(const absl::Status& status) {
   if (!status.ok()) return Step(DialEvent::kSetUpFailed, status);
   const int error = Connect();
   if (error == 0 || (TcpHasPort(error) && TryOtherPort())) return;
-  Step(DialEvent::kSetUpFailed,
-       NotRdma(WhyNotRdma::kDeviceRefused,
-               Annotate(ErrnoStatus(error), pair_->end().call()).message()));
+  Step(DialEvent::kSetUpFailed, SetUpError(pair_->end(), error));
 }
 
 void Dial::OnLost(const absl::Status& why) { Step(DialEvent::kDeviceRemoved, why); }

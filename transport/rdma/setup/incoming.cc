@@ -10,6 +10,7 @@
 #include "transport/base/errno_status.h"
 #include "transport/rdma/cm/cm_events.h"
 #include "transport/rdma/cm/cm_options.h"
+#include "transport/rdma/setup/set_up_error.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -85,7 +86,7 @@ void Incoming::Step(AcceptEvent event, const absl::Status& detail) {
       const absl::Status accepted = AcceptNow();
       if (accepted.ok()) return;
       // The kernel may have rejected it already, without a word why.
-      Reject(NotRdma(WhyNotRdma::kDeviceRefused, accepted.message()));
+      Reject(accepted);
       return Step(AcceptEvent::kSetUpFailed, accepted);
     }
     case AcceptAction::kReject:
@@ -110,9 +111,11 @@ absl::Status Incoming::AcceptNow() {
   // asks for no more than the request offered.
   rdma_conn_param param = ConnectParameters(
       host_.parts().options, bytes, data.receives.AnswersTo(peer_), data.receives.BeginsAt(peer_));
+  const Clock& clock = host_.parts().control.clock();
+  const TimePoint began = clock.Now();
   const int error = pair_->end().Accept(param);
-  if (error == 0) return absl::OkStatus();
-  return Annotate(ErrnoStatus(error), pair_->end().call());
+  if (pair_->end().set_up() == "tcp") host_.TookToAccept(clock.Now() - began);
+  return error == 0 ? absl::OkStatus() : SetUpError(pair_->end(), error);
 }
 
 void Incoming::Open() {

@@ -123,8 +123,11 @@ absl::Status UpgradeListener::OfferPorts(const EventLoop& loop, std::vector<Offe
 void UpgradeListener::OnSetUp(const Awaited& awaited, const std::string& message) {
   if (awaited.line->end() != nullptr) return awaited.line->end()->OnMessage(message);
   const auto connect = ParsePortSetUp(message);
-  if (!connect.ok() || connect->kind != PortSetUp::Kind::kConnect) return;
-  const absl::Status why_not = Connect(awaited, *connect);
+  // What is left of an attempt that has ended.
+  if (connect.ok() && connect->kind != PortSetUp::Kind::kConnect) return;
+  const absl::Status why_not = connect.ok()
+                                   ? Connect(awaited, *connect)
+                                   : NotRdma(WhyNotRdma::kRejected, connect.status().message());
   if (why_not.ok()) return;
   awaited.line->Send(EncodePortSetUp(
       {.kind = PortSetUp::Kind::kReject,
@@ -137,6 +140,10 @@ absl::Status UpgradeListener::Connect(const Awaited& awaited, const PortSetUp& c
   if (!data.ok()) return NotRdma(WhyNotRdma::kRejected, data.status().message());
   if (data->token != awaited.pass.token) {
     return NotRdma(WhyNotRdma::kRejected, "the token is of another connection");
+  }
+  if (host_.PausesAccepting()) {
+    return NotRdma(WhyNotRdma::kCapacity,
+                   "set-up over TCP pauses: the way to a client's GID was looked for in vain");
   }
   const auto place = std::find_if(awaited.places.begin(), awaited.places.end(),
                                   [&](const UpgradeAddress& offered) {

@@ -121,9 +121,11 @@ std::vector<Way> WaysTo(RdmaHost& host, const EventLoop& loop,
     return host.past_failures().Count(from, to, now);
   };
   std::vector<Way> ways;
+  const bool no_rdma_cm = host.parts().options.set_up == RdmaSetUp::kOverTcp;
   for (AdapterPair& pair : ChooseAdapters(
            own.ends(), offered,
            {.loop_node = host.NodeOf(loop), .seed = host.NextSeed(), .failures = failures})) {
+    if (no_rdma_cm && !offer[pair.offered].port) continue;
     Way way{pair.offered, offered[pair.offered], {}, {}, {}, {}, std::move(pair.why)};
     if (pair.own) {
       const Known& known = own.known(*pair.own);
