@@ -51,9 +51,10 @@ double Rails::Best() const {
 
 Rails::Choice Rails::Pick(uint64_t waiting, TimePoint now) {
   Check(!rails_.empty(), "one of the rails is picked");
-  if (waiting < 2 * limits_.least_slice || rails_.size() == 1) {
-    return {.rail = Find(home()), .most = limits_.max_data};
-  }
+  Rail* const first = Find(home());
+  // The end of much is not little: the home may be far from done with what it has.
+  const bool little = waiting + first->flight().in_flight() < 2 * limits_.least_slice;
+  if (little || rails_.size() == 1) return {.rail = first, .most = limits_.max_data};
   const double best = Best();
   Choice choice;
   double soonest = std::numeric_limits<double>::infinity();
@@ -62,7 +63,8 @@ Rails::Choice Rails::Pick(uint64_t waiting, TimePoint now) {
     const double rate = rail->rate().Estimate(best, now);
     const auto size = std::clamp<double>(rate * kSliceSeconds, limits_.least_slice,
                                          kMostSlices * limits_.least_slice);
-    const double done = (static_cast<double>(rail->flight().in_flight()) + size) / rate;
+    const double given = std::min(size, static_cast<double>(waiting));
+    const double done = (static_cast<double>(rail->flight().in_flight()) + given) / rate;
     if (done >= soonest) continue;
     soonest = done;
     choice = {.rail = rail.get(), .most = static_cast<size_t>(size)};

@@ -16,8 +16,9 @@
 namespace farcall {
 
 // The generations that this side sends on, and which takes what. Little is sent on one of them, the
-// home, so that it stays in order and the others can sleep. Much is cut in slices, each for the
-// rail that is done with it first, by what is in flight on it and how fast it was. Pure.
+// home, so that it stays in order and the others can sleep. Much, or what comes behind much, is cut
+// in slices, each for the rail that is done with it first, by what is in flight on it and how fast
+// it was. Pure.
 class Rails {
  public:
   // `limits` outlives this.

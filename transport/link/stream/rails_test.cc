@@ -50,9 +50,21 @@ TEST_F(RailsTest, LittleGoesToTheOldest) {
     const Rails::Choice choice = rails_.Pick(100 * kKiB, now_);
     EXPECT_EQ(choice.rail->number(), 3u);
     choice.rail->Sent(offset_, 100 * kKiB, now_);
+    offset_ += 100 * kKiB;
+    ASSERT_TRUE(choice.rail->Acknowledge(offset_, now_));
   }
   rails_.Remove(3);
   EXPECT_EQ(rails_.home(), 5u);
+}
+
+// Else the last part of each message would be the home's, however slow that is.
+TEST_F(RailsTest, LittleBehindMuchGoesWhereItIsDoneFirst) {
+  rails_.Add(1);
+  rails_.Add(2);
+  rails_.Find(1)->Sent(0, 300 * kKiB, now_);
+  EXPECT_EQ(rails_.Pick(10 * kKiB, now_).rail->number(), 2u);
+  ASSERT_TRUE(rails_.Find(1)->Acknowledge(300 * kKiB, now_));
+  EXPECT_EQ(rails_.Pick(10 * kKiB, now_).rail->number(), 1u);
 }
 
 TEST_F(RailsTest, OneRailTakesWholeFrames) {
@@ -113,6 +125,18 @@ TEST_F(RailsTest, CallsOneByOneDoNotCountAsSlow) {
     ASSERT_TRUE(rail.Acknowledge(offset_, now_));
   }
   EXPECT_EQ(rail.rate().rate(), 0);
+}
+
+// They waited behind bytes of the peer: two of three come together with the first.
+TEST_F(RailsTest, AcknowledgementsInBunchesDoNotMakeARailFast) {
+  rails_.Add(1);
+  Rail& rail = *rails_.Find(1);
+  rail.Sent(0, uint64_t{64} << 20, now_);
+  for (uint64_t i = 1; i <= 300; ++i) {
+    now_ += i % 3 == 0 ? milliseconds(30) - microseconds(2) : Duration(microseconds(1));
+    ASSERT_TRUE(rail.Acknowledge(i * 64 * kKiB, now_));
+  }
+  EXPECT_NEAR(rail.rate().rate(), 6.5e6, 3e6);
 }
 
 TEST_F(RailsTest, WhatIsStillIsSuspectWhileAnotherMovesAndThenStuck) {

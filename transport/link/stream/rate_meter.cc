@@ -17,17 +17,18 @@ void RateMeter::Acknowledge(uint64_t acknowledged, uint64_t in_flight, TimePoint
   if (acknowledged <= from_count_) return;
   const uint64_t bytes = acknowledged - from_count_;
   const bool late = in_flight < tail_ && took < 4 * delay_;
-  if (late || took < kLeastTime || bytes < tail_) return;
-  const double sample = static_cast<double>(bytes) / Seconds(took);
-  rate_ = rate_ == 0 ? sample : rate_ + (sample - rate_) / 4;
+  if (late || took <= Duration::zero() || bytes < tail_) return;
+  const double weight = std::exp2(-Seconds(took) / Seconds(kHalfLife));
+  bytes_ = bytes_ * weight + static_cast<double>(bytes);
+  seconds_ = seconds_ * weight + Seconds(took);
   measured_ = now;
   Begin(acknowledged, now);
 }
 
 double RateMeter::Estimate(double best, TimePoint now) const {
-  if (rate_ == 0 || rate_ >= best) return best;
+  if (rate() == 0 || rate() >= best) return best;
   const double doublings = std::min(Seconds(now - measured_) / Seconds(kTrust), 64.0);
-  return std::min(best, rate_ * std::exp2(doublings));
+  return std::min(best, rate() * std::exp2(doublings));
 }
 
 }  // namespace farcall

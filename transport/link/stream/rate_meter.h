@@ -27,14 +27,15 @@ class RateMeter {
   void Acknowledge(uint64_t acknowledged, uint64_t in_flight, TimePoint now);
 
   // Bytes a second; 0: not known.
-  double rate() const { return rate_; }
+  double rate() const { return seconds_ > 0 ? bytes_ / seconds_ : 0; }
   // The same, towards `best` the longer ago it was measured: what is not used for being slow is
   // tried again, with ever more.
   double Estimate(double best, TimePoint now) const;
 
  private:
-  // Shorter ones, or of fewer bytes, tell of bunches.
-  static constexpr Duration kLeastTime = std::chrono::microseconds(200);
+  // In which a measurement loses half of its weight. What the peer tells comes in bunches, as it
+  // waits behind bytes of the peer's own: so bytes and times are added up, rather than rates.
+  static constexpr Duration kHalfLife = std::chrono::milliseconds(20);
   // In which an estimate that nothing confirms is doubled.
   static constexpr Duration kTrust = std::chrono::milliseconds(500);
 
@@ -42,7 +43,9 @@ class RateMeter {
   const Duration delay_;
   TimePoint from_{};
   uint64_t from_count_ = 0;
-  double rate_ = 0;
+  // Added up, with their weights.
+  double bytes_ = 0;
+  double seconds_ = 0;
   TimePoint measured_{};
 };
 

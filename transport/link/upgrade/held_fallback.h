@@ -3,12 +3,14 @@
 #ifndef FARCALL_TRANSPORT_LINK_UPGRADE_HELD_FALLBACK_H_
 #define FARCALL_TRANSPORT_LINK_UPGRADE_HELD_FALLBACK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "transport/link/stream/stream_limits.h"
 #include "transport/link/upgrade/upgrade_record.h"
 
 namespace farcall {
@@ -21,6 +23,8 @@ class HeldFallback {
  public:
   // `others`: of several rails some are left.
   void Hold(uint32_t generation, absl::Status why, bool others = false) {
+    // A peer that never says RESUME makes no more pile up.
+    if (held_.size() == kMost) held_.erase(held_.begin());
     held_.push_back({generation, std::move(why), others});
   }
   // The peer's RESUME of `generation`.
@@ -33,6 +37,8 @@ class HeldFallback {
   }
 
  private:
+  static constexpr size_t kMost = kMaxRails;
+
   struct Held {
     uint32_t generation;
     absl::Status why;
