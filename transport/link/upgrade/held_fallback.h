@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "transport/link/stream/stream_limits.h"
 #include "transport/link/upgrade/upgrade_record.h"
+#include "transport/link_options.h"
 
 namespace farcall {
 
