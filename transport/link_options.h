@@ -71,7 +71,7 @@ struct StreamLimits {
 };
 
 // A server cuts off who asks much faster than with this one.
-inline constexpr Duration kLeastUpgradePause = std::chrono::milliseconds(200);
+inline constexpr Duration kLeastUpgradePause = std::chrono::seconds(1);
 
 // Of a client that asks for RDMA.
 struct UpgradeTimes {

@@ -56,6 +56,12 @@ void Dial::TryWay() {
 absl::Status Dial::WhyNoWay() const {
   const std::string name = addresses_[0].address.ToString();
   if (!ways_.empty()) return NotRdma(WhyNotRdma::kTimedOut, name);
+  if (host_.parts().options.set_up == RdmaSetUp::kOverTcp &&
+      std::none_of(addresses_.begin(), addresses_.end(),
+                   [](const UpgradeAddress& address) { return address.port.has_value(); })) {
+    return NotRdma(WhyNotRdma::kUnreachable,
+                   absl::StrCat(name, ": RdmaOptions.set_up allows no rdma_cm"));
+  }
   return NotRdma(WhyNotRdma::kUnreachable,
                  absl::StrCat(name,
                               ": no port of this host is of the same kind, with a GID that "
@@ -70,9 +76,6 @@ absl::Status Dial::TakePort(const LocalPort& local, const FabricPort& to) {
 
 absl::Status Dial::Resolve() {
   const RdmaParts& parts = host_.parts();
-  if (parts.options.set_up == RdmaSetUp::kOverTcp) {
-    return absl::UnavailableError("RdmaOptions.set_up allows no rdma_cm");
-  }
   auto id = CreateCmId(parts.api, host_.channel(), static_cast<CmHandler*>(this));
   if (!id.ok()) return id.status();
   auto end = std::make_unique<CmEndpoint>(parts, *std::move(id));
