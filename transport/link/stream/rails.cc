@@ -51,10 +51,12 @@ double Rails::Best() const {
 
 Rails::Choice Rails::Pick(uint64_t waiting, TimePoint now) {
   Check(!rails_.empty(), "one of the rails is picked");
-  Rail* const first = Find(home());
-  // The end of much is not little: the home may be far from done with what it has.
-  const bool little = waiting + first->flight().in_flight() < 2 * limits_.least_slice;
-  if (little || rails_.size() == 1) return {.rail = first, .most = limits_.max_data};
+  // The end of much is not little: the home may be the last to be done with it.
+  uint64_t much = waiting;
+  for (const auto& rail : rails_) much += rail->flight().in_flight();
+  if (much < 2 * limits_.least_slice || rails_.size() == 1) {
+    return {.rail = Find(home()), .most = limits_.max_data};
+  }
   const double best = Best();
   Choice choice;
   double soonest = std::numeric_limits<double>::infinity();
