@@ -106,14 +106,14 @@ INSTANTIATE_TEST_SUITE_P(DrivenRequired, ConnectionConformance,
                          ConformanceCaseName);
 
 INSTANTIATE_TEST_SUITE_P(Rails, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, nullptr, 3)),
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, nullptr, 2)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(RailsWithReferences, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, References, 3)),
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, References, 2)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(DrivenRails, ConnectionConformance,
                          testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, false, References,
-                                                         3)),
+                                                         2)),
                          ConformanceCaseName);
 
 bool OnRdma(TestPeer& peer) { return peer.info().transport == TransportKind::kRdma; }
