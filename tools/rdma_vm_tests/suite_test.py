@@ -19,6 +19,7 @@ import nat
 import peers
 import ports
 import priorities
+import rails
 import reasons
 import removal
 import services
@@ -93,8 +94,8 @@ class CaseTest(unittest.TestCase):
     def test_names_are_unique_and_of_functions(self):
         names = [case.__name__ for case in hosts.CASES]
         self.assertEqual(len(set(names)), len(names))
-        modules = (breakage, calls, doctor, drivers, nat, priorities, reasons, removal, services)
-        for module in (*modules, ports, stopped, tokens):
+        modules = (breakage, calls, doctor, drivers, nat, priorities, rails, reasons, removal)
+        for module in (*modules, ports, services, stopped, tokens):
             names = [case.__name__ for case in module.CASES]
             self.assertEqual(len(set(names)), len(names))
             own = {case.__name__ for case in module.CASES if case.__module__ == module.__name__}

@@ -2,7 +2,9 @@
 
 #include "rpc/testing/rdma_peer/client_commands.h"
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -30,7 +32,8 @@ struct ClientCommands::State {
   size_t rdma = 0;
   size_t tcp = 0;
   size_t failed = 0;
-  uint64_t fetched = 0;  // by RDMA READ, until what carries the connection changed last
+  std::optional<size_t> rails;  // of the connection that has the fewest
+  uint64_t fetched = 0;         // by RDMA READ, until what carries the connection changed last
   std::string why;
   std::string device;
   std::string set_up;
@@ -44,6 +47,8 @@ struct ClientCommands::State {
     const std::string was = why;
     ++(call.controller.Failed() ? failed : call.OverRdma() ? rdma : tcp);
     if (info != nullptr) fetched += info->rdma.fetched;
+    const size_t its_rails = info == nullptr ? 0 : info->rails.size();
+    rails = std::min(rails.value_or(its_rails), its_rails);
     const bool keep = connections() > 1 && !first_bad;
     std::string now = info == nullptr ? "none" : std::string(Name(info->why_not_rdma));
     if (connections() > 1 && now != was) all_same_why = false;
@@ -63,7 +68,7 @@ struct ClientCommands::State {
   std::string ToString() const {
     return absl::StrCat("state connections=", connections(), " rdma=", rdma, " tcp=", tcp,
                         " failed=", failed, " why=", why, " device=", device, " set_up=", set_up,
-                        " fetched=", fetched, " detail=", detail);
+                        " rails=", rails.value_or(0), " fetched=", fetched, " detail=", detail);
   }
 };
 

@@ -46,6 +46,7 @@ ABSL_FLAG(uint32_t, receive_slots, farcall::RdmaOptions().receive_slots, "RdmaOp
 ABSL_FLAG(uint32_t, shared_receives, farcall::RdmaOptions().shared_receives, "RdmaOptions");
 ABSL_FLAG(uint32_t, max_shared_receives, farcall::RdmaOptions().max_shared_receives, "RdmaOptions");
 ABSL_FLAG(uint32_t, read_at_least, farcall::RdmaOptions().read_at_least, "RdmaOptions");
+ABSL_FLAG(uint32_t, rails, farcall::RdmaOptions().rails, "RdmaOptions");
 ABSL_FLAG(std::string, polling, "adaptive", "event, adaptive or busy");
 
 namespace farcall::rdma_peer {
@@ -72,6 +73,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime() {
   options.rdma.shared_receives = absl::GetFlag(FLAGS_shared_receives);
   options.rdma.max_shared_receives = absl::GetFlag(FLAGS_max_shared_receives);
   options.rdma.read_at_least = absl::GetFlag(FLAGS_read_at_least);
+  options.rdma.rails = absl::GetFlag(FLAGS_rails);
   return Runtime::Create(options);
 }
 

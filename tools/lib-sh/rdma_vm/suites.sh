@@ -26,6 +26,8 @@ rxe removal --two-hosts --pairs 2
 siw removal --two-hosts --pairs 2
 rxe breakage --two-hosts --pairs 2
 siw breakage --two-hosts --pairs 2
+rxe rails --two-hosts --pairs 2
+siw rails --two-hosts --pairs 2
 rxe storms --two-hosts
 siw storms --two-hosts
 rxe drivers --two-hosts --both
