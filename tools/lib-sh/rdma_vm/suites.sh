@@ -26,8 +26,6 @@ rxe removal --two-hosts --pairs 2
 siw removal --two-hosts --pairs 2
 rxe breakage --two-hosts --pairs 2
 siw breakage --two-hosts --pairs 2
-rxe rails --two-hosts --pairs 2
-siw rails --two-hosts --pairs 2
 rxe storms --two-hosts
 siw storms --two-hosts
 rxe drivers --two-hosts --both
@@ -40,6 +38,15 @@ rxe plain_pods --two-hosts
 siw services --mtu 4200
 rxe priorities --two-hosts
 siw priorities --two-hosts
+END
+}
+
+# What is not settled yet (docs/rdma.md, "Several adapters for one connection"), to be run by hand:
+# rdma_run_suite takes them, too.
+rdma_suites_by_hand() {
+  cat <<'END'
+rxe rails --two-hosts --pairs 2
+siw rails --two-hosts --pairs 2
 END
 }
 
@@ -90,9 +97,9 @@ rdma_run_suites() {
 # rdma_run_suite BIN DRIVER SUITE [CASE...]
 rdma_run_suite() {
   local bin=$1 name=$2/$3 line
-  line=$(rdma_suites | grep "^$2 $3 ") || {
+  line=$({ rdma_suites && rdma_suites_by_hand; } | grep "^$2 $3 ") || {
     echo "FAIL rdma/$name: there is no such suite; there are:"
-    rdma_suites | cut -d' ' -f1,2
+    { rdma_suites && rdma_suites_by_hand; } | cut -d' ' -f1,2
     return 1
   }
   shift 3
