@@ -193,20 +193,5 @@ TEST(ConnectTest, WithRequireRdmaAServerDoesNotStart) {
   EXPECT_TRUE(absl::StrContains(started.message(), Explain(ReasonOf(started)))) << started;
 }
 
-TEST(ConnectTest, ATrafficClassThatIsNoneIsTold) {
-  ASSERT_EQ(setenv("FARCALL_TRAFFIC_CLASS", "gold", 1), 0);
-  TestRuntime runtime;
-  Server server;
-  ServerOptions options;
-  options.runtime = &*runtime;
-  const absl::Status started = server.Start("127.0.0.1:0", options);
-  EXPECT_TRUE(absl::StrContains(started.message(), "FARCALL_TRAFFIC_CLASS is 'gold'")) << started;
-  ChannelOptions channel_options;
-  channel_options.runtime = &*runtime;
-  const auto channel = Channel::Create("127.0.0.1:1", channel_options);
-  EXPECT_EQ(channel.status(), started);
-  ASSERT_EQ(unsetenv("FARCALL_TRAFFIC_CLASS"), 0);
-}
-
 }  // namespace
 }  // namespace farcall
