@@ -12,7 +12,7 @@ _MUTANTS = [
         "api_.ibv.wc_status_str(completion.status)": "\"failed\"",
     }),
     ("does_not_tell_what_failed", "dial.cc", {
-        "Annotate(ErrnoStatus(error), pair_->end().call()).message()": "\"\"",
+        "SetUpError(pair_->end(), error)": "NotRdma(WhyNotRdma::kDeviceRefused, \"\")",
     }),
     ("ignores_a_failed_connect", "cm_events.cc", {
         "      return DialEvent::kConnectError;": "      return std::nullopt;",
