@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "transport/address.h"
@@ -62,6 +64,24 @@ OptionField::OwnForm Form(RdmaSetUp& set_up) {
           .expected = "auto, rdma_cm or tcp"};
 }
 
+OptionField::OwnForm PartitionForm(uint16_t& key) {
+  return {.get =
+              [&key] {
+                return key == 0 ? "first" : absl::StrCat("0x", absl::Hex(key, absl::kZeroPad4));
+              },
+          .set =
+              [&key](absl::string_view text) {
+                uint32_t value = 0;
+                const bool hexadecimal = absl::StartsWith(text, "0x");
+                const bool read = hexadecimal ? absl::SimpleHexAtoi(text, &value)
+                                              : absl::SimpleAtoi(text, &value);
+                if (text != "first" && (!read || value > UINT16_MAX)) return false;
+                key = static_cast<uint16_t>(value);
+                return true;
+              },
+          .expected = "first, or a key of 16 bits, such as 0x8001"};
+}
+
 std::vector<OptionField> AddressFields(RdmaOptions& options) {
   return {
       {.name = "devices",
@@ -85,6 +105,14 @@ std::vector<OptionField> AddressFields(RdmaOptions& options) {
        .range = {1, 8},
        .meaning = "RDMA connections that one connection to a server uses at the same time, over "
                   "different adapters where it can"},
+      {.name = "service_level",
+       .target = &options.service_level,
+       .range = {0, 15},
+       .meaning = "of a client's connections that are set up over TCP; RoCE: VLAN priority"},
+      {.name = "partition_key",
+       .target = PartitionForm(options.partition_key),
+       .meaning = "the InfiniBand partition of connections that are set up over TCP; first: each "
+                  "port's first key"},
       {.name = "listen_port",
        .target = &options.listen_port,
        .range = {0, 65'535},

@@ -52,6 +52,13 @@ struct RdmaOptions {
   std::string network_status;
   // Both ends must allow what is used; the client chooses.
   RdmaSetUp set_up = RdmaSetUp::kAuto;
+  // Of set-up over TCP; with rdma_cm the subnet manager and the interface of IP over InfiniBand
+  // say both. The service level of packets, ibv_modify_qp(3): the client's counts at both
+  // ends. 0 to 15; RoCE: the priority in VLAN tags, 0 to 7.
+  uint8_t service_level = 0;
+  // InfiniBand's partition, with or without the bit of full members (0x8000): adapters whose ports
+  // do not have it are not used. 0: the first of each port.
+  uint16_t partition_key = 0;
   // The RDMA port that a server listens on (RDMA_PS_TCP, a space of its own beside TCP's;
   // but iWARP shares it). 0: one that the kernel chooses.
   uint16_t listen_port = 0;

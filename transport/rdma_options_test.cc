@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <vector>
+
+#include "transport/base/option_field.h"
 
 namespace farcall {
 namespace {
@@ -88,6 +92,27 @@ TEST(RdmaOptionsTest, AddressesAreNumbersWithoutPort) {
   }
   EXPECT_EQ(MessageAfter([](RdmaOptions& o) { o.devices = {"mlx5_0"}; }), "");
   ExpectRefused([](RdmaOptions& o) { o.devices = {"mlx5_0", ""}; }, "devices");
+}
+
+TEST(RdmaOptionsTest, APartitionKeyIsReadAsTheKernelShowsIt) {
+  RdmaOptions options;
+  std::vector<OptionField> fields = Fields(options, "rdma.");
+  const auto field = std::find_if(fields.begin(), fields.end(), [](const OptionField& one) {
+    return one.name == "rdma.partition_key";
+  });
+  ASSERT_NE(field, fields.end());
+  EXPECT_EQ(Text(*field), "first");
+  EXPECT_TRUE(SetText(*field, "0x8001").ok());
+  EXPECT_EQ(options.partition_key, 0x8001);
+  EXPECT_EQ(Text(*field), "0x8001");
+  EXPECT_TRUE(SetText(*field, "1").ok());
+  EXPECT_EQ(Text(*field), "0x0001");
+  for (const char* const bad : {"", "0x10000", "-1", "full", "0x"}) {
+    EXPECT_FALSE(SetText(*field, bad).ok()) << bad;
+    EXPECT_EQ(options.partition_key, 1);
+  }
+  EXPECT_TRUE(SetText(*field, "first").ok());
+  EXPECT_EQ(options.partition_key, 0);
 }
 
 TEST(RdmaOptionsTest, ConnectTimeoutIsBounded) {

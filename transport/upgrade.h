@@ -41,7 +41,7 @@ struct UpgradeAddress {
   // Of the device's port; 0 and none: not told, as by those of the first release.
   uint32_t rate = 0;                                   // Mb/s
   std::optional<uint32_t> connections = std::nullopt;  // that use it at the server
-  uint16_t partition = 0;                              // its first key
+  uint16_t partition = 0;                              // the key of set-up over TCP; 0: not told
 };
 
 // Of one message between two ends of a set-up.

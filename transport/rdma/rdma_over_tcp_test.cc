@@ -3,12 +3,15 @@
 // Queue pairs that are set up by messages on the TCP connection, without rdma_cm.
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "transport/rdma/cm/port_set_up.h"
 #include "transport/rdma/rdma_transport_testing.h"
@@ -72,6 +75,59 @@ TEST_F(RdmaOverTcpTest, InfiniBandNeedsALidAlone) {
   ASSERT_TRUE(offer.ok()) << offer.status();
   ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
   Echo();
+}
+
+// Of fakeA and fakeB, where the kernel shows them.
+void WritePartitions(const std::string& sys_class, const std::vector<std::string>& keys) {
+  for (const char* const device : {"fakeA", "fakeB"}) {
+    const std::string table = absl::StrCat(sys_class, "/infiniband/", device, "/ports/1/pkeys/");
+    std::filesystem::create_directories(table);
+    for (size_t index = 0; index < keys.size(); ++index) {
+      std::ofstream(absl::StrCat(table, index)) << keys[index] << "\n";
+    }
+  }
+}
+
+TEST_F(RdmaOverTcpTest, ServiceLevelTrafficClassAndPartitionReachBothQueuePairs) {
+  const std::string sys_class = testing::TempDir() + "/over-tcp-sys-class";
+  WritePartitions(sys_class, {"0xffff", "0x8001"});
+  StartInAPod([&](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+    for (FakeDeviceOptions& device : fabric.devices) {
+      device.link = FakeLink::kInfiniBand;
+      device.partitions = {0xffff, 0x8001};
+    }
+    rig.view.sys_class = sys_class;
+    rig.rdma.devices = {"fakeA", "fakeB"};
+    rig.rdma.service_level = 5;
+    rig.rdma.partition_key = 1;
+  });
+  const Offer offer = Await(Pass(1));
+  ASSERT_TRUE(offer.ok()) << offer.status();
+  EXPECT_EQ(offer->front().partition, 0x8001);
+  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  Echo();
+  // The nearest is the device itself.
+  const auto pairs = fabric().faults().QueuePairs("fakeB");
+  ASSERT_EQ(pairs.size(), 2u);
+  for (const uint32_t number : pairs) {
+    EXPECT_EQ(fabric().queue_pair(number).ah_attr.sl, 5);
+    EXPECT_EQ(fabric().queue_pair(number).pkey_index, 1);
+  }
+}
+
+TEST_F(RdmaOverTcpTest, WhoIsNotInThePartitionSaysSo) {
+  const std::string sys_class = testing::TempDir() + "/no-partition-sys-class";
+  WritePartitions(sys_class, {"0xffff"});
+  StartInAPod([&](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+    for (FakeDeviceOptions& device : fabric.devices) device.link = FakeLink::kInfiniBand;
+    rig.view.sys_class = sys_class;
+    rig.rdma.devices = {"fakeA"};
+    rig.rdma.set_up = RdmaSetUp::kOverTcp;
+    rig.rdma.partition_key = 0x8001;
+  });
+  const absl::Status none = Await(Pass(1)).status();
+  EXPECT_TRUE(absl::StrContains(none.message(), "fakeA (its port is not in the partition 0x8001"))
+      << none;
 }
 
 TEST_F(RdmaOverTcpTest, AnAddressThatLeadsToADeviceGoesFirst) {

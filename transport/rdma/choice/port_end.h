@@ -22,7 +22,7 @@ struct PortEnd {
   LinkLayer link_layer = LinkLayer::kUnknown;
   std::optional<GidType> gid;      // of what type; none: `name` is an IP address
   std::array<uint8_t, 16> name{};  // an IPv4 address as ::ffff:a.b.c.d
-  uint16_t partition = 0;          // the port's first key; 0: not told
+  uint16_t partition = 0;          // the key of set-up over TCP; 0: not told
   uint32_t rate = 0;               // Mb/s; 0: not told
   // That use the port at this end of theirs. None: not told.
   std::optional<uint32_t> connections;

@@ -33,7 +33,8 @@ PortEndpoint::PortEndpoint(const RdmaParts& parts, const LocalPort& local, const
       local_(local),
       to_(to),
       line_(std::move(line)),
-      first_packet_(RandomPacketNumber()) {
+      first_packet_(RandomPacketNumber()),
+      service_level_(parts.options.service_level) {
   line_->SetEnd(this);
 }
 
@@ -41,6 +42,8 @@ PortEndpoint::PortEndpoint(const RdmaParts& parts, const LocalPort& local, const
                            std::shared_ptr<SetUpLine> line)
     : PortEndpoint(parts, local, PortOf(connect, local), std::move(line)) {
   peer_ = connect;
+  // The client's counts at both ends, as does its traffic class.
+  service_level_ = connect.service_level;
 }
 
 PortEndpoint::~PortEndpoint() { LeaveLine(); }
@@ -165,6 +168,7 @@ PortSetUp PortEndpoint::Describe(PortSetUp::Kind kind, const rdma_conn_param& pa
   message.answers = answers_;
   message.begins = begins_;
   message.traffic_class = traffic_class_;
+  message.service_level = service_level_;
   message.needs_route_header = local_.needs_route_header;
   message.to = to_.gid;
   return message;
@@ -184,6 +188,7 @@ int PortEndpoint::ToInit() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = local_.number;
+  attributes.pkey_index = local_.partition_index;
   // What rdma_cm gives too. What may be read is what a memory window opens.
   attributes.qp_access_flags = IBV_ACCESS_REMOTE_READ;
   return Modify(attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
@@ -200,6 +205,7 @@ int PortEndpoint::ToReceive() {
   attributes.min_rnr_timer = parts_.options.min_rnr_timer;
   attributes.ah_attr.port_num = local_.number;
   attributes.ah_attr.dlid = peer_->lid;
+  attributes.ah_attr.sl = service_level_;
   if (WithRouteHeader()) {
     attributes.ah_attr.is_global = 1;
     std::copy(peer_->gid.begin(), peer_->gid.end(), attributes.ah_attr.grh.dgid.raw);

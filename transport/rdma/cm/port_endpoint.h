@@ -75,6 +75,7 @@ class PortEndpoint final : public Endpoint, private SetUpLine::End {
   CmHandler* handler_ = nullptr;
   std::optional<PortSetUp> peer_;
   uint8_t traffic_class_ = 0;
+  uint8_t service_level_ = 0;
   uint8_t retry_count_ = 0;
   uint8_t rnr_retry_ = 0;
   uint8_t answers_ = 0;  // RDMA READs at once

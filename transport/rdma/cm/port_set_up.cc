@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kMostData = 255;
 constexpr uint32_t kNumbers = 1u << 24;
+constexpr uint32_t kMostServiceLevel = 15;
 
 absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("malformed set-up: ", what));
@@ -33,6 +34,7 @@ absl::Status ParseEnd(const rdma::PortSetUp& from, PortSetUp& to) {
     return Malformed("more than 255 RDMA READs at once");
   }
   if (from.traffic_class() > UINT8_MAX) return Malformed("a traffic class above 255");
+  if (from.service_level() > kMostServiceLevel) return Malformed("a service level above 15");
   std::copy(from.gid().begin(), from.gid().end(), to.gid.begin());
   to.lid = static_cast<uint16_t>(from.lid());
   to.number = from.number();
@@ -41,6 +43,7 @@ absl::Status ParseEnd(const rdma::PortSetUp& from, PortSetUp& to) {
   to.answers = static_cast<uint8_t>(from.answers());
   to.begins = static_cast<uint8_t>(from.begins());
   to.traffic_class = static_cast<uint8_t>(from.traffic_class());
+  to.service_level = static_cast<uint8_t>(from.service_level());
   to.needs_route_header = from.needs_route_header();
   return absl::OkStatus();
 }
@@ -61,6 +64,7 @@ std::string EncodePortSetUp(const PortSetUp& message) {
     out.set_answers(message.answers);
     out.set_begins(message.begins);
     out.set_traffic_class(message.traffic_class);
+    out.set_service_level(message.service_level);
     out.set_needs_route_header(message.needs_route_header);
   }
   if (message.kind == PortSetUp::Kind::kConnect) out.set_to(message.to.data(), message.to.size());

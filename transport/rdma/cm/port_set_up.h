@@ -26,6 +26,7 @@ struct PortSetUp {
   uint8_t answers = 0;
   uint8_t begins = 0;
   uint8_t traffic_class = 0;
+  uint8_t service_level = 0;  // at most 15
   bool needs_route_header = false;
   std::array<uint8_t, 16> to{};
 

@@ -20,6 +20,8 @@ PortSetUp Connect() {
   message.number = message.first_packet = 0xffffff;
   message.mtu = 4096;
   message.answers = message.begins = 255;
+  message.traffic_class = 255;
+  message.service_level = 15;
   message.to.fill(0xff);
   return message;
 }
@@ -55,6 +57,8 @@ TEST(PortSetUpTest, EachBoundIsHeldAndNamed) {
       {[](auto& message) { message.set_mtu(0); }, "MTU of 0"},
       {[](auto& message) { message.set_answers(256); }, "255 RDMA READs"},
       {[](auto& message) { message.set_begins(256); }, "255 RDMA READs"},
+      {[](auto& message) { message.set_traffic_class(256); }, "traffic class above 255"},
+      {[](auto& message) { message.set_service_level(16); }, "service level above 15"},
       {[](auto& message) { message.clear_to(); }, "the GID offered"},
   };
   for (const auto& one : kCases) {

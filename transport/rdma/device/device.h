@@ -31,7 +31,10 @@ struct DevicePort {
   uint32_t active_mtu = 0;  // bytes
   uint16_t lid = 0;         // InfiniBand: its address in the subnet; 0: none yet
   uint32_t rate = 0;        // Mb/s; 0: not told
-  uint16_t partition = 0;   // its first key, 16 bits; 0: not read
+  // The key of queue pairs that are set up without rdma_cm, 16 bits, and its place in the port's
+  // table. Key 0: not read. No place: the port does not have the key that is wanted.
+  uint16_t partition = 0;
+  std::optional<uint16_t> partition_index = 0;
   // InfiniBand: packets want a global route header within the subnet too, ibv_query_port(3).
   bool needs_route_header = false;
 };

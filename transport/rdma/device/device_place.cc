@@ -14,10 +14,32 @@ namespace {
 
 // A number in decimal, or in hexadecimal behind 0x.
 template <typename Number>
-void ReadNumber(const std::string& path, Number& to) {
+bool ReadNumber(const std::string& path, Number& to) {
   std::ifstream file(path);
   long number = 0;
-  if (file >> std::setbase(0) >> number) to = static_cast<Number>(number);
+  if (!(file >> std::setbase(0) >> number)) return false;
+  to = static_cast<Number>(number);
+  return true;
+}
+
+// Without the bit that says whether the port is a full member of the partition.
+constexpr uint16_t PartitionOf(uint16_t key) { return key & 0x7fff; }
+
+// `keys`: the folder with the port's table, a file for each place.
+void ReadPartition(const std::string& keys, uint16_t wanted, DevicePort& port) {
+  for (uint16_t index = 0;; ++index) {
+    uint16_t key = 0;
+    const bool there = ReadNumber(absl::StrCat(keys, index), key);
+    if (wanted == 0 || (there && PartitionOf(key) == PartitionOf(wanted))) {
+      port.partition = key;
+      port.partition_index = index;
+      return;
+    }
+    // The table has at most 2^16 places; those that are not used have the key 0.
+    if (!there || index == UINT16_MAX) break;
+  }
+  port.partition = 0;
+  port.partition_index.reset();
 }
 
 constexpr size_t kGidInHardware = 4;  // of IP over InfiniBand: behind flags and queue pair
@@ -42,11 +64,12 @@ bool IsInterfaceOf(const DeviceGid& gid, LinkLayer link_layer, const LocalIp& lo
 
 }  // namespace
 
-void ReadPlace(const std::string& sys_class, DeviceInfo& info) {
+void ReadPlace(const std::string& sys_class, uint16_t wanted, DeviceInfo& info) {
   const std::string device = absl::StrCat(sys_class, "/infiniband/", info.name);
   ReadNumber(device + "/device/numa_node", info.numa_node);
   for (DevicePort& port : info.ports) {
-    ReadNumber(absl::StrCat(device, "/ports/", port.number, "/pkeys/0"), port.partition);
+    const std::string keys = absl::StrCat(device, "/ports/", port.number, "/pkeys/");
+    ReadPartition(keys, port.link_layer == LinkLayer::kInfiniBand ? wanted : 0, port);
   }
 }
 

@@ -10,9 +10,10 @@
 
 namespace farcall {
 
-// What verbs do not say: the device's NUMA node, and each port's first partition key. `sys_class`:
-// /sys/class. What cannot be read stays untold.
-void ReadPlace(const std::string& sys_class, DeviceInfo& info);
+// What verbs do not say: the device's NUMA node, and each port's partition. `sys_class` is
+// /sys/class. `wanted`: the partition key that ports of InfiniBand shall have; 0: their first, as
+// all others. What cannot be read stays untold.
+void ReadPlace(const std::string& sys_class, uint16_t wanted, DeviceInfo& info);
 
 // The port, from 1, that has the interface of this address; 0: it is of another device, or of none
 // that is known. RoCE has the address itself among its GIDs, InfiniBand and iWARP the hardware

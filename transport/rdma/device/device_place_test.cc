@@ -41,21 +41,38 @@ TEST_F(DevicePlaceTest, IsReadFromTheKernelsFiles) {
   Write("device/numa_node", "1");
   Write("ports/1/pkeys/0", "0xffff");
   Write("ports/2/pkeys/0", "0x8001");
-  ReadPlace(sys_class_, info_);
+  ReadPlace(sys_class_, 0, info_);
   EXPECT_EQ(info_.numa_node, 1);
   EXPECT_EQ(info_.ports[0].partition, 0xffff);
   EXPECT_EQ(info_.ports[1].partition, 0x8001);
 }
 
 TEST_F(DevicePlaceTest, WhatCannotBeReadStaysUntold) {
-  ReadPlace(sys_class_, info_);
+  ReadPlace(sys_class_, 0, info_);
   EXPECT_EQ(info_.numa_node, -1);
   EXPECT_EQ(info_.ports[0].partition, 0);
   Write("device/numa_node", "-1");
   Write("ports/1/pkeys/0", "");
-  ReadPlace(sys_class_, info_);
+  ReadPlace(sys_class_, 0, info_);
   EXPECT_EQ(info_.numa_node, -1) << "the kernel knows none";
   EXPECT_EQ(info_.ports[0].partition, 0);
+}
+
+TEST_F(DevicePlaceTest, APartitionIsFoundByItsKeyWithOrWithoutTheBitOfFullMembers) {
+  info_.ports[0].link_layer = LinkLayer::kInfiniBand;
+  Write("ports/1/pkeys/0", "0xffff");
+  Write("ports/1/pkeys/1", "0x0000");
+  Write("ports/1/pkeys/2", "0x8001");
+  for (const uint16_t wanted : {0x8001, 0x0001}) {
+    ReadPlace(sys_class_, wanted, info_);
+    EXPECT_EQ(info_.ports[0].partition, 0x8001);
+    EXPECT_EQ(info_.ports[0].partition_index, 2);
+  }
+  EXPECT_EQ(info_.ports[1].partition_index, 0) << "RoCE has one for all";
+  ReadPlace(sys_class_, 0x8002, info_);
+  EXPECT_EQ(info_.ports[0].partition_index, std::nullopt);
+  ReadPlace(sys_class_, 0, info_);
+  EXPECT_EQ(info_.ports[0].partition_index, 0);
 }
 
 TEST_F(DevicePlaceTest, OfRoceAPortHasTheAddressAmongItsGids) {

@@ -69,7 +69,7 @@ void DeviceSet::See(const std::shared_ptr<DeviceList>& list, ibv_context* contex
   auto info = QueryDevice(api_, context);
   if (info.ok()) {
     entry->info = *std::move(info);
-    ReadPlace(host_.sys_class, entry->info);
+    ReadPlace(host_.sys_class, options_.partition_key, entry->info);
     entry->verdict = Judge(entry->info);
     return;
   }
@@ -85,6 +85,7 @@ DeviceSet::Verdict DeviceSet::Judge(const DeviceInfo& info) const {
   if (!info.active()) return {WhyNotRdma::kNoActivePort, info.name};
   const bool may_over_tcp = options_.set_up != RdmaSetUp::kRdmaCm;
   if (may_over_tcp && !LocalPorts(info, nullptr).empty()) return {};
+  if (options_.set_up == RdmaSetUp::kOverTcp) return {WhyNotRdma::kNoAddress, WhyNotOverTcp(info)};
   const auto local = host_.addresses();
   if (!local.ok()) {
     return {WhyNotRdma::kDeviceRefused, absl::StrCat(info.name, ": ", local.status().message()),
@@ -93,7 +94,21 @@ DeviceSet::Verdict DeviceSet::Judge(const DeviceInfo& info) const {
   const bool has_one = std::any_of(local->begin(), local->end(),
                                    [&](const LocalIp& ip) { return info.MayCarry(ip.address); });
   if (has_one) return {};
-  return {WhyNotRdma::kNoAddress, info.name};
+  return {WhyNotRdma::kNoAddress, may_over_tcp ? WhyNotOverTcp(info) : info.name};
+}
+
+// Of a device with an active port.
+std::string DeviceSet::WhyNotOverTcp(const DeviceInfo& info) const {
+  const bool no_key = std::any_of(info.ports.begin(), info.ports.end(), [](const DevicePort& port) {
+    return port.active && !port.partition_index;
+  });
+  if (no_key) {
+    return absl::StrCat(info.name, " (its port is not in the partition 0x",
+                        absl::Hex(options_.partition_key, absl::kZeroPad4),
+                        " of rdma.partition_key)");
+  }
+  if (options_.set_up != RdmaSetUp::kOverTcp) return info.name;
+  return absl::StrCat(info.name, " (rdma.set_up is tcp: it needs a GID, and is not for iWARP)");
 }
 
 bool DeviceSet::Excluded(const std::string& name) const {

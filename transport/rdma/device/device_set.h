@@ -93,6 +93,7 @@ class DeviceSet {
   bool LetGo(const Entry& entry, bool others) const;
   void See(const std::shared_ptr<DeviceList>& list, ibv_context* context);
   Verdict Judge(const DeviceInfo& info) const;
+  std::string WhyNotOverTcp(const DeviceInfo& info) const;
   bool Excluded(const std::string& name) const;
   absl::Status OpenEntry(Entry& entry);
   Entry* EntryOf(ibv_context* context) const;

@@ -132,6 +132,14 @@ TEST_F(DeviceSetTest, AnInterfaceOfAnotherNamespaceIsNoAddress) {
   EXPECT_TRUE(Set().Refresh().ok());
 }
 
+TEST_F(DeviceSetTest, WithSetUpOverTcpAloneAnAddressDoesNotHelp) {
+  ScriptedDevice& device = Add("siw0", "10.9.0.1");
+  options_.set_up = RdmaSetUp::kOverTcp;
+  EXPECT_TRUE(Set().Refresh().ok());
+  device.device.transport_type = IBV_TRANSPORT_IWARP;
+  ExpectNone(Set().Refresh(), WhyNotRdma::kNoAddress, "siw0 (rdma.set_up is tcp");
+}
+
 TEST_F(DeviceSetTest, WhereGidsAreNoAddressesAnyAddressWillDo) {
   ScriptedDevice& device = verbs_.AddDevice("siw0");
   device.device.transport_type = IBV_TRANSPORT_IWARP;

@@ -35,7 +35,7 @@ std::vector<LocalPort> LocalPorts(const DeviceInfo& info, ibv_context* context) 
   std::vector<LocalPort> ports;
   for (const DevicePort& port : info.ports) {
     const bool infiniband = port.link_layer == LinkLayer::kInfiniBand;
-    if (!port.active || port.active_mtu == 0 ||
+    if (!port.active || port.active_mtu == 0 || !port.partition_index ||
         (infiniband ? port.lid == 0 : port.link_layer != LinkLayer::kRoce)) {
       continue;
     }
@@ -47,6 +47,7 @@ std::vector<LocalPort> LocalPorts(const DeviceInfo& info, ibv_context* context) 
       ports.push_back({context,
                        port.number,
                        gid.index,
+                       *port.partition_index,
                        port.link_layer,
                        port.needs_route_header,
                        {gid.bytes, *type, port.lid, port.active_mtu},

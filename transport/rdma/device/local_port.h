@@ -17,6 +17,7 @@ struct LocalPort {
   ibv_context* context = nullptr;
   uint8_t number = 0;      // of the port
   uint32_t gid_index = 0;  // in the port's table
+  uint16_t partition_index = 0;
   LinkLayer link_layer = LinkLayer::kUnknown;
   bool needs_route_header = false;  // as DevicePort
   FabricPort port;

@@ -56,6 +56,9 @@ TEST_F(LocalPortTest, UnusedEntriesAndPortsThatAreDownAreNone) {
   EXPECT_THAT(Indices(), IsEmpty());
   Add("::ffff:10.9.0.1", IBV_GID_TYPE_ROCE_V2);
   EXPECT_THAT(Indices(), ElementsAre(1));
+  info_.ports[0].partition_index.reset();
+  EXPECT_THAT(Indices(), IsEmpty()) << "not in the partition that is wanted";
+  info_.ports[0].partition_index = 0;
   info_.ports[0].active = false;
   EXPECT_THAT(Indices(), IsEmpty());
 }

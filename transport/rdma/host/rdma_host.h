@@ -158,7 +158,7 @@ class RdmaHost {
   std::optional<VerbsApi> api_;
   std::optional<RdmaParts> parts_;
   absl::Status load_error_;  // why neither library nor rdma_cm are there, as of the last Load
-  TimePoint accept_again_ = TimePoint::min();
+  TimePoint accept_again_{};  // over TCP; not before
   TimePoint load_again_{};  // not before, if it failed
   std::unique_ptr<CmSource> cm_;
   DeviceWatch watch_;

@@ -91,7 +91,7 @@ ibv_device_attr FakeDevice::Attributes() const {
   attr.max_srq = options.max_srq;
   attr.max_srq_wr = options.max_srq == 0 ? 0 : options.max_srq_wr;
   attr.max_srq_sge = options.max_srq == 0 ? 0 : options.max_srq_sge;
-  attr.max_pkeys = 1;
+  attr.max_pkeys = static_cast<uint16_t>(options.partitions.size());
   attr.local_ca_ack_delay = 15;
   attr.phys_port_cnt = 1;
   return attr;
@@ -104,7 +104,7 @@ ibv_port_attr FakeDevice::PortAttributes() const {
   attr.active_mtu = options.active_mtu;
   attr.gid_tbl_len = 16;
   attr.max_msg_sz = kFakeMaxMessage;
-  attr.pkey_tbl_len = 1;
+  attr.pkey_tbl_len = static_cast<uint16_t>(options.partitions.size());
   const bool infiniband = options.link == FakeLink::kInfiniBand;
   attr.lid = infiniband ? static_cast<uint16_t>(index + 1) : 0;
   attr.active_width = 2;

@@ -30,6 +30,9 @@ struct FakeDeviceOptions {
   // An empty GID table, as before the interface is up.
   bool has_gids = true;
 
+  // The keys of its port.
+  std::vector<uint16_t> partitions = {0xffff};
+
   uint32_t vendor_id = 0x15b3;
 
   // What it offers; asking for more is EINVAL or ENOMEM as with real drivers.

@@ -77,6 +77,7 @@ class FakeQp : public ibv_qp {
   int ModifyByVerbs(const ibv_qp_attr& attr, int mask);
   int ToReceive(const ibv_qp_attr& attr);
   FakeQp* FindPeer(const ibv_qp_attr& attr) const;
+  uint16_t partition() const { return device().options.partitions[partition_index_]; }
   // Whether what is sent now reaches the peer's queue pair, and is expected there.
   bool Joined() const;
 
@@ -130,6 +131,8 @@ class FakeQp : public ibv_qp {
   uint8_t min_rnr_timer_ = 0;   // 655 ms
   uint32_t receives_from_ = 0;  // packet numbers: the first that it takes, and that it sends
   uint32_t sends_from_ = 0;
+  uint16_t partition_index_ = 0;
+  ibv_ah_attr path_{};                        // without an id
   uint32_t access_ = IBV_ACCESS_REMOTE_READ;  // of rdma_cm
   uint8_t begins_ = 0;                        // RDMA READs
   uint8_t answers_ = 0;

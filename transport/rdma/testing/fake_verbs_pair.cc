@@ -29,12 +29,21 @@ bool HasGid(const FakeDevice& device, const ibv_gid& gid) {
   });
 }
 
+// Whether ports with these keys talk to each other: 0x8000 says that one is a full member.
+bool ArePartitionsSame(uint16_t one, uint16_t other) {
+  return ((one ^ other) & 0x7fff) == 0 && ((one | other) & 0x8000) != 0;
+}
+
 }  // namespace
 
 int FakeQp::ModifyByVerbs(const ibv_qp_attr& attr, int mask) {
   const ibv_qp_state next = attr.qp_state;
   if (state == IBV_QPS_RESET && next == IBV_QPS_INIT) {
-    if (mask != kToInit || attr.port_num != 1 || attr.pkey_index != 0) return EINVAL;
+    if (mask != kToInit || attr.port_num != 1 ||
+        attr.pkey_index >= device().options.partitions.size()) {
+      return EINVAL;
+    }
+    partition_index_ = attr.pkey_index;
     access_ = attr.qp_access_flags;
     state = IBV_QPS_INIT;
     return 0;
@@ -68,6 +77,7 @@ int FakeQp::ToReceive(const ibv_qp_attr& attr) {
       (attr.ah_attr.is_global != 0 && attr.ah_attr.grh.sgid_index >= device().Gids().size())) {
     return EINVAL;
   }
+  path_ = attr.ah_attr;
   peer_ = FindPeer(attr);
   receives_from_ = attr.rq_psn;
   answers_ = attr.max_dest_rd_atomic;
@@ -82,6 +92,7 @@ FakeQp* FakeQp::FindPeer(const ibv_qp_attr& attr) const {
   for (FakeQp* const qp : world_.live_queue_pairs) {
     if (qp->qp_num != attr.dest_qp_num) continue;
     if (qp->device().options.link != device().options.link) continue;
+    if (!ArePartitionsSame(qp->partition(), partition())) continue;
     const bool there = attr.ah_attr.is_global != 0
                            ? HasGid(qp->device(), attr.ah_attr.grh.dgid)
                            : qp->device().PortAttributes().lid == attr.ah_attr.dlid;
