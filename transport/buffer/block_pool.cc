@@ -83,6 +83,7 @@ struct BlockPool::State {
   MemoryRegistrar* const registrar;
   std::array<Shelf, kClasses> shelves = {Shelf(kBatch[0]), Shelf(kBatch[1]), Shelf(kBatch[2])};
   std::atomic<uint64_t> exhausted{0};
+  std::atomic<size_t> mapped_bytes{0};  // written with growth_mutex held
 
   // Held while a region is mapped, before any lock of a shelf. Who only frees never
   // waits for it.
@@ -167,6 +168,8 @@ bool BlockPool::Grow(size_t size_class) {
   }
   Region& fresh = **region;
   state.regions.push_back(*std::move(region));
+  state.mapped_bytes.store(state.regions.size() * state.options.region_bytes,
+                           std::memory_order_relaxed);
   state.blocks[size_class] += fresh.block_count();
   state.shelves[size_class].Add(fresh.first_block(), fresh.last_block(), fresh.block_count());
   return true;
@@ -203,11 +206,15 @@ bool BlockPool::GrowAhead() {
   return grown;
 }
 
+size_t BlockPool::mapped_bytes() const {
+  return state_->mapped_bytes.load(std::memory_order_relaxed);
+}
+
 BlockPoolStats BlockPool::stats() const {
   State& state = *state_;
   const std::lock_guard lock(state.growth_mutex);
   BlockPoolStats stats;
-  stats.region_bytes = state.regions.size() * state.options.region_bytes;
+  stats.region_bytes = mapped_bytes();
   stats.max_bytes = state.options.max_bytes;
   for (size_t i = 0; i < kClasses; ++i) {
     const Shelf::Counts counts = state.shelves[i].counts();

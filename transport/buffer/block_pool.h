@@ -83,6 +83,8 @@ class BlockPool final : private BlockOwner {
   // Takes every lock, as stats() does. True: it did.
   bool GrowAhead();
 
+  // Of all regions: no more can be in use. Any time, without a lock.
+  size_t mapped_bytes() const;
   // Any time, of one moment for each class. Takes every lock: not in the data path.
   BlockPoolStats stats() const;
   // Why the last refused region was refused; OK: none was.
