@@ -23,10 +23,8 @@ OptionField::OwnForm TrafficClassForm(int& traffic_class) {
           .expected = std::string(kTrafficClassExpected)};
 }
 
-}  // namespace
-
-std::vector<OptionField> Fields(RuntimeOptions& options) {
-  std::vector<OptionField> all = {
+std::vector<OptionField> OwnFields(RuntimeOptions& options) {
+  return {
       {.name = "event_loops",
        .target = &options.event_loops,
        .range = {1, 256},
@@ -46,6 +44,12 @@ std::vector<OptionField> Fields(RuntimeOptions& options) {
        .target = TrafficClassForm(options.traffic_class),
        .meaning = "IP traffic class of channels and servers that set none"},
   };
+}
+
+}  // namespace
+
+std::vector<OptionField> Fields(RuntimeOptions& options) {
+  std::vector<OptionField> all = OwnFields(options);
   const auto add = [&all](std::vector<OptionField> more) {
     for (OptionField& field : more) all.push_back(std::move(field));
   };
@@ -58,8 +62,7 @@ std::vector<OptionField> Fields(RuntimeOptions& options) {
 
 absl::Status RuntimeOptions::Validate() const {
   RuntimeOptions copy = *this;
-  copy.log = nullptr;
-  absl::Status status = CheckFields(Fields(copy));
+  absl::Status status = CheckFields(OwnFields(copy));
   if (status.ok() && (traffic_class < 0 || traffic_class > 255)) {
     status = absl::InvalidArgumentError(
         absl::StrCat("traffic_class must be 0 to 255, not ", traffic_class));

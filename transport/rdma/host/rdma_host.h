@@ -157,9 +157,9 @@ class RdmaHost {
   const Options options_;
   std::optional<VerbsApi> api_;
   std::optional<RdmaParts> parts_;
-  absl::Status load_error_;  // why neither library nor rdma_cm are there, as of the last Load
+  absl::Status load_error_;   // why neither library nor rdma_cm are there, as of the last Load
   TimePoint accept_again_{};  // over TCP; not before
-  TimePoint load_again_{};  // not before, if it failed
+  TimePoint load_again_{};    // not before, if it failed
   std::unique_ptr<CmSource> cm_;
   DeviceWatch watch_;
   std::unique_ptr<DeviceSet> devices_;
