@@ -9,9 +9,9 @@
 
 namespace farcall {
 
-// Whether memory is short: more than half of a pool is in use. For the data path: it cannot be while
-// no more is mapped; else looking takes every lock of the pool, so it is done with one question in
-// kEach. One thread at a time.
+// Whether memory is short: more than half of a pool is in use. For the data path: it is not while
+// no more than half is mapped; else looking takes every lock of the pool, so it is done with one
+// question in kEach. One thread at a time.
 class PoolWatch {
  public:
   static constexpr uint32_t kEach = 32;
