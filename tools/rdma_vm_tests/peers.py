@@ -14,6 +14,8 @@ BIN = [""]
 # The port of the server's TCP listener: counters and filters know calls over TCP by it.
 PORT = 8002
 START_LIMIT = 30
+# How queue pairs are set up where a case does not say it: several.sh.
+SET_UP = os.environ.get("FARCALL_RDMA_SET_UP", "rdma_cm")
 # Reasons that pass only when somebody changes something.
 HOPELESS = ("not_asked", "not_built_in", "no_library", "device_excluded", "peer_off", "tls")
 
@@ -34,16 +36,30 @@ def fields(line):
     return found
 
 
+def _own_devices(host, flags):
+    """Every host of the guest sees the devices of all. rdma_cm takes those that have an address of
+    the host; over TCP any would do."""
+    if SET_UP != "tcp":
+        return flags
+    wanted = [host.device(pair) for pair in (0, 1)]
+    others = []
+    for flag in flags:
+        name, _, value = flag.partition("=")
+        if name == "--devices":
+            wanted = [one for one in value.split(",") if one in wanted or one[:4] != "rdma"]
+        else:
+            others.append(flag)
+    return (*others, "--devices=" + ",".join(wanted))
+
+
 class Peer:
     """A process that answers each line with a line. For a `with`."""
 
     def __init__(self, host, mode, *flags, before=()):
         """`before`: a command that runs rdma_peer, such as prlimit."""
         path = os.path.join(BIN[0], "rpc/testing/rdma_peer/rdma_peer")
-        # Every host of the guest sees the devices of all, so that over TCP a queue pair would be
-        # set up within one device where rdma_cm finds no way.
         if not any(flag.startswith("--set_up=") for flag in flags):
-            flags += ("--set_up=rdma_cm",)
+            flags = (*_own_devices(host, flags), "--set_up=" + SET_UP)
         self._what = "%s on %s" % (mode, host.name)
         self._command = host.inside(*before, path, mode, *flags)
         self._process = None

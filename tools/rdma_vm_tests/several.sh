@@ -129,7 +129,9 @@ main() {
 }
 
 if [ "$1" = --inside ]; then
-  bin=$2 driver=$3 suite=$4 name=rdma/$3/$4
+  # The way of set-up behind the driver, where it is not chosen by itself.
+  bin=$2 driver=${3%+*} suite=$4 name=rdma/$3/$4
+  [ "$3" = "$driver" ] || export FARCALL_RDMA_SET_UP=${3#*+}
   options=("${@:6:$5}") cases=("${@:6+$5}")
   one_suite
 else

@@ -50,6 +50,13 @@ siw rails --two-hosts --pairs 2
 END
 }
 
+# Once more, where queue pairs are set up over TCP, without rdma_cm. The programs of the others
+# choose the way themselves, or use none.
+rdma_suites_over_tcp() {
+  local suites="hosts|removal|breakage|storms|nat|services|priorities"
+  rdma_suites | sed -nE "s/^rxe ($suites) /rxe+tcp \\1 /p"
+}
+
 # _rdma_lines FILE: passes lines on, each whole. Into FILE go the number of machines that started
 # and of suites that ended.
 _rdma_lines() {
@@ -94,12 +101,14 @@ rdma_run_suites() {
   [ "${#lines[@]}" -eq 0 ] && return "$failed"
 }
 
+_rdma_suites_known() { rdma_suites && rdma_suites_over_tcp && rdma_suites_by_hand; }
+
 # rdma_run_suite BIN DRIVER SUITE [CASE...]
 rdma_run_suite() {
   local bin=$1 name=$2/$3 line
-  line=$({ rdma_suites && rdma_suites_by_hand; } | grep "^$2 $3 ") || {
+  line=$(_rdma_suites_known | grep -F "$2 $3 ") || {
     echo "FAIL rdma/$name: there is no such suite; there are:"
-    { rdma_suites && rdma_suites_by_hand; } | cut -d' ' -f1,2
+    _rdma_suites_known | cut -d' ' -f1,2
     return 1
   }
   shift 3

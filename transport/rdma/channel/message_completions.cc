@@ -102,7 +102,7 @@ void MessageChannel::TakeBytes(uint32_t slot, uint32_t bytes) {
   const absl::string_view copied(queue_->block(slot)->bytes() + kMessageHeaderBytes, payload);
   const bool small = bytes < limits_.copy_out_below;
   // Who keeps a message keeps its block: all of it, of which it needs less than half.
-  const bool wasteful = bytes < kReceiveBlock / 2 && memory_.IsShort();
+  const bool wasteful = !small && bytes < kReceiveBlock / 2 && memory_.IsShort();
   Buffer copy;
   const bool fits = (small || wasteful) && small_.Append(copied, copy);
   if (!fits && !small) {
