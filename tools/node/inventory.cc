@@ -11,6 +11,7 @@
 #include "tools/node/parse.h"
 #include "tools/node/readers.h"
 #include "tools/node/sys_files.h"
+#include "transport/base/numa_node.h"
 
 namespace farcall::node {
 namespace {
@@ -63,7 +64,7 @@ void ReadHugePages(const SysFiles& files, Inventory& inventory) {
 void ReadNuma(const SysFiles& files, Inventory& inventory) {
   const auto allowed = AllowedCpus(files.Read("proc/self/status").value_or(""));
   if (allowed) inventory.set_allowed_cpus(*allowed);
-  const std::vector<bool> cpus = ParseCpuList(allowed.value_or(""));
+  const std::vector<int> cpus = ParseCpuList(allowed.value_or(""));
   std::vector<std::string> names = files.List("sys/devices/system/node");
   std::sort(names.begin(), names.end(), NaturalLess);
   for (const std::string& name : names) {
@@ -75,7 +76,10 @@ void ReadNuma(const SysFiles& files, Inventory& inventory) {
     const auto list = files.Read(absl::StrCat("sys/devices/system/node/", name, "/cpulist"));
     if (!list) continue;
     node.set_cpus(*list);
-    if (Intersect(cpus, ParseCpuList(*list))) inventory.add_allowed_numa_nodes(number);
+    const std::vector<int> here = ParseCpuList(*list);
+    if (std::find_first_of(cpus.begin(), cpus.end(), here.begin(), here.end()) != cpus.end()) {
+      inventory.add_allowed_numa_nodes(number);
+    }
   }
 }
 

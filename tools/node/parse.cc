@@ -15,8 +15,6 @@
 namespace farcall::node {
 namespace {
 
-constexpr size_t kMaxCpus = 8192;
-
 bool AllOf(absl::string_view text, bool (*is)(unsigned char)) {
   return std::all_of(text.begin(), text.end(), is);
 }
@@ -117,29 +115,6 @@ std::string GidEndOf(absl::string_view address) {
   std::string end = absl::BytesToHexString(bytes);
   for (const size_t word : {12, 8, 4}) end.insert(word, ":");
   return end;
-}
-
-std::vector<bool> ParseCpuList(absl::string_view text) {
-  std::vector<bool> cpus;
-  for (const absl::string_view range : absl::StrSplit(text, ',')) {
-    const std::vector<absl::string_view> ends = absl::StrSplit(range, '-');
-    size_t first = 0;
-    size_t last = 0;
-    if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first)) continue;
-    if (!absl::SimpleAtoi(ends.back(), &last) || first > last || last >= kMaxCpus) continue;
-    if (cpus.size() <= last) cpus.resize(last + 1);
-    std::fill(cpus.begin() + static_cast<std::ptrdiff_t>(first),
-              cpus.begin() + static_cast<std::ptrdiff_t>(last) + 1, true);
-  }
-  return cpus;
-}
-
-bool Intersect(const std::vector<bool>& left, const std::vector<bool>& right) {
-  const size_t size = std::min(left.size(), right.size());
-  for (size_t i = 0; i < size; ++i) {
-    if (left[i] && right[i]) return true;
-  }
-  return false;
 }
 
 absl::optional<std::string> AllowedCpus(absl::string_view status) {

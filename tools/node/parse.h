@@ -42,10 +42,6 @@ std::string MacInGid(absl::string_view gid);
 // of a GID, "a6bf:01ff:fe00:0001"; "" where it is neither.
 std::string GidEndOf(absl::string_view address);
 
-// The kernel's list of CPUs: "0-3,8". What is no range is left out; at most 8192 CPUs.
-std::vector<bool> ParseCpuList(absl::string_view text);
-bool Intersect(const std::vector<bool>& left, const std::vector<bool>& right);
-
 // The value behind "Cpus_allowed_list:" in the text of /proc/self/status.
 absl::optional<std::string> AllowedCpus(absl::string_view status);
 

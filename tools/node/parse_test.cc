@@ -75,23 +75,6 @@ TEST(ParseTest, AGidOfIwarpBeginsWithAMacAddress) {
   }
 }
 
-TEST(ParseTest, CpuListsAreRanges) {
-  const std::vector<bool> cpus = ParseCpuList("0-3,8");
-  ASSERT_EQ(cpus.size(), 9u);
-  EXPECT_EQ(std::count(cpus.begin(), cpus.end(), true), 5);
-  EXPECT_TRUE(cpus[3]);
-  EXPECT_FALSE(cpus[4]);
-  for (const char* const text : {"", "x", "3-1", "1-2-3", "-", "99999999", "0-99999999"}) {
-    EXPECT_TRUE(ParseCpuList(text).empty()) << text;
-  }
-}
-
-TEST(ParseTest, CpuListsIntersect) {
-  EXPECT_TRUE(Intersect(ParseCpuList("0-3"), ParseCpuList("3-8")));
-  EXPECT_FALSE(Intersect(ParseCpuList("0-3"), ParseCpuList("4-8")));
-  EXPECT_FALSE(Intersect(ParseCpuList(""), ParseCpuList("4-8")));
-}
-
 TEST(ParseTest, AllowedCpusAreFoundInTheStatusOfAProcess) {
   EXPECT_EQ(AllowedCpus("Name:\tcat\nCpus_allowed:\tff\nCpus_allowed_list:\t0-7\nMems:\t1"),
             std::string("0-7"));

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -17,36 +18,33 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-int CoresByAffinity() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  // Fails on machines of more than 1024 cores, where any answer is large enough.
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return CPU_SETSIZE;
-  return std::max(1, CPU_COUNT(&set));
-}
+// Larger than cpu_set_t, since the kernel refuses to tell what it has no room for.
+using CpuSet = std::array<cpu_set_t, kMostCpus / CPU_SETSIZE>;
 
 }  // namespace
 
 int UsableCores() { return UsableCores(ReadFile); }
 
 int UsableCores(FileReader read) {
-  const int cores = CoresByAffinity();
+  const int cores = std::max(1, static_cast<int>(AllowedCpus().size()));
   return std::min(cores, CoresByQuota(read).value_or(cores));
 }
 
-bool MayRunOn(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(set), &set) != 0) return false;
-  return CPU_ISSET(cpu, &set);
+std::vector<int> AllowedCpus() {
+  std::vector<int> cpus;
+  CpuSet set{};
+  if (sched_getaffinity(0, sizeof(set), set.data()) != 0) return cpus;
+  for (int cpu = 0; cpu < kMostCpus; ++cpu) {
+    if (CPU_ISSET_S(cpu, sizeof(set), set.data())) cpus.push_back(cpu);
+  }
+  return cpus;
 }
 
 bool PinThisThread(int cpu) {
-  if (cpu < 0 || cpu >= CPU_SETSIZE) return false;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  return sched_setaffinity(0, sizeof(set), &set) == 0;
+  if (cpu < 0 || cpu >= kMostCpus) return false;
+  CpuSet set{};
+  CPU_SET_S(cpu, sizeof(set), set.data());
+  return sched_setaffinity(0, sizeof(set), set.data()) == 0;
 }
 
 }  // namespace farcall

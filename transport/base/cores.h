@@ -3,6 +3,8 @@
 #ifndef FARCALL_TRANSPORT_BASE_CORES_H_
 #define FARCALL_TRANSPORT_BASE_CORES_H_
 
+#include <vector>
+
 #include "transport/base/cpu_quota.h"
 
 namespace farcall {
@@ -13,8 +15,10 @@ int UsableCores();
 // The same with a test's files.
 int UsableCores(FileReader read);
 
-// Whether this thread may run on `cpu`, a number as in /proc/cpuinfo.
-bool MayRunOn(int cpu);
+constexpr int kMostCpus = 8192;  // Linux has no more on any architecture
+
+// The processors on which this thread may run, numbers as in /proc/cpuinfo, in their order.
+std::vector<int> AllowedCpus();
 
 // From now on this thread runs on `cpu` only. False: it may not, and nothing changes.
 bool PinThisThread(int cpu);

@@ -37,9 +37,9 @@ TEST(UsableCoresTest, AreNoMoreThanTheQuotaIsWorth) {
 
 TEST(UsableCoresTest, AQuotaGivesNoneThatItMayNotRunOn) {
   std::thread([] {
-    int cpu = 0;
-    while (!MayRunOn(cpu)) ++cpu;
+    const int cpu = AllowedCpus().back();
     ASSERT_TRUE(PinThisThread(cpu));
+    EXPECT_EQ(AllowedCpus(), std::vector<int>{cpu});
     EXPECT_EQ(CoresWithQuota("400000 100000\n"), 1);
   }).join();
 }

@@ -2,44 +2,36 @@
 
 #include "transport/base/numa_node.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "transport/base/cores.h"
 
 namespace farcall {
 namespace {
 
-constexpr int kMostCpus = 1 << 16;
-
 // 0 and above; -1: it is no such directory.
-int NumberOfNode(const std::string& name) {
-  const std::string prefix = "node";
-  if (name.rfind(prefix, 0) != 0 || name.size() == prefix.size()) return -1;
-  char* end = nullptr;
-  const long number = std::strtol(name.c_str() + prefix.size(), &end, 10);
-  return *end == '\0' && number >= 0 && number < kMostCpus ? static_cast<int>(number) : -1;
+int NumberOfNode(absl::string_view name) {
+  int number = -1;
+  return absl::ConsumePrefix(&name, "node") && absl::SimpleAtoi(name, &number) ? number : -1;
 }
 
 }  // namespace
 
-std::vector<int> ParseCpuList(const std::string& list) {
+std::vector<int> ParseCpuList(absl::string_view list) {
   std::vector<int> cpus;
-  std::istringstream in(list);
-  int first = 0;
-  while (in >> first) {
-    int last = first;
-    if (in.peek() == '-') {
-      in.ignore();
-      if (!(in >> last)) break;
-    }
-    if (first < 0 || last >= kMostCpus) break;
+  for (const absl::string_view range : absl::StrSplit(list, ',')) {
+    const std::vector<absl::string_view> ends = absl::StrSplit(range, '-');
+    int first = 0;
+    int last = 0;
+    if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first)) continue;
+    if (!absl::SimpleAtoi(ends.back(), &last) || last >= kMostCpus) continue;
     for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
-    if (in.get() != ',') break;
   }
   return cpus;
 }
@@ -61,17 +53,6 @@ int NodeOfCpus(const std::vector<int>& cpus, const std::string& nodes) {
     if (std::all_of(cpus.begin(), cpus.end(), has)) return number;
   }
   return -1;
-}
-
-std::vector<int> AllowedCpus() {
-  std::vector<int> cpus;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
 }
 
 }  // namespace farcall

@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+
 namespace farcall {
 
-// The numbers of a list as the kernel writes them: "0-3,8,10-11". What is malformed ends it.
-std::vector<int> ParseCpuList(const std::string& list);
+// The numbers of a list as the kernel writes them: "0-3,8,10-11". What is no range of numbers below
+// kMostCpus is left out.
+std::vector<int> ParseCpuList(absl::string_view list);
 
 // The NUMA node of all these processors, numbers as in /proc/cpuinfo; -1: they are of several, or
 // it cannot be read. `nodes`: /sys/devices/system/node. Reads files: for when things are made.
 int NodeOfCpus(const std::vector<int>& cpus, const std::string& nodes = "/sys/devices/system/node");
-
-// The processors on which this thread may run.
-std::vector<int> AllowedCpus();
 
 }  // namespace farcall
 

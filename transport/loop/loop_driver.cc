@@ -2,6 +2,7 @@
 
 #include "transport/loop/loop_driver.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,7 +28,8 @@ absl::Status LoopDriverOptions::Validate() const {
   if (flush_after < Duration(0) || flush_after > std::chrono::milliseconds(10)) {
     return absl::InvalidArgumentError("flush_after must be 0 to 10 ms");
   }
-  if (cpu && !MayRunOn(*cpu)) {
+  const std::vector<int> allowed = AllowedCpus();
+  if (cpu && std::find(allowed.begin(), allowed.end(), *cpu) == allowed.end()) {
     return absl::InvalidArgumentError(
         absl::StrCat("cpu ", *cpu, " is none that this process may run on (taskset -p $$)"));
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "transport/base/cores.h"
 #include "transport/base/numa_node.h"
 
 namespace farcall {

@@ -4,6 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "transport/base/clock.h"
+#include "transport/base/cores.h"
 #include "transport/base/numa_node.h"
 
 namespace farcall {
