@@ -45,7 +45,8 @@ absl::Status HandlerPool::StartAll() {
 }
 
 absl::Status HandlerPool::AddThread() {
-  auto thread = StartThread("farcall-handler", [this] { Run(); });
+  auto thread = StartThread(
+      "farcall-handler", [this] { Run(); }, cpus_);
   if (!thread.ok()) return thread.status();
   threads_.push_back(*std::move(thread));
   ++starting_;

@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "transport/base/cores.h"
 #include "transport/loop/user_queue.h"
 
 namespace farcall {
 
 // Threads that run handlers, so that one that blocks holds up no loop. They are started as they are
 // wanted. First in, first out. Who submits bounds how much waits: a server by its limits on
-// concurrency.
+// concurrency. They run on the processors of the thread that makes the pool: the loops that start
+// them may run on fewer.
 class HandlerPool {
  public:
   // `most`: handlers that run at once. `spares`: threads beside them, for as many handlers that
@@ -56,6 +58,7 @@ class HandlerPool {
 
   const int most_;
   const int spares_;
+  const std::vector<int> cpus_ = AllowedCpus();
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   // Guarded by mutex_.

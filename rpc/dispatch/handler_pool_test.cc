@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/base/cores.h"
 #include "transport/loop/blocking.h"
 #include "transport/loop/loop_testing.h"
 
@@ -53,6 +54,19 @@ TEST(HandlerPoolTest, OneThreadRunsThemInOrder) {
   }
   ASSERT_EQ(order.size(), 1000u);
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
+}
+
+TEST(HandlerPoolTest, ItsThreadsRunWhereItsMakerMay) {
+  const std::vector<int> all = AllowedCpus();
+  std::vector<int> cpus;
+  {
+    const auto pool = Start(1);
+    std::thread([&] {
+      ASSERT_TRUE(RunOnlyOn({all.front()})) << "as loops do";
+      Task::Submit(*pool, [&] { cpus = AllowedCpus(); });
+    }).join();
+  }
+  EXPECT_EQ(cpus, all);
 }
 
 TEST(HandlerPoolTest, RunsAllFromManyThreadsOnItsOwn) {

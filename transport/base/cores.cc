@@ -40,11 +40,12 @@ std::vector<int> AllowedCpus() {
   return cpus;
 }
 
-bool PinThisThread(int cpu) {
-  if (cpu < 0 || cpu >= kMostCpus) return false;
+bool RunOnlyOn(const std::vector<int>& cpus, pthread_t thread) {
   CpuSet set{};
-  CPU_SET_S(cpu, sizeof(set), set.data());
-  return sched_setaffinity(0, sizeof(set), set.data()) == 0;
+  for (const int cpu : cpus) {
+    if (cpu >= 0 && cpu < kMostCpus) CPU_SET_S(cpu, sizeof(set), set.data());
+  }
+  return pthread_setaffinity_np(thread, sizeof(set), set.data()) == 0;
 }
 
 }  // namespace farcall

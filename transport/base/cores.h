@@ -3,6 +3,8 @@
 #ifndef FARCALL_TRANSPORT_BASE_CORES_H_
 #define FARCALL_TRANSPORT_BASE_CORES_H_
 
+#include <pthread.h>
+
 #include <vector>
 
 #include "transport/base/cpu_quota.h"
@@ -20,8 +22,8 @@ constexpr int kMostCpus = 8192;  // Linux has no more on any architecture
 // The processors on which this thread may run, numbers as in /proc/cpuinfo, in their order.
 std::vector<int> AllowedCpus();
 
-// From now on this thread runs on `cpu` only. False: it may not, and nothing changes.
-bool PinThisThread(int cpu);
+// From now on `thread` runs on these processors only. False: it may use none, and nothing changes.
+bool RunOnlyOn(const std::vector<int>& cpus, pthread_t thread = pthread_self());
 
 }  // namespace farcall
 

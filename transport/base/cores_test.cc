@@ -38,7 +38,9 @@ TEST(UsableCoresTest, AreNoMoreThanTheQuotaIsWorth) {
 TEST(UsableCoresTest, AQuotaGivesNoneThatItMayNotRunOn) {
   std::thread([] {
     const int cpu = AllowedCpus().back();
-    ASSERT_TRUE(PinThisThread(cpu));
+    EXPECT_FALSE(RunOnlyOn({}));
+    EXPECT_FALSE(RunOnlyOn({-1, kMostCpus}));
+    ASSERT_TRUE(RunOnlyOn({cpu}));
     EXPECT_EQ(AllowedCpus(), std::vector<int>{cpu});
     EXPECT_EQ(CoresWithQuota("400000 100000\n"), 1);
   }).join();

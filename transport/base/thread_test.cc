@@ -9,6 +9,11 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "transport/base/cores.h"
 
 namespace farcall {
 namespace {
@@ -73,6 +78,26 @@ TEST(ThreadTest, KeepsBlockedWhatItsMakerBlocks) {
   const sigset_t mask = MaskInside();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   EXPECT_EQ(sigismember(&mask, SIGPROF), 1);
+}
+
+std::vector<int> CpusInside(std::vector<int> cpus) {
+  std::vector<int> inside;
+  StartThread(
+      "cpus", [&] { inside = AllowedCpus(); }, std::move(cpus))
+      ->join();
+  return inside;
+}
+
+TEST(ThreadTest, MayUseMoreProcessorsThanItsMaker) {
+  const std::vector<int> all = AllowedCpus();
+  std::thread([&] {
+    ASSERT_TRUE(RunOnlyOn({all.front()}));
+    EXPECT_EQ(CpusInside({}), std::vector<int>{all.front()});
+    EXPECT_EQ(CpusInside(all), all);
+    EXPECT_EQ(CpusInside({all.front() + 1, all.front() + 2}), std::vector<int>{all.front()})
+        << "not those of the maker and more";
+  }).join();
+  EXPECT_EQ(CpusInside({all.front()}), all) << "never fewer";
 }
 
 TEST(ThreadTest, LeavesTheMakersMaskAsItWas) {

@@ -29,7 +29,8 @@ BlockingThreads::~BlockingThreads() {
 
 // Counted as idle from the start, so that one task has one thread made.
 absl::Status BlockingThreads::StartOne() {
-  auto thread = StartThread("farcall-block", [this] { Run(); });
+  auto thread = StartThread(
+      "farcall-block", [this] { Run(); }, cpus_);
   if (!thread.ok()) return thread.status();
   ++idle_;
   threads_.push_back(*std::move(thread));

@@ -12,12 +12,14 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
+#include "transport/base/cores.h"
 
 namespace farcall {
 
 // Threads for what may block and so has no place on a loop: looking up names, reading files. Tasks
 // begin in their order; there is one thread, and another one only for a task that would wait for
-// those that there are.
+// those that there are. They run on the processors of the thread that starts the first: the loops
+// that start others may run on fewer.
 class BlockingThreads {
  public:
   using Task = absl::AnyInvocable<void()>;
@@ -40,6 +42,7 @@ class BlockingThreads {
   void Run();
 
   const size_t most_;
+  const std::vector<int> cpus_ = AllowedCpus();
   std::mutex mutex_;
   std::condition_variable wake_;
   // Guarded by mutex_.

@@ -111,7 +111,7 @@ absl::Status LoopDriver::AddThread() {
 
 void LoopDriver::ThreadMain() {
   // If it was taken away meanwhile the thread runs elsewhere, only slower.
-  if (options_.cpu) static_cast<void>(PinThisThread(*options_.cpu));
+  if (options_.cpu) static_cast<void>(RunOnlyOn({*options_.cpu}));
   Seat seat(*this);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
