@@ -5,7 +5,6 @@
 #include "rpc/runtime.h"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,7 +34,7 @@
 #include "transport/loop/loop_driver.h"
 #include "transport/loop/loop_group.h"
 #include "transport/loop/loop_monitor.h"
-#include "transport/loop/loop_nodes.h"
+#include "transport/loop/loop_places.h"
 #include "transport/rdma/device/registrar.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/verbs/load.h"
@@ -71,6 +70,7 @@ struct Runtime::Machine {
   std::unique_ptr<TlsTransport> tls;
   std::unique_ptr<EventLoop> rdma_control;  // letters that the loops drop may post to it
   std::vector<std::unique_ptr<EventLoop>> loops;
+  std::unique_ptr<LoopPlaces> places;
   std::unique_ptr<LoopGroup> group;
   std::unique_ptr<RdmaTransport> rdma;
   std::unique_ptr<UpgradeRecord> upgrades;
@@ -89,6 +89,9 @@ struct Runtime::Machine {
       all.push_back(loops.back().get());
     }
     group = std::make_unique<LoopGroup>(std::move(all));
+    auto made = LoopPlaces::Create(loops, {options.cpus, options.near_adapters, ReadHostCpus()});
+    if (!made.ok()) return made.status();
+    places = *std::move(made);
     auto for_rdma = EventLoop::Create(clock);
     if (!for_rdma.ok()) return for_rdma.status();
     rdma_control = *std::move(for_rdma);
@@ -104,7 +107,13 @@ struct Runtime::Machine {
       events.Add(line);
       tell(line);
     };
-    rdma = std::make_unique<RdmaTransport>(RdmaHost::Options{[] { return LoadVerbsApi(); },
+    const auto node_of = [this](const EventLoop& loop) { return places->NodeOf(loop); };
+    const auto on_nodes = [record, this](const std::vector<int>& nodes) {
+      const std::string moved = places->OnAdapters(nodes);
+      if (!moved.empty()) record(absl::StrCat("event loops keep near the adapters: ", moved));
+    };
+    const auto load = [] { return LoadVerbsApi(); };
+    rdma = std::make_unique<RdmaTransport>(RdmaHost::Options{load,
                                                              *rdma_control,
                                                              *pool,
                                                              registrar,
@@ -112,7 +121,9 @@ struct Runtime::Machine {
                                                              {},
                                                              record,
                                                              &copied,
-                                                             NodesOfLoops(loops, options.cpus)});
+                                                             node_of,
+                                                             {},
+                                                             on_nodes});
     upgrades = std::make_unique<UpgradeRecord>(tell, &events);
     UpgradeOptions upgrade;
     static_cast<LinkOptions&>(upgrade) = options.link;
@@ -131,6 +142,10 @@ struct Runtime::Machine {
     status.events = events.events();
     status.events_forgotten = events.forgotten();
     status.options = options_in_effect;
+    for (OptionStatus& one : status.options) {
+      const std::string moved = one.name == "cpus" ? places->moved() : "";
+      if (!moved.empty()) one.from = absl::StrCat("near_adapters: ", moved);
+    }
     status.copied = copied.Sum();
     const LoopMonitor::Counts loop_counts = monitor->counts();
     status.loops_taken_over = loop_counts.taken_over;
@@ -158,13 +173,13 @@ struct Runtime::Machine {
     driver_options.polling = options.polling;
     driver_options.max_spares = options.max_blocked_threads;
     for (size_t i = 0; i < loops.size(); ++i) {
-      if (!options.cpus.empty()) driver_options.cpu = options.cpus[i % options.cpus.size()];
+      driver_options.place = &places->OfLoop(i);
       auto driver = LoopDriver::Start(*loops[i], driver_options, monitor.get());
       if (!driver.ok()) return driver.status();
       drivers.push_back(*std::move(driver));
     }
     driver_options.polling.mode = PollingMode::kEvent;
-    driver_options.cpu = std::nullopt;
+    driver_options.place = nullptr;
     auto driver = LoopDriver::Start(*rdma_control, driver_options);
     if (!driver.ok()) return driver.status();
     drivers.push_back(*std::move(driver));
@@ -279,18 +294,6 @@ std::unique_ptr<Runtime> Runtime::On(RuntimeParts parts) {
   std::unique_ptr<Runtime> runtime(new Runtime);
   runtime->Take(std::move(parts));
   return runtime;
-}
-
-absl::StatusOr<Runtime*> Runtime::Default() {
-  // Never destroyed: its threads may outlive main. Without a lock, which a thread might hold while
-  // another one calls fork(2), after which it is nobody's; a child makes another one.
-  static std::atomic<Runtime*> runtime{nullptr};
-  Runtime* known = runtime.load();
-  if (known != nullptr && known->parts().loops->at(0).process().here()) return known;
-  auto made = Create({});
-  if (!made.ok()) return made.status();
-  if (runtime.compare_exchange_strong(known, made->get())) return made->release();
-  return known;
 }
 
 }  // namespace farcall

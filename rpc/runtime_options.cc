@@ -36,6 +36,10 @@ std::vector<OptionField> OwnFields(RuntimeOptions& options) {
        .range = {0, 65'535},
        .special = {{0, "all"}},
        .meaning = "processors for the loops, in turns"},
+      {.name = "near_adapters",
+       .target = &options.near_adapters,
+       .meaning = "where cpus is all and RDMA is used: loops keep to the processors of the "
+                  "adapters' NUMA nodes"},
       {.name = "max_blocked_threads",
        .target = &options.max_blocked_threads,
        .range = {1, 1024},

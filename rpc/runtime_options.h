@@ -37,8 +37,13 @@ struct RuntimeOptions {
   // the quotas of its cgroups), at most 8. At most 256.
   int event_loops = 0;
   // Processors for the loops, numbers as in /proc/cpuinfo: loop i runs on cpus[i % size()] only.
-  // Best those of the network adapter's NUMA node. Empty: the scheduler chooses.
+  // Best those of the network adapter's NUMA node. Empty: as near_adapters says.
   std::vector<int> cpus;
+  // Once RDMA is used on a host of several NUMA nodes, loops keep to those processors of the
+  // adapters' nodes that the process may use, to all of a node, the nodes by turns (docs/rdma.md).
+  // So do threads that the program starts inside inline handlers and closures. False, or without
+  // RDMA: the scheduler chooses.
+  bool near_adapters = true;
   // How the loops wait for work.
   PollingOptions polling;
   // Blocks for what is read and for large messages; shared by all connections.

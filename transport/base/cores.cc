@@ -6,9 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <system_error>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/strip.h"
 
 namespace farcall {
 namespace {
@@ -20,6 +25,12 @@ std::string ReadFile(const std::string& path) {
 
 // Larger than cpu_set_t, since the kernel refuses to tell what it has no room for.
 using CpuSet = std::array<cpu_set_t, kMostCpus / CPU_SETSIZE>;
+
+// 0 and above; -1: it is no such directory.
+int NumberOfNode(absl::string_view name) {
+  int number = -1;
+  return absl::ConsumePrefix(&name, "node") && absl::SimpleAtoi(name, &number) ? number : -1;
+}
 
 }  // namespace
 
@@ -38,6 +49,21 @@ std::vector<int> AllowedCpus() {
     if (CPU_ISSET_S(cpu, sizeof(set), set.data())) cpus.push_back(cpu);
   }
   return cpus;
+}
+
+HostCpus ReadHostCpus(const std::string& nodes) {
+  HostCpus host;
+  host.allowed = AllowedCpus();
+  std::error_code error;
+  std::filesystem::directory_iterator each(nodes, error);
+  for (; !error && each != std::filesystem::directory_iterator(); each.increment(error)) {
+    const int number = NumberOfNode(each->path().filename().string());
+    if (number < 0) continue;
+    host.nodes.push_back({number, ParseCpuList(ReadFile(each->path() / "cpulist"))});
+  }
+  std::sort(host.nodes.begin(), host.nodes.end(),
+            [](const NumaNode& one, const NumaNode& other) { return one.number < other.number; });
+  return host;
 }
 
 bool RunOnlyOn(const std::vector<int>& cpus, pthread_t thread) {

@@ -5,9 +5,11 @@
 
 #include <pthread.h>
 
+#include <string>
 #include <vector>
 
 #include "transport/base/cpu_quota.h"
+#include "transport/base/numa_node.h"
 
 namespace farcall {
 
@@ -17,10 +19,11 @@ int UsableCores();
 // The same with a test's files.
 int UsableCores(FileReader read);
 
-constexpr int kMostCpus = 8192;  // Linux has no more on any architecture
-
-// The processors on which this thread may run, numbers as in /proc/cpuinfo, in their order.
+// The processors on which this thread may run, in their order.
 std::vector<int> AllowedCpus();
+
+// With those that this thread may run on. `nodes`: /sys/devices/system/node. Reads files.
+HostCpus ReadHostCpus(const std::string& nodes = "/sys/devices/system/node");
 
 // From now on `thread` runs on these processors only. False: it may use none, and nothing changes.
 bool RunOnlyOn(const std::vector<int>& cpus, pthread_t thread = pthread_self());

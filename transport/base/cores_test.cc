@@ -6,6 +6,8 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -44,6 +46,28 @@ TEST(UsableCoresTest, AQuotaGivesNoneThatItMayNotRunOn) {
     EXPECT_EQ(AllowedCpus(), std::vector<int>{cpu});
     EXPECT_EQ(CoresWithQuota("400000 100000\n"), 1);
   }).join();
+}
+
+TEST(ReadHostCpusTest, NodesComeInTheirOrder) {
+  const std::string nodes = testing::TempDir() + "/numa-nodes";
+  const auto add = [&](const std::string& name, const std::string& cpus) {
+    std::filesystem::create_directories(nodes + "/" + name);
+    std::ofstream(nodes + "/" + name + "/cpulist") << cpus << "\n";
+  };
+  add("node10", "4-7,12-15");
+  add("node2", "0-3,8-11");
+  add("node3", "");  // memory without processors
+  add("nodes", "0-15");
+  std::filesystem::create_directories(nodes + "/power");
+  const HostCpus host = ReadHostCpus(nodes);
+  ASSERT_EQ(host.nodes.size(), 3u);
+  EXPECT_EQ(host.nodes[0].number, 2);
+  EXPECT_EQ(CpuListText(host.nodes[0].cpus), "0-3,8-11");
+  EXPECT_TRUE(host.nodes[1].cpus.empty());
+  EXPECT_EQ(host.nodes[2].number, 10);
+  EXPECT_EQ(host.allowed, AllowedCpus());
+  EXPECT_TRUE(ReadHostCpus(nodes + "/nowhere").nodes.empty());
+  std::filesystem::remove_all(nodes);
 }
 
 }  // namespace

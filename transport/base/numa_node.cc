@@ -3,25 +3,13 @@
 #include "transport/base/numa_node.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
+#include <cstddef>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
-#include "transport/base/cores.h"
 
 namespace farcall {
-namespace {
-
-// 0 and above; -1: it is no such directory.
-int NumberOfNode(absl::string_view name) {
-  int number = -1;
-  return absl::ConsumePrefix(&name, "node") && absl::SimpleAtoi(name, &number) ? number : -1;
-}
-
-}  // namespace
 
 std::vector<int> ParseCpuList(absl::string_view list) {
   std::vector<int> cpus;
@@ -36,21 +24,25 @@ std::vector<int> ParseCpuList(absl::string_view list) {
   return cpus;
 }
 
-int NodeOfCpus(const std::vector<int>& cpus, const std::string& nodes) {
+std::string CpuListText(const std::vector<int>& cpus) {
+  std::string text;
+  for (size_t first = 0; first < cpus.size();) {
+    size_t last = first;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    absl::StrAppend(&text, text.empty() ? "" : ",", cpus[first]);
+    if (last > first) absl::StrAppend(&text, "-", cpus[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+int NodeOfCpus(const std::vector<int>& cpus, const std::vector<NumaNode>& nodes) {
   if (cpus.empty()) return -1;
-  std::error_code error;
-  std::filesystem::directory_iterator each(nodes, error);
-  for (; !error && each != std::filesystem::directory_iterator(); each.increment(error)) {
-    const int number = NumberOfNode(each->path().filename().string());
-    if (number < 0) continue;
-    std::ifstream file(each->path() / "cpulist");
-    std::string line;
-    std::getline(file, line);
-    const std::vector<int> of_node = ParseCpuList(line);
+  for (const NumaNode& node : nodes) {
     const auto has = [&](int cpu) {
-      return std::find(of_node.begin(), of_node.end(), cpu) != of_node.end();
+      return std::find(node.cpus.begin(), node.cpus.end(), cpu) != node.cpus.end();
     };
-    if (std::all_of(cpus.begin(), cpus.end(), has)) return number;
+    if (std::all_of(cpus.begin(), cpus.end(), has)) return node.number;
   }
   return -1;
 }

@@ -10,13 +10,28 @@
 
 namespace farcall {
 
+// Processors have numbers as in /proc/cpuinfo, below this: Linux has no more on any architecture.
+constexpr int kMostCpus = 8192;
+
+struct NumaNode {
+  int number = 0;
+  std::vector<int> cpus;
+};
+
+// The processors of a host, and which of them may be used.
+struct HostCpus {
+  std::vector<NumaNode> nodes;  // empty: they cannot be read
+  std::vector<int> allowed;     // in their order
+};
+
 // The numbers of a list as the kernel writes them: "0-3,8,10-11". What is no range of numbers below
 // kMostCpus is left out.
 std::vector<int> ParseCpuList(absl::string_view list);
+// As the kernel writes it; `cpus` are in their order.
+std::string CpuListText(const std::vector<int>& cpus);
 
-// The NUMA node of all these processors, numbers as in /proc/cpuinfo; -1: they are of several, or
-// it cannot be read. `nodes`: /sys/devices/system/node. Reads files: for when things are made.
-int NodeOfCpus(const std::vector<int>& cpus, const std::string& nodes = "/sys/devices/system/node");
+// The NUMA node of all these processors; -1: they are of several, or of none that is known.
+int NodeOfCpus(const std::vector<int>& cpus, const std::vector<NumaNode>& nodes);
 
 }  // namespace farcall
 

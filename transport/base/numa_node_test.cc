@@ -2,9 +2,6 @@
 
 #include "transport/base/numa_node.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include "gtest/gtest.h"
 
 namespace farcall {
@@ -21,31 +18,21 @@ TEST(ParseCpuListTest, ReadsWhatTheKernelWrites) {
   }
 }
 
-class NodeOfCpusTest : public testing::Test {
- protected:
-  NodeOfCpusTest() {
-    Add("node0", "0-3,8-11");
-    Add("node1", "4-7,12-15");
-    Add("node2", "");  // memory without processors
-    Add("nodes", "0-15");
-    std::filesystem::create_directories(nodes_ + "/power");
+TEST(CpuListTextTest, IsReadAgain) {
+  for (const char* const text : {"", "5", "0-3,8,10-11", "0-1,3-4", "7,9,11"}) {
+    EXPECT_EQ(CpuListText(ParseCpuList(text)), text);
   }
-  ~NodeOfCpusTest() override { std::filesystem::remove_all(nodes_); }
-  void Add(const std::string& name, const std::string& cpus) {
-    std::filesystem::create_directories(nodes_ + "/" + name);
-    std::ofstream(nodes_ + "/" + name + "/cpulist") << cpus << "\n";
-  }
+}
 
-  const std::string nodes_ = testing::TempDir() + "/numa-nodes";
-};
-
-TEST_F(NodeOfCpusTest, IsTheOneThatHasAll) {
-  EXPECT_EQ(NodeOfCpus({0}, nodes_), 0);
-  EXPECT_EQ(NodeOfCpus({12, 5}, nodes_), 1);
-  EXPECT_EQ(NodeOfCpus({3, 4}, nodes_), -1) << "of both";
-  EXPECT_EQ(NodeOfCpus({16}, nodes_), -1);
-  EXPECT_EQ(NodeOfCpus({}, nodes_), -1);
-  EXPECT_EQ(NodeOfCpus({0}, nodes_ + "/nowhere"), -1);
+TEST(NodeOfCpusTest, IsTheOneThatHasAll) {
+  const std::vector<NumaNode> nodes = {
+      {0, ParseCpuList("0-3,8-11")}, {1, ParseCpuList("4-7,12-15")}, {2, {}}};
+  EXPECT_EQ(NodeOfCpus({0}, nodes), 0);
+  EXPECT_EQ(NodeOfCpus({12, 5}, nodes), 1);
+  EXPECT_EQ(NodeOfCpus({3, 4}, nodes), -1) << "of both";
+  EXPECT_EQ(NodeOfCpus({16}, nodes), -1);
+  EXPECT_EQ(NodeOfCpus({}, nodes), -1);
+  EXPECT_EQ(NodeOfCpus({0}, {}), -1);
 }
 
 }  // namespace

@@ -2,11 +2,9 @@
 
 #include "transport/loop/loop_driver.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "transport/base/cores.h"
 #include "transport/base/thread.h"
 #include "transport/loop/blocking.h"
 #include "transport/loop/loop_monitor.h"
@@ -27,11 +25,6 @@ absl::Status LoopDriverOptions::Validate() const {
   }
   if (flush_after < Duration(0) || flush_after > std::chrono::milliseconds(10)) {
     return absl::InvalidArgumentError("flush_after must be 0 to 10 ms");
-  }
-  const std::vector<int> allowed = AllowedCpus();
-  if (cpu && std::find(allowed.begin(), allowed.end(), *cpu) == allowed.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cpu ", *cpu, " is none that this process may run on (taskset -p $$)"));
   }
   return polling.Validate();
 }
@@ -110,8 +103,8 @@ absl::Status LoopDriver::AddThread() {
 }
 
 void LoopDriver::ThreadMain() {
-  // If it was taken away meanwhile the thread runs elsewhere, only slower.
-  if (options_.cpu) static_cast<void>(RunOnlyOn({*options_.cpu}));
+  std::optional<ThreadPlace::Stay> stay;
+  if (options_.place != nullptr) stay.emplace(*options_.place);
   Seat seat(*this);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "transport/base/thread_place.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/polling.h"
 
@@ -29,11 +30,9 @@ struct LoopDriverOptions {
   // descriptors and timers are looked at before the next piece runs. 0 to 10 ms. Long
   // turns make client and server wait for each other in turn instead of working at once.
   Duration flush_after = std::chrono::microseconds(20);
-  // The only processor that its threads run on, a number as in /proc/cpuinfo. None: those that
-  // the thread may use that starts them.
-  std::optional<int> cpu;
+  // Where its threads run; outlives the driver. Null: where the thread may that starts them.
+  ThreadPlace* place = nullptr;
 
-  // kInvalidArgument also for a `cpu` that the calling thread may not use.
   absl::Status Validate() const;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "transport/base/clock.h"
+#include "transport/base/cores.h"
 #include "transport/loop/blocking.h"
 #include "transport/loop/loop_testing.h"
 
@@ -43,20 +44,16 @@ TEST(LoopDriverOptionsTest, HaveBounds) {
   EXPECT_FALSE(valid([](auto& o) { o.flush_after = Duration(-1); }));
   EXPECT_FALSE(valid([](auto& o) { o.flush_after = milliseconds(11); }));
   EXPECT_FALSE(valid([](auto& o) { o.polling.spin = Duration(0); }));
-  EXPECT_TRUE(valid([](auto& o) { o.cpu = sched_getcpu(); }));
-  EXPECT_FALSE(valid([](auto& o) { o.cpu = -1; }));
-  EXPECT_FALSE(valid([](auto& o) { o.cpu = 100'000; }));
 }
 
-TEST(LoopDriverOptionsTest, ThreadsRunOnTheProcessorThatIsNamed) {
-  cpu_set_t usable;
-  ASSERT_EQ(sched_getaffinity(0, sizeof(usable), &usable), 0);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &usable)) continue;
+TEST(LoopDriverOptionsTest, ThreadsRunInTheirPlace) {
+  for (const int cpu : AllowedCpus()) {
     SteadyClock clock;
     const std::unique_ptr<EventLoop> loop = *EventLoop::Create(clock);
+    ThreadPlace place;
+    place.MoveTo({cpu});
     LoopDriverOptions options;
-    options.cpu = cpu;
+    options.place = &place;
     std::atomic<int> ran_on{-1};
     {
       const auto driver = LoopDriver::Start(*loop, options);

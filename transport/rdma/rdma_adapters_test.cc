@@ -232,5 +232,23 @@ TEST_F(RdmaNodesTest, TheAdaptersOfTheLoopsNodeGoFirst) {
   EXPECT_TRUE(absl::StrContains(InfoOf(*channels_[5]).device_why, "another NUMA node"));
 }
 
+TEST_F(RdmaNodesTest, LoopsMayMoveToTheAdaptersBeforeTheFirstIsChosen) {
+  std::vector<int> nodes;
+  int node = 0;
+  Start([&](FakeFabricOptions&, RdmaRigOptions& rig) {
+    rig.view.sys_class = sys_class_;
+    rig.node_of = [&](const EventLoop&) { return node; };
+    rig.on_nodes = [&](const std::vector<int>& told) {
+      nodes = told;
+      node = 1;
+    };
+  });
+  ASSERT_TRUE(Connect(2));
+  std::sort(nodes.begin(), nodes.end());
+  EXPECT_EQ(nodes, (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(Counts()["c1"] + Counts()["c3"], 2);
+  Finish();
+}
+
 }  // namespace
 }  // namespace farcall

@@ -46,6 +46,11 @@ absl::Status RdmaHost::Look() {
   looked_ = options_.control.now();
   const absl::Status available = devices_->Refresh();
   usable_ = available.ok() && cm_ != nullptr;
+  if (usable_ && options_.on_nodes) {
+    std::vector<int> nodes;
+    for (const auto& port : ActivePorts()) nodes.push_back(port.device.numa_node);
+    options_.on_nodes(nodes);
+  }
   if (auto places = devices_->UsablePlaces(); places.ok()) arrivals_.See(*std::move(places));
   // Devices that went away without a word. Only those without connections, since rdma_cm tells
   // of the others; and while one device goes away, librdmacm may see none at all.

@@ -48,6 +48,9 @@ class RdmaHost {
     std::function<int(const EventLoop&)> node_of = nullptr;
     // Of the choice between adapters that are equal. None: a random one.
     std::optional<uint64_t> seed = std::nullopt;
+    // Told the NUMA nodes of the active ports' devices (-1: not known), at each look that finds
+    // some and before a connection uses one. May be null.
+    std::function<void(const std::vector<int>& nodes)> on_nodes = nullptr;
   };
   // A dial or an accept that is under way: keeps itself alive here.
   class Attempt {

@@ -30,7 +30,7 @@ RdmaRig::RdmaRig(const RdmaRigOptions& options) {
   };
   transport_ = std::make_unique<RdmaTransport>(
       RdmaHost::Options{options.load, *control_, *pool_, registrar_, options.rdma, options.view,
-                        std::move(log), &copied_, options.node_of, /*seed=*/1});
+                        std::move(log), &copied_, options.node_of, /*seed=*/1, options.on_nodes});
 }
 
 std::vector<std::string> RdmaRig::log() const {

@@ -34,6 +34,7 @@ struct RdmaRigOptions {
   int loops = 3;
   EventRing* events = nullptr;  // gets the log too; outlives the rig
   std::function<int(const EventLoop&)> node_of = nullptr;
+  std::function<void(const std::vector<int>&)> on_nodes = nullptr;
   const Clock* clock = nullptr;  // outlives the rig; null: CLOCK_MONOTONIC
 };
 
