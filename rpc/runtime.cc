@@ -179,7 +179,7 @@ struct Runtime::Machine {
       drivers.push_back(*std::move(driver));
     }
     driver_options.polling.mode = PollingMode::kEvent;
-    driver_options.place = nullptr;
+    driver_options.place = &places->OfRegistration();
     auto driver = LoopDriver::Start(*rdma_control, driver_options);
     if (!driver.ok()) return driver.status();
     drivers.push_back(*std::move(driver));

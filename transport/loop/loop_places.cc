@@ -48,6 +48,7 @@ std::string LoopPlaces::OnAdapters(const std::vector<int>& nodes) {
     threads_[i].MoveTo(places[i].cpus);
     nodes_[i] = places[i].node;
   }
+  if (!places.empty()) registration_.MoveTo(CpusOf(places));
   return moved_ = Describe(places);
 }
 

@@ -33,11 +33,14 @@ class LoopPlaces {
 
   // For the threads of this loop.
   ThreadPlace& OfLoop(size_t loop) { return threads_[loop]; }
+  // For the thread that registers memory with adapters. Of pages that nobody has touched before,
+  // that is what puts them on a node: its own.
+  ThreadPlace& OfRegistration() { return registration_; }
   // The NUMA node of the processors that drive it; -1: of several, not known, or another loop.
   int NodeOf(const EventLoop& loop) const;
   // The nodes of the adapters that may be used, -1 where it is not known. The first time loops are
-  // moved to them where that helps (PlacesNear), and where to is told; else "". What comes later
-  // moves nothing, since connections stay with their adapters.
+  // moved to them where that helps (PlacesNear), registration with them, and where to is told; else
+  // "". What comes later moves nothing, since connections stay with their adapters.
   std::string OnAdapters(const std::vector<int>& nodes);
   // Of what OnAdapters has moved.
   std::string moved() const;
@@ -48,6 +51,7 @@ class LoopPlaces {
   const HostCpus host_;
   std::vector<const EventLoop*> loops_;
   std::deque<ThreadPlace> threads_;  // of each loop
+  ThreadPlace registration_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<int> nodes_;  // of each loop

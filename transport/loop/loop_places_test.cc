@@ -49,6 +49,7 @@ TEST_F(LoopPlacesTest, LoopsTakeTheirProcessorsByTurns) {
   EXPECT_EQ(places->NodeOf(*loops_[2]), 1);
   EXPECT_EQ(CpusAt(places->OfLoop(0)), std::vector<int>{all.back()});
   EXPECT_EQ(places->OnAdapters({0}), "") << "the program's choice stays";
+  EXPECT_EQ(CpusAt(places->OfRegistration()), all);
   EXPECT_EQ(places->NodeOf(*loops_[0]), 1);
 }
 
@@ -74,6 +75,7 @@ TEST_F(LoopPlacesTest, TheFirstAdaptersMoveThem) {
   EXPECT_EQ(places->NodeOf(*loops_[1]), 1);
   EXPECT_EQ(CpusAt(places->OfLoop(1)), AllowedCpus());
   EXPECT_EQ(places->OnAdapters({1}), "") << "those that come later do not";
+  EXPECT_EQ(CpusAt(places->OfRegistration()), AllowedCpus()) << "it is on both nodes";
   EXPECT_EQ(places->NodeOf(*loops_[0]), 0);
   EXPECT_EQ(places->moved(), moved);
 }

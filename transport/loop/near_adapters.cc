@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 
@@ -36,18 +37,22 @@ std::vector<LoopPlace> PlacesNear(const std::vector<int>& adapter_nodes, const H
   return places;
 }
 
+std::vector<int> CpusOf(const std::vector<LoopPlace>& places) {
+  std::set<int> cpus;
+  for (const LoopPlace& place : places) cpus.insert(place.cpus.begin(), place.cpus.end());
+  return {cpus.begin(), cpus.end()};
+}
+
 std::string Describe(const std::vector<LoopPlace>& places) {
-  std::map<int, std::pair<size_t, std::string>> nodes;
-  for (const LoopPlace& place : places) {
-    auto& [loops, cpus] = nodes[place.node];
-    ++loops;
-    cpus = CpuListText(place.cpus);
-  }
+  std::map<int, size_t> nodes;
+  for (const LoopPlace& place : places) ++nodes[place.node];
   std::string text;
-  for (const auto& [node, told] : nodes) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ", told.first,
-                    told.first == 1 ? " loop" : " loops", " on node ", node, " (", told.second,
-                    ")");
+  for (const auto& [node, loops] : nodes) {
+    std::vector<LoopPlace> here;
+    std::copy_if(places.begin(), places.end(), std::back_inserter(here),
+                 [at = node](const LoopPlace& place) { return place.node == at; });
+    absl::StrAppend(&text, text.empty() ? "" : ", ", loops, loops == 1 ? " loop" : " loops",
+                    " on node ", node, " (", CpuListText(CpusOf(here)), ")");
   }
   return text;
 }

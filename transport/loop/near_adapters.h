@@ -25,6 +25,9 @@ struct LoopPlace {
 std::vector<LoopPlace> PlacesNear(const std::vector<int>& adapter_nodes, const HostCpus& host,
                                   size_t loops);
 
+// All of them, in their order.
+std::vector<int> CpusOf(const std::vector<LoopPlace>& places);
+
 // "4 loops on node 0 (0-15), 4 loops on node 1 (16-31)"; "" of none.
 std::string Describe(const std::vector<LoopPlace>& places);
 

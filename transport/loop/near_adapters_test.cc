@@ -30,6 +30,12 @@ TEST(NearAdaptersTest, LoopsGoToTheNodesOfTheAdaptersByTurns) {
   EXPECT_EQ(places[2].cpus, places[0].cpus) << "a set of processors, not one for each";
 }
 
+TEST(NearAdaptersTest, ProcessorsOfLoopsAreToldTogether) {
+  const std::vector<LoopPlace> places = {{{2}, 0}, {{9, 10}, 1}, {{1}, 0}, {{2}, 0}};
+  EXPECT_EQ(CpusOf(places), (std::vector<int>{1, 2, 9, 10}));
+  EXPECT_EQ(Describe(places), "3 loops on node 0 (1-2), 1 loop on node 1 (9-10)");
+}
+
 TEST(NearAdaptersTest, NothingChangesWhereThereIsOneNode) {
   const HostCpus one_socket = {{{0, ParseCpuList("0-15")}}, ParseCpuList("0-15")};
   EXPECT_EQ(Near({0}, one_socket), "");
