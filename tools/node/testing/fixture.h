@@ -15,8 +15,8 @@ namespace farcall::node {
 
 // The nodes of tools/node/testing/fixtures. Of each, fixtures/NAME.txt says what it is.
 inline constexpr const char* kFixtures[] = {
-    "cx7_infiniband", "cx7_roce", "bond", "sriov", "no_rdma",
-    "mixed_fabric",   "iwarp",    "rxe",  "siw",   "cx7_roce_other",
+    "cx7_infiniband", "cx7_roce", "bond", "sriov",          "no_rdma",   "mixed_fabric",
+    "iwarp",          "rxe",      "siw",  "cx7_roce_other", "cx7_eight",
 };
 
 // A directory below TEST_TMPDIR or /tmp, removed with all that is in it. Its text has lines
