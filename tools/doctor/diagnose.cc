@@ -70,7 +70,7 @@ DeviceFileFacts FilesOfDevicesHere(const Facts& facts) {
   return files;
 }
 
-Findings OfHost(const Facts& facts, size_t usable) {
+Findings OfHost(const Facts& facts, const std::vector<std::string>& usable) {
   // What the library does not take is why it does not start.
   Findings all = CheckSettings(facts.settings);
   if (!facts.verdict.reason.empty()) all.push_back(CheckLibraryVerdict(facts.verdict));
@@ -80,9 +80,10 @@ Findings OfHost(const Facts& facts, size_t usable) {
   all.push_back(CheckConnectionManager(facts.files));
   all.push_back(CheckNamespace(facts.now, facts.own));
   const MemoryNeed need = NeedOf(RdmaOptions{}, BlockPoolOptions{}, facts.loops);
-  all.push_back(CheckMemlock(facts.memory, need, usable));
+  all.push_back(CheckMemlock(facts.memory, need, usable.size()));
   all.push_back(CheckHugePages(facts.now, facts.huge_pages));
   all.push_back(CheckFork(facts.fork));
+  Append(CheckLoopPlaces(facts.now, usable, facts.loops, facts.settings), all);
   return all;
 }
 
@@ -215,7 +216,7 @@ Report Diagnose(const Facts& facts) {
   Report report;
   report.verdict = facts.verdict;
   const std::vector<std::string> usable = UsableHere(facts);
-  report.findings = OfHost(facts, usable.size());
+  report.findings = OfHost(facts, usable);
   for (const node::Device& device : facts.now.devices()) {
     const std::vector<GidRow> rows = JudgeGids(facts.now, device, facts.own);
     report.gids.insert(report.gids.end(), rows.begin(), rows.end());

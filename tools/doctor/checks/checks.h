@@ -32,6 +32,10 @@ Finding CheckMemlock(const MemoryFacts& facts, const MemoryNeed& need, size_t de
 Finding CheckHugePages(const node::Inventory& inventory, const HugePageFacts& facts);
 Finding CheckFork(ForkSafety safety);
 Finding CheckLibraryVerdict(const LibraryVerdict& verdict);
+// Where event loops run here, which adapters their connections take first, and whether that crosses
+// from one NUMA node to another. Nothing without a device of `usable` (names).
+Findings CheckLoopPlaces(const node::Inventory& inventory, const std::vector<std::string>& usable,
+                         int loops, const SettingsFacts& settings);
 // Nothing where the library takes it.
 Findings CheckSettings(const SettingsFacts& facts);
 

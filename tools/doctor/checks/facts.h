@@ -80,11 +80,12 @@ struct OwnAddress {
   std::string interface;
 };
 
-// FARCALL_TRAFFIC_CLASS, by the library's own rules.
-// The operator's settings (docs/settings.md).
+// The operator's settings (docs/settings.md), by the library's own rules.
 struct SettingsFacts {
   std::optional<uint32_t> traffic_class;  // nullopt: not set
   std::string error;                      // why the library does not take them; "": it does
+  std::vector<int> cpus{};                // of the loops, in turns; empty: not set
+  bool near_adapters = true;
 };
 
 // Why not RDMA, in the words of the library itself.

@@ -112,6 +112,8 @@ SettingsFacts ReadSettings() {
     facts.error = std::string(all.status().message());
     return facts;
   }
+  facts.cpus = options.cpus;
+  facts.near_adapters = options.near_adapters;
   for (const OptionStatus& one : *all) {
     if (one.name == "traffic_class" && one.from != "default") {
       facts.traffic_class = static_cast<uint32_t>(options.traffic_class);
