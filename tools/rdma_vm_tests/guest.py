@@ -127,17 +127,20 @@ class Host:
     def lose_rdma(self, call_port, pair=0):
         """Packets of RDMA get lost, in and out, and nobody is told."""
         run("modprobe", "-a", "nf_tables")
-        # iWARP is TCP, to ports that the kernel chose.
-        what = "udp dport 4791" if DRIVER == "rxe" else (
-            "meta l4proto tcp tcp sport != %d tcp dport != %d" % (call_port, call_port)
+        # iWARP is TCP, to ports that the kernel chose. Rules of their own let calls over TCP pass:
+        # of two "!=" in one rule nft makes one comparison, which would drop those calls too.
+        rules = ("udp dport 4791 drop;",) if DRIVER == "rxe" else (
+            "tcp sport %d accept;" % call_port,
+            "tcp dport %d accept;" % call_port,
+            "meta l4proto tcp drop;",
         )  # fmt: skip
-        rules = "table inet lose_rdma {\n"
+        table = "table inet lose_rdma {\n"
         for hook, interface in (("input", "iifname"), ("output", "oifname")):
-            rules += "chain %s { type filter hook %s priority 10; %s %s %s drop; }\n" % (
-                hook, hook, interface, self.cable(pair), what)  # fmt: skip
+            which = " ".join("%s %s %s" % (interface, self.cable(pair), rule) for rule in rules)
+            table += "chain %s { type filter hook %s priority 10; %s }\n" % (hook, hook, which)
         path = "/run/lose_rdma_" + self.name
         with open(path, "w", encoding="ascii") as file:
-            file.write(rules + "}\n")
+            file.write(table + "}\n")
         self.run("nft", "-f", path)
 
     def lose_nothing(self):
