@@ -29,6 +29,14 @@ std::vector<OptionField> UpgradeFields(UpgradeTimes& times) {
        .target = &times.longest_pause,
        .range = {kLeastUpgradePause, hours(24)},
        .meaning = "the pauses double up to this; at least first_pause"},
+      {.name = "first_rest",
+       .target = &times.first_rest,
+       .range = {kLeastTime, hours(24)},
+       .meaning = "one of several rails that broke three times within 10 s rests for so long"},
+      {.name = "longest_rest",
+       .target = &times.longest_rest,
+       .range = {kLeastTime, hours(24)},
+       .meaning = "the rests double up to this; at least first_rest"},
       {.name = "answer",
        .target = &times.answer,
        .range = {kLeastTime, hours(1)},
@@ -140,6 +148,14 @@ absl::Status MoreThanAPing(absl::string_view name, Duration value, const StreamL
                                                  ms(limits.ping_interval), " ms"));
 }
 
+absl::Status InOrder(absl::string_view what, Duration first, Duration longest) {
+  if (longest >= first) return absl::OkStatus();
+  const auto ms = [](Duration time) { return time / milliseconds(1); };
+  return absl::InvalidArgumentError(absl::StrCat("link.longest_", what, " is ", ms(longest),
+                                                 " ms; it must be at least link.first_", what, ", ",
+                                                 ms(first), " ms"));
+}
+
 std::vector<OptionField> StreamFields(StreamLimits& limits) {
   std::vector<OptionField> all = SizeFields(limits);
   for (OptionField& field : TimeFields(limits)) all.push_back(std::move(field));
@@ -170,14 +186,10 @@ absl::Status StreamLimits::Validate() const {
 
 absl::Status LinkOptions::Validate() const {
   LinkOptions copy = *this;
-  if (absl::Status status = CheckFields(Fields(copy, "link.")); !status.ok()) return status;
-  if (upgrade.longest_pause < upgrade.first_pause) {
-    const auto ms = [](Duration time) { return time / milliseconds(1); };
-    return absl::InvalidArgumentError(absl::StrCat(
-        "link.longest_pause is ", ms(upgrade.longest_pause), " ms; it must be at least ",
-        "link.first_pause, ", ms(upgrade.first_pause), " ms"));
-  }
-  return stream.Validate();
+  absl::Status status = CheckFields(Fields(copy, "link."));
+  if (status.ok()) status = InOrder("pause", upgrade.first_pause, upgrade.longest_pause);
+  if (status.ok()) status = InOrder("rest", upgrade.first_rest, upgrade.longest_rest);
+  return status.ok() ? stream.Validate() : status;
 }
 
 }  // namespace farcall

@@ -78,6 +78,10 @@ struct UpgradeTimes {
   // Between attempts; kLeastUpgradePause to 1 h, and from first_pause to 24 h.
   Duration first_pause = std::chrono::seconds(1);
   Duration longest_pause = std::chrono::seconds(60);
+  // Of several rails, one that broke three times within 10 s rests: for so long, and each time
+  // twice as long, up to the other one; after as long as that it begins anew. 1 ms to 24 h.
+  Duration first_rest = std::chrono::seconds(30);
+  Duration longest_rest = std::chrono::minutes(5);
   // From ASK to its answer. 1 ms to 1 h.
   Duration answer = std::chrono::seconds(5);
   // From OFFER to a connection that can be written to, over all addresses. 1 ms to 1 h.

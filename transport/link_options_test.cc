@@ -58,5 +58,12 @@ TEST(LinkOptionsTest, PausesAreNoneThatAServerCutsOff) {
             "link.longest_pause is 60000 ms; it must be at least link.first_pause, 61000 ms");
 }
 
+TEST(LinkOptionsTest, TheLongestRestIsNotShorterThanTheFirst) {
+  LinkOptions options;
+  options.upgrade.longest_rest = seconds(29);
+  EXPECT_EQ(options.Validate().message(),
+            "link.longest_rest is 29000 ms; it must be at least link.first_rest, 30000 ms");
+}
+
 }  // namespace
 }  // namespace farcall

@@ -172,6 +172,7 @@ PURE = [
     "transport/link/hello/",
     "transport/link/stream/",
     "transport/link/upgrade/ask_pace",
+    "transport/link/upgrade/rail_rest",
     "transport/link/upgrade/reason",
     "transport/link/upgrade/upgrade_client",
     "transport/link/upgrade/upgrade_server",

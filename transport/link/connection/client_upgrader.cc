@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "transport/base/check.h"
 #include "transport/link/upgrade/upgrade_messages.h"
@@ -96,7 +97,9 @@ void ClientUpgrader::OnDialled(uint32_t generation,
   }
   over_ = std::move(dial_);
   if (connection.ok()) {
-    machine_.OnDialled(parts_.loop.now(), generation);
+    const ConnectionInfo info = (*connection)->info();
+    machine_.OnDialled(parts_.loop.now(), generation,
+                       absl::StrCat(info.device, " port ", info.device_port));
     parts_.user.OnUpgraded(generation, *std::move(connection));
   } else {
     Failed(connection.status());

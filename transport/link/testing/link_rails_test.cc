@@ -38,6 +38,7 @@ UpgradeOptions Options() {
   options.stream.progress_timeout = std::chrono::seconds(20);
   options.upgrade.first_pause = std::chrono::milliseconds(1);
   options.upgrade.longest_pause = std::chrono::milliseconds(8);
+  options.upgrade.first_rest = options.upgrade.longest_rest = std::chrono::milliseconds(1);
   return options;
 }
 

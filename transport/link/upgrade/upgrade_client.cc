@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+
 namespace farcall {
 
 ClientUpgrade Next(ClientUpgrade state, ClientUpgradeEvent event) {
@@ -34,6 +36,7 @@ UpgradeClient::UpgradeClient(const UpgradeTimes& times, uint64_t random, uint32_
     : times_(times),
       backoff_(times.first_pause, times.longest_pause, random),
       rails_(rails),
+      rest_(times.first_rest, times.longest_rest),
       why_(NotRdma(WhyNotRdma::kPending, "")) {}
 
 bool UpgradeClient::ready(uint32_t generation) const {
@@ -68,13 +71,22 @@ void UpgradeClient::OnDecline(TimePoint now, uint32_t generation, const absl::St
   Pause(now, why);
 }
 
-void UpgradeClient::OnDialled(TimePoint now, uint32_t generation) {
+void UpgradeClient::OnDialled(TimePoint now, uint32_t generation, absl::string_view rail) {
   if (!Of(generation) || state_ != ClientUpgrade::kDialing) return;
   state_ = Next(state_, ClientUpgradeEvent::kDialled);
-  ready_.push_back({.generation = generation, .since = now});
+  ready_.push_back({.generation = generation, .since = now, .rail = NameOf(rail)});
   if (ready_.size() >= rails_) return;
   state_ = Next(state_, ClientUpgradeEvent::kMore);
   next_ = pause_end_;
+}
+
+// One that breaks says nothing of others over the same port that do not.
+std::string UpgradeClient::NameOf(absl::string_view rail) const {
+  for (size_t number = 0;; ++number) {
+    std::string name = absl::StrCat(rail, " #", number);
+    const auto has_it = [&](const Ready& one) { return one.rail == name; };
+    if (std::none_of(ready_.begin(), ready_.end(), has_it)) return name;
+  }
 }
 
 void UpgradeClient::OnLost(TimePoint now, uint32_t generation, const absl::Status& why) {
@@ -91,6 +103,7 @@ void UpgradeClient::LoseReady(TimePoint now, std::vector<Ready>::iterator lost,
                               const absl::Status& why) {
   // One that breaks as soon as it is there must not be tried again every second.
   if (now - lost->since > backoff_.pause()) backoff_.Reset();
+  rest_.OnError(lost->rail, now);
   ready_.erase(lost);
   if (state_ == ClientUpgrade::kReady) state_ = Next(state_, ClientUpgradeEvent::kLost);
   // Of an attempt under way the time counts that it has for its answer.
@@ -108,8 +121,9 @@ void UpgradeClient::OnNews(TimePoint now) {
 void UpgradeClient::OnEnd() { state_ = Next(state_, ClientUpgradeEvent::kEnd); }
 
 std::optional<TimePoint> UpgradeClient::next() const {
-  if (state_ == ClientUpgrade::kWaiting || state_ == ClientUpgrade::kAsking) return next_;
-  return std::nullopt;
+  if (state_ == ClientUpgrade::kAsking) return next_;
+  if (state_ != ClientUpgrade::kWaiting) return std::nullopt;
+  return std::max(next_, rest_.Until(rails_, ready_.size()));
 }
 
 void UpgradeClient::Pause(TimePoint now, const absl::Status& why) {

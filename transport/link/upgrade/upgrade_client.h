@@ -8,7 +8,8 @@
 //      +-----------------------+------ declined, failed, lost: a pause ------+
 //
 // Where several rails are agreed on, what was dialled counts as one of them, and the next is asked
-// for at once: kReady is reached when all are there. When one is lost, it is left.
+// for at once: kReady is reached when all are there. When one is lost, it is left. One that errs is
+// rested (RailRest): it is asked for later.
 //
 // Every attempt has a generation of its own, one above the last. An answer to another
 // attempt than the one under way counts for nothing.
@@ -22,8 +23,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "transport/base/backoff.h"
 #include "transport/base/time.h"
+#include "transport/link/upgrade/rail_rest.h"
 #include "transport/link_options.h"
 #include "transport/why_not_rdma.h"
 
@@ -53,7 +56,8 @@ class UpgradeClient {
   Do OnTime(TimePoint now);
   Do OnOffer(uint32_t generation);
   void OnDecline(TimePoint now, uint32_t generation, const absl::Status& why);
-  void OnDialled(TimePoint now, uint32_t generation);
+  // `rail`: the place that it is over, such as a device's port, by any name.
+  void OnDialled(TimePoint now, uint32_t generation, absl::string_view rail = "");
   // What became of `generation`, under way or dialled; `why` carries the reason.
   void OnLost(TimePoint now, uint32_t generation, const absl::Status& why);
   // Something came, here or there, that may make the next attempt good: the pauses begin anew.
@@ -77,10 +81,12 @@ class UpgradeClient {
   struct Ready {
     uint32_t generation = 0;
     TimePoint since{};
+    std::string rail;  // and which one of that place
   };
 
   // The attempt under way.
   bool Of(uint32_t generation) const { return generation == generation_ && !ready(generation); }
+  std::string NameOf(absl::string_view rail) const;
   void LoseReady(TimePoint now, std::vector<Ready>::iterator lost, const absl::Status& why);
   void Pause(TimePoint now, const absl::Status& why);
 
@@ -93,6 +99,7 @@ class UpgradeClient {
   TimePoint pause_end_ = TimePoint::min();
   const uint32_t rails_;
   std::vector<Ready> ready_;
+  RailRest rest_;
   absl::Status why_;
 };
 

@@ -236,6 +236,48 @@ TEST(UpgradeClientTest, AFurtherRailThatIsDeclinedLeavesTheOthers) {
   EXPECT_GE(*client.next(), kStart + seconds(1) / 2);
 }
 
+// All over one port, as with one adapter at each end.
+TEST(UpgradeClientTest, RailsOverOnePortRestEachForItself) {
+  UpgradeTimes times;
+  times.longest_pause = times.first_pause;
+  UpgradeClient client(times, 1, 4);
+  const auto dial = [&](TimePoint now) {
+    ASSERT_EQ(client.OnTime(now), Do::kAsk);
+    ASSERT_EQ(client.OnOffer(client.generation()), Do::kDial);
+    client.OnDialled(now, client.generation(), "mlx5_0 port 1");
+  };
+  for (int i = 0; i < 4; ++i) dial(kStart);
+  for (const uint32_t generation : {1, 2, 3}) client.OnLost(kStart, generation, kBroke);
+  EXPECT_LE(*client.next(), kStart + seconds(1)) << "each broke once";
+  TimePoint now = *client.next();
+  for (int i = 0; i < 3; ++i) {
+    dial(now);
+    client.OnLost(now, client.generation(), kBroke);
+    now = *client.next();
+  }
+  EXPECT_LE(now, kStart + seconds(4)) << "two may be there besides the one that rests";
+}
+
+TEST(UpgradeClientTest, ARailThatErrsIsAskedForAfterItsRest) {
+  UpgradeTimes times;
+  times.first_pause = times.longest_pause = seconds(1);
+  UpgradeClient client(times, 1, 2);
+  Dial(client, kStart);
+  TimePoint now = kStart;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_LE(now, kStart + seconds(2));
+    ASSERT_EQ(client.OnTime(now), Do::kAsk);
+    ASSERT_EQ(client.OnOffer(client.generation()), Do::kDial);
+    client.OnDialled(now, client.generation(), "mlx5_1 port 1");
+    client.OnLost(now, client.generation(), kBroke);
+    now = i == 2 ? now : *client.next();
+  }
+  EXPECT_EQ(*client.next(), now + times.first_rest);
+  EXPECT_EQ(client.OnTime(now + seconds(29)), Do::kNothing);
+  client.OnLost(now, 1, kBroke);
+  EXPECT_LE(*client.next(), now + seconds(1)) << "none is left, so that it does not count";
+}
+
 TEST(UpgradeClientTest, NothingComesAfterTheEnd) {
   UpgradeClient client(UpgradeTimes(), 1);
   client.OnEnd();
