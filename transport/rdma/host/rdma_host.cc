@@ -77,7 +77,7 @@ absl::Status RdmaHost::LoadAtPace() {
   return load_error_;
 }
 
-void RdmaHost::TookToAccept(Duration time) {
+void RdmaHost::LookedInVain(Duration time) {
   if (time < kSlowAccept) return;
   accept_again_ = options_.control.clock().Now() + kAcceptPause * time;
 }

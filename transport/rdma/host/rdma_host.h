@@ -111,9 +111,10 @@ class RdmaHost {
   bool TakeTurn(Attempt& dial);
   void Drop(Attempt& attempt);
   // Where a queue pair is set up over TCP, the kernel may look for the peer's GID for as long as a
-  // second, with this loop held: after that nobody is accepted in this way for kAcceptPause times
-  // as long, so that others have nearly all of the control loop's time whatever peers say.
-  void TookToAccept(Duration time);
+  // second, with this loop held. After it has done so in vain nobody is accepted in this way for
+  // kAcceptPause times as long: others have nearly all of the control loop's time whatever peers
+  // say.
+  void LookedInVain(Duration time);
   bool PausesAccepting() const;
 
   // --- What there is, for /status.
@@ -134,7 +135,7 @@ class RdmaHost {
   // milliseconds: then others have nearly all of the control loop's time.
   static constexpr int kLoadPause = 20;
   static constexpr int kAcceptPause = 20;
-  // Less is what setting up takes.
+  // Less is what a refusal takes.
   static constexpr Duration kSlowAccept = std::chrono::milliseconds(100);
   // The kernel's removal of a device waits until this process has noticed it: below a second.
   static constexpr Duration kWatchEvery = std::chrono::milliseconds(250);

@@ -114,8 +114,9 @@ absl::Status Incoming::AcceptNow() {
   const Clock& clock = host_.parts().control.clock();
   const TimePoint began = clock.Now();
   const int error = pair_->end().Accept(param);
-  if (pair_->end().set_up() == "tcp") host_.TookToAccept(clock.Now() - began);
-  return error == 0 ? absl::OkStatus() : SetUpError(pair_->end(), error);
+  if (error == 0) return absl::OkStatus();
+  if (pair_->end().set_up() == "tcp") host_.LookedInVain(clock.Now() - began);
+  return SetUpError(pair_->end(), error);
 }
 
 void Incoming::Open() {

@@ -30,7 +30,7 @@ FakeRdma::FakeRdma(FakeMode mode, const Change& change, bool ipv6) {
     return addresses;
   };
   fabric_ = std::make_unique<FakeFabric>(options);
-  rig_.load = [this]() -> absl::StatusOr<VerbsApi> { return fabric_->api(); };
+  if (!rig_.load) rig_.load = [this]() -> absl::StatusOr<VerbsApi> { return fabric_->api(); };
   for (const char* const name : {"fakeA", "fakeB", "fakeC"}) {
     fabric_->faults().CutPath(name, "fakeC", FakeFaults::Cut::kSilent);
   }
