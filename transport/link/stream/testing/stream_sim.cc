@@ -91,7 +91,9 @@ void Sim::Connect(int side, LinkId link) {
 void Sim::StartGeneration() {
   const StreamSide& client = *sides_[0];
   if (client.stream().ended()) return;
-  if (!client.stream().MayStart() || client.frozen() || pipes_.size() > 60) {
+  // Where so many have come and gone, the calm has room for those that are still to come.
+  const size_t most = calm() ? 80 : 60;
+  if (!client.stream().MayStart() || client.frozen() || pipes_.size() > most) {
     return plan_.At(Ms(15), StreamAct::kStart, 0);
   }
   // By other ways the server may hear of more than it takes.
