@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Debian's abseil is built without ThreadSanitizer, which so does not see that the last owner of an
-// absl::Status counts down after the others: it takes one thread's comparing of payloads, which are
-// cords, and another's freeing of them for a race. What our own code does with a Status is still
-// watched. The format: https://github.com/google/sanitizers/wiki/ThreadSanitizerSuppressions
+// Debian's abseil is built without ThreadSanitizer. So TSan does not see how the owners of an
+// absl::Status are counted, and reports a race where one thread compares its payloads, which are
+// cords, and another one frees them as the last owner. What our own code does with a Status is
+// still watched. The format: https://github.com/google/sanitizers/wiki/ThreadSanitizerSuppressions
 extern "C" const char* __tsan_default_suppressions();
 
 extern "C" const char* __tsan_default_suppressions() {

@@ -106,7 +106,7 @@ _rdma_suites_known() { rdma_suites && rdma_suites_over_tcp && rdma_suites_by_han
 # rdma_run_suite BIN DRIVER SUITE [CASE...]
 rdma_run_suite() {
   local bin=$1 name=$2/$3 line
-  line=$(_rdma_suites_known | grep -F "$2 $3 ") || {
+  line=$(_rdma_suites_known | grep "^$2 $3 ") || {
     echo "FAIL rdma/$name: there is no such suite; there are:"
     _rdma_suites_known | cut -d' ' -f1,2
     return 1

@@ -3,8 +3,11 @@
 // PortEndpoint: a queue pair of ibv_create_qp(3), joined to the peer's by messages on the TCP
 // connection (port_set_up.proto), with the steps of ibv_modify_qp(3):
 //
-//   client   CreatePair: INIT;  Connect: says CONNECT;  at ACCEPT: RTR, RTS, says READY,
-//   ESTABLISHED server   CreatePair: INIT;  Accept: RTR, RTS, says ACCEPT;  at READY: ESTABLISHED
+//   client   CreatePair: INIT;  Connect: says CONNECT
+//            at ACCEPT: RTR, RTS, says READY, ESTABLISHED
+//
+//   server   CreatePair: INIT;  Accept: RTR, RTS, says ACCEPT
+//            at READY: ESTABLISHED
 //
 // So each end receives before the other one sends. A message out of its turn ends the attempt.
 

@@ -105,7 +105,7 @@ std::string DeviceSet::WhyNotOverTcp(const DeviceInfo& info) const {
   if (no_key) {
     return absl::StrCat(info.name, " (its port is not in the partition 0x",
                         absl::Hex(options_.partition_key, absl::kZeroPad4),
-                        " of rdma.partition_key)");
+                        " of rdma.partition_key, or /sys/class/infiniband does not show it)");
   }
   if (options_.set_up != RdmaSetUp::kOverTcp) return info.name;
   return absl::StrCat(info.name, " (rdma.set_up is tcp: it needs a GID, and is not for iWARP)");
