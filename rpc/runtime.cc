@@ -128,7 +128,8 @@ struct Runtime::Machine {
     UpgradeOptions upgrade;
     static_cast<LinkOptions&>(upgrade) = options.link;
     upgrade.counted_opening = std::string(kFrameMagic);
-    upgrade.stream.rails = options.rdma.rails;
+    upgrade.rails_apart = options.rdma.rails == 0;
+    upgrade.stream.rails = upgrade.rails_apart ? kMaxRails : options.rdma.rails;
     transport = std::make_unique<ChosenTransport>(*tls, *rdma, *upgrades, upgrade);
   }
 

@@ -68,6 +68,7 @@ struct ConnectionInfo {
   // Why this one, at the client, which chooses; "" for sockets.
   std::string device_why;
   uint32_t device_port = 0;
+  std::string peer_device;  // as the server calls it, at the client; "" for sockets
   // How its queue pair was set up: "rdma_cm", or "tcp" by messages on this connection; "" for
   // sockets.
   std::string set_up;

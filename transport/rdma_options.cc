@@ -103,8 +103,9 @@ std::vector<OptionField> AddressFields(RdmaOptions& options) {
       {.name = "rails",
        .target = &options.rails,
        .range = {1, 8},
+       .special = {{0, "all"}},
        .meaning = "RDMA connections that one connection to a server uses at the same time, over "
-                  "different adapters where it can"},
+                  "different adapters where it can; all: one for each pair of adapters"},
       {.name = "service_level",
        .target = &options.service_level,
        .range = {0, 15},

@@ -65,7 +65,8 @@ struct RdmaOptions {
 
   // RDMA connections that one connection to a server uses at the same time, over different adapters
   // of both ends where they can, else over the same: the client's choice, if the server knows of
-  // several. Large bytes are spread over them; small ones stay on one. 1 to 8.
+  // several. Large bytes are spread over them; small ones stay on one. 1 to 8. 0: as many as there
+  // are adapters, each over ports of its own at both ends; those that come later are used, too.
   uint32_t rails = 1;
 
   // --- Queues. What a device has less of is clipped to what it has.

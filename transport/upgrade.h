@@ -22,6 +22,7 @@
 #include "transport/address.h"
 #include "transport/fabric_port.h"
 #include "transport/peer_trust.h"
+#include "transport/rail_ports.h"
 #include "transport/transport.h"
 
 namespace farcall {
@@ -54,6 +55,16 @@ struct UpgradePass {
   // The awaiting end, when it has seen the token. All zeros: nothing, as those of the first
   // release.
   UpgradeToken answer{};
+};
+
+// Of a client that takes up an offer.
+struct DialOptions {
+  ConnectionOptions connection;
+  Duration timeout = std::chrono::seconds(1);  // > 0, over all addresses
+  // Those that the connection has. Another one goes over other ports where it can.
+  std::vector<RailPorts> rails;
+  // It must: over a port that none of them uses, at both ends, else kAlreadyExists.
+  bool apart = false;
 };
 
 // What was asked for, and is still awaited. Its end withdraws it: with the loop held on which it
@@ -91,9 +102,8 @@ class UpgradeTransport {
   // the ticket gives up; `done` is not called then.
   virtual std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop,
                                               std::vector<UpgradeAddress> addresses,
-                                              const UpgradePass& pass,
-                                              const ConnectOptions& options, SendSetUp send,
-                                              Transport::OnConnect done) = 0;
+                                              const UpgradePass& pass, const DialOptions& options,
+                                              SendSetUp send, Transport::OnConnect done) = 0;
 
   // Server: `offered` tells where to dial, or why not; then whoever shows the token of `pass` at
   // one of these places becomes a Connection on this loop. The token is void as soon as it was

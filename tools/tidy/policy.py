@@ -168,6 +168,7 @@ PURE = [
     "transport/connection_info",
     "transport/copied_bytes",
     "transport/fabric_port",
+    "transport/rail_ports",
     "transport/framed_backlog",
     "transport/link/hello/",
     "transport/link/stream/",

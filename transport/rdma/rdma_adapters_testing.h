@@ -220,7 +220,7 @@ class RdmaAdaptersTest : public testing::Test {
   }
 
   void Dial(Channel& channel, const UpgradePass& pass) {
-    ConnectOptions options;
+    DialOptions options;
     options.timeout = std::chrono::seconds(5);
     channel.dialling = client_->transport().Dial(
         LoopOf(*client_), channel.offer, pass, options,

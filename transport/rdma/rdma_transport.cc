@@ -95,8 +95,11 @@ RdmaTransport::~RdmaTransport() {
 
 void RdmaTransport::Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
                             OnConnect done) {
+  DialOptions dial;
+  dial.connection = options.connection;
+  dial.timeout = options.timeout;
   farcall::Dial::Start(host_, control_, loop, {{peer, "", LinkLayer::kUnknown}}, UpgradePass(),
-                       options, nullptr, std::move(done));
+                       std::move(dial), nullptr, std::move(done));
 }
 
 absl::StatusOr<std::unique_ptr<Listener>> RdmaTransport::Listen(LoopGroup& loops,
@@ -120,7 +123,7 @@ void RdmaTransport::Probe(EventLoop& loop, OnAvailable done) {
 std::unique_ptr<UpgradeTicket> RdmaTransport::Dial(EventLoop& loop,
                                                    std::vector<UpgradeAddress> addresses,
                                                    const UpgradePass& pass,
-                                                   const ConnectOptions& options, SendSetUp send,
+                                                   const DialOptions& options, SendSetUp send,
                                                    OnConnect done) {
   return std::make_unique<DialTicket>(farcall::Dial::Start(host_, control_, loop,
                                                            std::move(addresses), pass, options,

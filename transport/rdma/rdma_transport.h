@@ -43,7 +43,7 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
 
   void Probe(EventLoop& loop, OnAvailable done) override;
   std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop, std::vector<UpgradeAddress> addresses,
-                                      const UpgradePass& pass, const ConnectOptions& options,
+                                      const UpgradePass& pass, const DialOptions& options,
                                       SendSetUp send, OnConnect done) override;
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                        const ConnectionOptions& options, PeerTrust trust,

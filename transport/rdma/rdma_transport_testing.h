@@ -97,7 +97,7 @@ class RdmaTransportTest : public testing::Test {
                                            std::optional<absl::Status>& told) {
     EventLoop& mine = harness_->loops().at(1);
     std::unique_ptr<UpgradeTicket> ticket;
-    ConnectOptions options;
+    DialOptions options;
     options.timeout = timeout_;
     options.connection.traffic_class = 104;
     harness_->Run(mine, [&] {

@@ -80,7 +80,12 @@ void SimConnection::Receive(SimPacket packet) {
   const Duration delay = parts_.network.min_delay + Duration(parts_.random.Below(spread + 1));
   reset_ |= packet.kind == SimPacket::Kind::kReset;
   SimInbox& inbox = packet.kind == SimPacket::Kind::kAck ? acks_ : inbox_;
-  inbox.Put(std::move(packet), loop_.now() + delay);
+  line_free_ = std::max(line_free_, loop_.now());
+  if (parts_.network.rate > 0) {
+    line_free_ +=
+        std::chrono::nanoseconds(packet.bytes.size() * 1'000'000'000 / parts_.network.rate);
+  }
+  inbox.Put(std::move(packet), line_free_ + delay);
   ArmTimer();
 }
 

@@ -77,10 +77,11 @@ class SimConnection final : public Connection, private SimPort::Receiver, privat
   State state_ = State::kOpen;
   absl::Status why_;
 
-  Buffer queue_;          // to be sent
-  size_t in_flight_ = 0;  // bytes sent and not read by the other end
-  SimInbox inbox_;        // data, end, reset
-  SimInbox acks_;         // apart: what waits to be read does not hold them up
+  Buffer queue_;           // to be sent
+  size_t in_flight_ = 0;   // bytes sent and not read by the other end
+  TimePoint line_free_{};  // the last byte sent to this end has left the other
+  SimInbox inbox_;         // data, end, reset
+  SimInbox acks_;          // apart: what waits to be read does not hold them up
   Buffer input_;
   std::optional<BlockWriter> writer_;
   std::optional<TimePoint> retry_;  // the pool had no block

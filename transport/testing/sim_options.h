@@ -18,6 +18,8 @@ struct SimOptions {
   Duration max_delay = std::chrono::microseconds(500);
   // Bytes that may be on their way, or arrived and not read, in one direction. > 0.
   size_t window = size_t{64} << 10;
+  // Each direction carries so many bytes a second, acknowledgements aside. 0: any.
+  uint64_t rate = 0;
   // What is written is cut at random places into packets of 1 to this many bytes.
   size_t max_packet = size_t{16} << 10;
 

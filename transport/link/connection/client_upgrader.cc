@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "transport/base/check.h"
 #include "transport/link/upgrade/upgrade_messages.h"
@@ -28,7 +27,7 @@ uint64_t RandomNumber(const RandomBytes& random) {
 ClientUpgrader::ClientUpgrader(Parts parts)
     : parts_(std::move(parts)),
       machine_(parts_.settings->options.upgrade, RandomNumber(parts_.settings->random),
-               parts_.rails) {}
+               parts_.rails, parts_.settings->options.rails_apart) {}
 
 absl::Status ClientUpgrader::OnFrame(const LinkFrame& frame) {
   if (frame.type == LinkFrameType::kUpgradeOffer) return OnOffer(frame);
@@ -48,12 +47,9 @@ absl::Status ClientUpgrader::OnOffer(const LinkFrame& frame) {
     Failed(why);
     return absl::OkStatus();
   }
-  ConnectOptions options;
-  options.connection = parts_.options;
-  options.timeout = parts_.settings->options.upgrade.dial;
   set_ups_ = 0;
   dial_ = parts_.settings->rdma->Dial(
-      parts_.loop, offer->addresses, offer->pass, options,
+      parts_.loop, offer->addresses, offer->pass, OptionsOfDial(),
       [this, generation](const std::string& message) {
         parts_.stream.SendUpgrade(LinkFrameType::kUpgradeSetUp, EncodeSetUp({generation, message}));
         parts_.user.OnUpgraderEvent();
@@ -62,6 +58,19 @@ absl::Status ClientUpgrader::OnOffer(const LinkFrame& frame) {
         OnDialled(generation, std::move(connection));
       });
   return absl::OkStatus();
+}
+
+DialOptions ClientUpgrader::OptionsOfDial() const {
+  const UpgradeOptions& upgrade = parts_.settings->options;
+  DialOptions options;
+  options.connection = parts_.options;
+  options.timeout = upgrade.upgrade.dial;
+  options.apart = upgrade.rails_apart;
+  for (const auto& [generation, ports] : rails_) options.rails.push_back(ports);
+  for (std::string& resting : machine_.Resting(parts_.loop.now())) {
+    options.rails.push_back({std::move(resting), ""});
+  }
+  return options;
 }
 
 absl::Status ClientUpgrader::OnDecline(const LinkFrame& frame) {
@@ -98,8 +107,9 @@ void ClientUpgrader::OnDialled(uint32_t generation,
   over_ = std::move(dial_);
   if (connection.ok()) {
     const ConnectionInfo info = (*connection)->info();
-    machine_.OnDialled(parts_.loop.now(), generation,
-                       absl::StrCat(info.device, " port ", info.device_port));
+    const RailPorts ports{PortName(info.device, info.device_port), info.peer_device};
+    machine_.OnDialled(parts_.loop.now(), generation, ports.own);
+    if (parts_.rails > 1) rails_[generation] = ports;
     parts_.user.OnUpgraded(generation, *std::move(connection));
   } else {
     Failed(connection.status());
@@ -112,8 +122,10 @@ void ClientUpgrader::Failed(const absl::Status& why) {
   parts_.stream.OnGenerationBroken(machine_.generation(), why);
 }
 
-// An attempt came to nothing. Calls travel over RDMA all the same if it was for a further rail.
+// An attempt came to nothing, unless there was nothing to be had. Calls travel over RDMA all the
+// same if it was for a further rail.
 void ClientUpgrader::Record(const absl::Status& why) {
+  if (absl::IsAlreadyExists(why)) return;  // DialOptions::apart
   UpgradeRecord& record = *parts_.settings->record;
   const bool others = machine_.rails() > 0;
   others ? record.OnRailLost(parts_.log_name, why) : record.OnFallback(parts_.log_name, why);
@@ -125,6 +137,7 @@ void ClientUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
   if (dial_ != nullptr && !was_ready) over_ = std::move(dial_);
   const ClientUpgrade before = machine_.state();
   machine_.OnLost(parts_.loop.now(), generation, why);
+  rails_.erase(generation);
   if (was_ready) return held_.Hold(generation, why, /*others=*/machine_.rails() > 0);
   if (machine_.state() != before) Record(why);
 }

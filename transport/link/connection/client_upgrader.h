@@ -3,6 +3,8 @@
 #ifndef FARCALL_TRANSPORT_LINK_CONNECTION_CLIENT_UPGRADER_H_
 #define FARCALL_TRANSPORT_LINK_CONNECTION_CLIENT_UPGRADER_H_
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -31,6 +33,7 @@ class ClientUpgrader final : public Upgrader {
 
  private:
   absl::Status OnOffer(const LinkFrame& frame);
+  DialOptions OptionsOfDial() const;
   absl::Status OnDecline(const LinkFrame& frame);
   absl::Status OnSetUp(const LinkFrame& frame);
   void OnDialled(uint32_t generation, absl::StatusOr<std::unique_ptr<Connection>> connection);
@@ -41,6 +44,7 @@ class ClientUpgrader final : public Upgrader {
   const Parts parts_;
   HeldFallback held_;
   UpgradeClient machine_;
+  std::map<uint32_t, RailPorts> rails_;  // that are there, by their generations
   std::unique_ptr<UpgradeTicket> dial_;
   uint32_t set_ups_ = 0;                  // frames, of dial_
   std::unique_ptr<UpgradeTicket> watch_;  // from the first attempt on, while there is no RDMA

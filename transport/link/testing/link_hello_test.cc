@@ -122,7 +122,7 @@ class SlowDevices final : public UpgradeTransport {
  public:
   void Probe(EventLoop&, OnAvailable done) override { waiting_.push_back(std::move(done)); }
   std::unique_ptr<UpgradeTicket> Dial(EventLoop&, std::vector<UpgradeAddress>, const UpgradePass&,
-                                      const ConnectOptions&, SendSetUp,
+                                      const DialOptions&, SendSetUp,
                                       Transport::OnConnect) override {
     ADD_FAILURE() << "a server dials nobody";
     return nullptr;

@@ -132,6 +132,40 @@ TEST(LinkRailsTest, RailsBreakUnderLoadOnThreads) {
   RailsBreakUnderLoad<Driven>(FakeMode::kImmediate, References);
 }
 
+// Not one more, though more are agreed on: an adapter that goes leaves the others, and is used
+// again when it is back.
+TEST(LinkRailsTest, ApartThereIsOneForEachAdapterThatIsThere) {
+  UpgradeOptions options = Options();
+  options.stream.rails = kMaxRails;
+  options.rails_apart = true;
+  Stepped harness(FakeMode::kStepped, nullptr, options);
+  ConformanceRun run(harness);
+  auto duo = run.Connect();
+  ASSERT_NE(duo, nullptr);
+  const auto uses = [&](const std::set<std::string>& devices) {
+    for (TestPeer* const peer : {&duo->client, &duo->server}) {
+      const std::vector<RailInfo> rails = peer->info().rails;
+      std::set<std::string> used;
+      for (const RailInfo& rail : rails) used.insert(rail.device);
+      if (rails.size() != devices.size() || used != devices) return false;
+    }
+    return true;
+  };
+  ASSERT_TRUE(harness.Until([&] { return uses({"fakeA", "fakeB"}); }));
+  for (const auto& [gone, left] : {std::pair("fakeA", "fakeB"), std::pair("fakeB", "fakeA")}) {
+    duo->client.Send(500000);
+    duo->server.Send(500000);
+    harness.fabric().faults().RemoveDevice(gone, /*flush=*/false);
+    ASSERT_TRUE(harness.Until([&] { return uses({left}); })) << gone;
+    ASSERT_TRUE(harness.Until([&] { return AllArrived(*duo); })) << gone;
+    ASSERT_TRUE(harness.Until([&] { return harness.fabric().faults().AddDevice(gone); }));
+    ASSERT_TRUE(harness.Until([&] { return uses({"fakeA", "fakeB"}); })) << gone;
+  }
+  EXPECT_EQ(duo->client.info().rdma.fallbacks, 0u);
+  duo.reset();
+  EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
 // Nobody says anything; what was on it goes out again on the others, before it is given up.
 TEST(LinkRailsTest, CallsGoOnWhenOneWireIsCutSilently) {
   UpgradeOptions options = Options();

@@ -94,7 +94,7 @@ class LinkTokenTest : public testing::Test {
     std::unique_ptr<UpgradeTicket> ticket;
     harness_.Run(loop, [&] {
       ticket =
-          harness_.client_rdma().Dial(loop, addresses, pass, ConnectOptions(), nullptr,
+          harness_.client_rdma().Dial(loop, addresses, pass, DialOptions(), nullptr,
                                       [&](absl::StatusOr<std::unique_ptr<Connection>> connection) {
                                         result = connection.status();
                                         if (connection.ok()) dialled_ = *std::move(connection);

@@ -68,7 +68,7 @@ void SimAwait::Admit(std::unique_ptr<Connection> connection) {
 
 SimDial::SimDial(EventLoop& loop, SimFabric& fabric, BlockPool& pool,
                  std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
-                 const ConnectOptions& options, Transport::OnConnect done)
+                 const DialOptions& options, Transport::OnConnect done)
     : loop_(loop),
       fabric_(fabric),
       pool_(pool),
@@ -109,8 +109,7 @@ void SimDial::Join(SimFabric::Entry entry, const Address& peer) {
   const auto mine = std::make_shared<SimPort>(loop_, cut);
   const auto other = std::make_shared<SimPort>(*entry.loop, cut);
   const Address here = Address::Ipv4({10, 9, 2, 1}, 1);
-  SimOptions network = fabric_.options().network;
-  if (fabric_.healed()) network.reset = network.mute = 0;
+  const SimOptions network = fabric_.NextNetwork();
   SimConnection::Parts theirs{other, mine, network, TestRandom(random_.Next()), {}, peer, here};
   entry.loop->Post([await = entry.await, parts = std::move(theirs)]() mutable {
     const auto alive = await.lock();

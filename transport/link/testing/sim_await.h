@@ -48,7 +48,7 @@ class SimDial final : public UpgradeTicket {
  public:
   SimDial(EventLoop& loop, SimFabric& fabric, BlockPool& pool,
           std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
-          const ConnectOptions& options, Transport::OnConnect done);
+          const DialOptions& options, Transport::OnConnect done);
   ~SimDial() override;
 
  private:
@@ -62,7 +62,7 @@ class SimDial final : public UpgradeTicket {
   std::vector<UpgradeAddress> addresses_;
   size_t tried_ = 0;
   const UpgradePass pass_;
-  const ConnectOptions options_;
+  const DialOptions options_;
   const TimePoint deadline_;
   Transport::OnConnect done_;
   TestRandom random_;

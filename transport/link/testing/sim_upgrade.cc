@@ -14,6 +14,15 @@ TestRandom SimFabric::NextRandom() {
   return TestRandom(random_.Next());
 }
 
+SimOptions SimFabric::NextNetwork() {
+  SimOptions network = options_.network;
+  if (healed_) network.reset = network.mute = 0;
+  if (options_.rates.empty()) return network;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  network.rate = options_.rates[joined_++ % options_.rates.size()];
+  return network;
+}
+
 void SimFabric::Register(const UpgradePass& pass, EventLoop& loop,
                          const std::weak_ptr<SimAwait*>& await) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -42,9 +51,8 @@ void SimUpgrade::Probe(EventLoop& loop, OnAvailable done) {
 
 std::unique_ptr<UpgradeTicket> SimUpgrade::Dial(EventLoop& loop,
                                                 std::vector<UpgradeAddress> addresses,
-                                                const UpgradePass& pass,
-                                                const ConnectOptions& options, SendSetUp,
-                                                Transport::OnConnect done) {
+                                                const UpgradePass& pass, const DialOptions& options,
+                                                SendSetUp, Transport::OnConnect done) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     dialled_.push_back(pass);

@@ -23,7 +23,9 @@ namespace farcall {
 
 // Chances are 0 to 1, of each attempt.
 struct SimUpgradeOptions {
-  SimOptions network;      // of the upgraded connections
+  SimOptions network;  // of the upgraded connections
+  // SimOptions::rate of one after the other, in turns. Empty: that of `network`.
+  std::vector<uint64_t> rates;
   double no_capacity = 0;  // Await is refused
   double no_offer = 0;     // Await is never answered
   double refuse = 0;       // Dial is refused
@@ -45,6 +47,8 @@ class SimFabric {
 
   const SimUpgradeOptions& options() const { return options_; }
   TestRandom NextRandom();
+  // How the next connection is.
+  SimOptions NextNetwork();
   // All failures end: from now on what is tried works. Connections stay as they are.
   void Heal() { healed_ = true; }
   bool healed() const { return healed_; }
@@ -70,6 +74,7 @@ class SimFabric {
   std::mutex mutex_;
   // Guarded by mutex_.
   TestRandom random_;
+  size_t joined_ = 0;
   std::map<UpgradeToken, Entry> entries_;
 };
 
@@ -81,7 +86,7 @@ class SimUpgrade final : public UpgradeTransport {
 
   void Probe(EventLoop& loop, OnAvailable done) override;
   std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop, std::vector<UpgradeAddress> addresses,
-                                      const UpgradePass& pass, const ConnectOptions& options,
+                                      const UpgradePass& pass, const DialOptions& options,
                                       SendSetUp, Transport::OnConnect done) override;
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                        const ConnectionOptions& options, PeerTrust, SendSetUp,

@@ -29,6 +29,14 @@ void RailRest::OnError(absl::string_view rail, TimePoint now) {
   record.end = now + record.rest;
 }
 
+std::vector<std::string> RailRest::Resting(TimePoint now) const {
+  std::vector<std::string> resting;
+  for (const Record& record : records_) {
+    if (now < record.end) resting.push_back(record.rail);
+  }
+  return resting;
+}
+
 TimePoint RailRest::Until(size_t wanted, size_t ready) const {
   const size_t missing = wanted - std::min(wanted, ready);
   if (ready == 0 || missing == 0 || records_.size() < missing) return TimePoint::min();

@@ -27,6 +27,8 @@ class RailRest {
   // When one more may be made, where `wanted` are to be there at the same time and `ready`
   // are. What is the only one does not rest.
   TimePoint Until(size_t wanted, size_t ready) const;
+  // Those that rest now.
+  std::vector<std::string> Resting(TimePoint now) const;
 
  private:
   static constexpr size_t kErrors = 3;

@@ -3,6 +3,8 @@
 #include "transport/link/upgrade/rail_rest.h"
 
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -67,6 +69,16 @@ TEST(RailRestTest, TheOnlyOneDoesNotRest) {
   RailRest rest(seconds(30), minutes(5));
   Err(rest, kStart);
   EXPECT_LE(rest.Until(2, 0), kStart);
+}
+
+TEST(RailRestTest, SaysWhichRest) {
+  RailRest rest(seconds(30), minutes(5));
+  Err(rest, kStart, "a");
+  Err(rest, kStart + seconds(5), "b");
+  rest.OnError("c", kStart);
+  EXPECT_EQ(rest.Resting(kStart + seconds(29)), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(rest.Resting(kStart + seconds(30)), std::vector<std::string>{"b"});
+  EXPECT_TRUE(rest.Resting(kStart + seconds(35)).empty());
 }
 
 TEST(RailRestTest, WhatErredLongAgoIsForgottenForOthers) {

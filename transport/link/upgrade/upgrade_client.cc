@@ -32,10 +32,11 @@ ClientUpgrade Next(ClientUpgrade state, ClientUpgradeEvent event) {
   return state;
 }
 
-UpgradeClient::UpgradeClient(const UpgradeTimes& times, uint64_t random, uint32_t rails)
+UpgradeClient::UpgradeClient(const UpgradeTimes& times, uint64_t random, uint32_t rails, bool apart)
     : times_(times),
       backoff_(times.first_pause, times.longest_pause, random),
       rails_(rails),
+      apart_(apart),
       rest_(times.first_rest, times.longest_rest),
       why_(NotRdma(WhyNotRdma::kPending, "")) {}
 
@@ -82,6 +83,7 @@ void UpgradeClient::OnDialled(TimePoint now, uint32_t generation, absl::string_v
 
 // One that breaks says nothing of others over the same port that do not.
 std::string UpgradeClient::NameOf(absl::string_view rail) const {
+  if (apart_) return std::string(rail);
   for (size_t number = 0;; ++number) {
     std::string name = absl::StrCat(rail, " #", number);
     const auto has_it = [&](const Ready& one) { return one.rail == name; };
@@ -123,7 +125,13 @@ void UpgradeClient::OnEnd() { state_ = Next(state_, ClientUpgradeEvent::kEnd); }
 std::optional<TimePoint> UpgradeClient::next() const {
   if (state_ == ClientUpgrade::kAsking) return next_;
   if (state_ != ClientUpgrade::kWaiting) return std::nullopt;
+  if (apart_) return next_;
   return std::max(next_, rest_.Until(rails_, ready_.size()));
+}
+
+std::vector<std::string> UpgradeClient::Resting(TimePoint now) const {
+  if (!apart_ || ready_.empty()) return {};
+  return rest_.Resting(now);
 }
 
 void UpgradeClient::Pause(TimePoint now, const absl::Status& why) {

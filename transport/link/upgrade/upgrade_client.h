@@ -49,8 +49,9 @@ class UpgradeClient {
   enum class Do : uint8_t { kNothing, kAsk, kDial };
 
   // The first attempt is due at once. `random`: any number, another for each connection.
-  // `rails`: to be there at the same time.
-  UpgradeClient(const UpgradeTimes& times, uint64_t random, uint32_t rails = 1);
+  // `rails`: to be there at the same time, or, each over a place of its own, at most (`apart`):
+  // then one is asked for now and then for as long as there are fewer.
+  UpgradeClient(const UpgradeTimes& times, uint64_t random, uint32_t rails = 1, bool apart = false);
 
   // next() has come, or not.
   Do OnTime(TimePoint now);
@@ -70,6 +71,8 @@ class UpgradeClient {
   bool ready(uint32_t generation) const;
   // How many are.
   size_t rails() const { return ready_.size(); }
+  // The places of rails that rest, where each has its own. None while it would be the only one.
+  std::vector<std::string> Resting(TimePoint now) const;
   // Of the attempt under way, or of the last one; 0: there was none.
   uint32_t generation() const { return generation_; }
   // When OnTime is due.
@@ -81,7 +84,7 @@ class UpgradeClient {
   struct Ready {
     uint32_t generation = 0;
     TimePoint since{};
-    std::string rail;  // and which one of that place
+    std::string rail;  // its place, and which one there
   };
 
   // The attempt under way.
@@ -98,6 +101,7 @@ class UpgradeClient {
   // None is asked for before.
   TimePoint pause_end_ = TimePoint::min();
   const uint32_t rails_;
+  const bool apart_;
   std::vector<Ready> ready_;
   RailRest rest_;
   absl::Status why_;

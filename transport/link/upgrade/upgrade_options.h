@@ -19,6 +19,9 @@ struct UpgradeOptions : LinkOptions {
   // back is closed. A server hands over no byte before, and closes what is not upgraded
   // within require_timeout. Needs use_rdma.
   bool require_rdma = false;
+  // Client: each of several rails over ports of its own at both ends, as many as there are, up to
+  // stream.rails.
+  bool rails_apart = false;
   // Server: the first bytes of peers that could have said hello. Of those that say none, who begins
   // otherwise, as a browser or a port scanner, is not missed: neither counted nor logged. Empty:
   // all count.

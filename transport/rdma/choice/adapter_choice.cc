@@ -38,6 +38,7 @@ class Choice {
     for (const OwnEnd& end : own) best_rate_ = std::max(best_rate_, end.usable ? end.rate : 0);
     for (const OfferedEnd& end : offered) best_rate_ = std::max(best_rate_, end.rate);
     for (size_t to = 0; to < offered.size(); ++to) AddCandidates(to);
+    if (circumstances.apart && !circumstances.rails.empty()) KeepApart();
   }
 
   std::vector<AdapterPair> Choose() {
@@ -52,7 +53,7 @@ class Choice {
                     [to = best->offered](const auto& other) { return other.offered == to; });
       for (Candidate& left : candidates_) left.rank.uses += SharesPort(left, chosen.back());
     }
-    AddRoute(chosen);
+    if (!circumstances_.apart || circumstances_.rails.empty()) AddRoute(chosen);
     for (const Candidate& one : chosen) {
       const OwnEnd* const end = one.own ? &own_[*one.own] : nullptr;
       pairs.push_back({one.own, one.offered,
@@ -109,6 +110,7 @@ class Choice {
     rank.failures = circumstances_.failures(own, place);
     rank.over_tcp = place.gid.has_value();
     rank.fabric = fabric;
+    rank.uses = RailsOver(own, place);
     const double there = ShareOf(RateOf(place), place.connections.value_or(0), /*far=*/false);
     double here = there;
     uint32_t rate = RateOf(place);
@@ -131,6 +133,24 @@ class Choice {
   uint32_t RateOf(const PortEnd& end) const {
     if (end.rate > 0) return end.rate;
     return std::max(best_rate_, 1u);
+  }
+
+  void KeepApart() {
+    int best = kNoneKnown;
+    for (const Candidate& one : candidates_) best = std::min(best, one.rank.fabric);
+    std::erase_if(candidates_, [best](const Candidate& one) {
+      return one.rank.uses > 0 || one.rank.fabric > best || one.rank.fabric == kNoneKnown;
+    });
+  }
+
+  // Ends of rails over the ports of this way.
+  int RailsOver(const OwnEnd* own, const OfferedEnd& place) const {
+    int uses = 0;
+    for (const RailPorts& rail : circumstances_.rails) {
+      uses += !rail.peer_device.empty() && rail.peer_device == place.device ? 1 : 0;
+      uses += own != nullptr && rail.own == PortName(own->device, own->port) ? 1 : 0;
+    }
+    return uses;
   }
 
   int SharesPort(const Candidate& one, const Candidate& other) const {

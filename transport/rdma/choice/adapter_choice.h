@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "transport/rail_ports.h"
 #include "transport/rdma/choice/port_end.h"
 
 namespace farcall {
@@ -31,6 +33,9 @@ struct ChoiceCircumstances {
   uint64_t seed = 0;
   // How often a way has failed lately. `own` null: AdapterPair::own is none.
   absl::FunctionRef<uint32_t(const OwnEnd* own, const OfferedEnd& offered)> failures;
+  // DialOptions'.
+  std::span<const RailPorts> rails = {};
+  bool apart = false;
 };
 
 // What a connection more would have of a port of `rate` with so many: an equal share. A device on
@@ -47,13 +52,17 @@ bool IsFar(int numa_node, int loop_node);
 //  1. failures lately, the fewest first;
 //  2. rdma_cm before set-up over TCP;
 //  3. the fabric: the same port, then the same network, then what routes may join;
-//  4. of the first: what the connection will have of the rates, with those that are there now, at
+//  4. ports that the fewest rails of the connection use;
+//  5. of the first: what the connection will have of the rates, with those that are there now, at
 //     the end that has less of it; then the higher rate, the nearer device, what the other end
 //     has of it, the server's order (where it tells connections), and chance;
 //     of the others: ports that none of those before it uses, and then the same.
 //
 // Each offered end comes once, with the best of this host's; the first address once more at the
 // end, as the routes of this host lead there, if there was a choice of ports.
+//
+// With `apart` there are only ways over ports that no rail uses and, so that nothing is dialled
+// again and again that the network may not have, over a fabric as good as the best of all ways.
 std::vector<AdapterPair> ChooseAdapters(const std::vector<OwnEnd>& own,
                                         const std::vector<OfferedEnd>& offered,
                                         const ChoiceCircumstances& circumstances);

@@ -22,7 +22,7 @@ absl::string_view WhyAfter(const ChoiceRank& rank, const ChoiceRank& first) {
   if (rank.failures != first.failures) return "it failed lately";
   if (rank.over_tcp != first.over_tcp) return "it is set up over TCP";
   if (rank.fabric != first.fabric) return "the network is another one";
-  if (rank.uses != first.uses) return "its ports are tried already";
+  if (rank.uses != first.uses) return "its ports are in use or tried already";
   if (rank.share != first.share) return "a connection has less of its rate";
   if (rank.rate != first.rate) return "it is slower";
   if (rank.far != first.far) return "it is on another NUMA node than the loop";

@@ -18,7 +18,7 @@ struct ChoiceRank {
   uint32_t failures = 0;
   bool over_tcp = false;
   int fabric = 0;          // a Fabric; above them: no port is known to lead there
-  int uses = 0;            // of its ports, by ways before it
+  int uses = 0;            // of its ports, by rails and ways before it
   double share = 0;        // Mb/s, at the end that has less
   int64_t rate = 0;        // Mb/s
   bool far = false;        // the own device is on another NUMA node than the loop

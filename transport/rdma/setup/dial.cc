@@ -18,7 +18,7 @@
 namespace farcall {
 namespace {
 
-absl::Status Validate(const std::vector<UpgradeAddress>& addresses, const ConnectOptions& options) {
+absl::Status Validate(const std::vector<UpgradeAddress>& addresses, const DialOptions& options) {
   if (options.timeout <= Duration::zero()) {
     return absl::InvalidArgumentError("the timeout of a connect must be above 0");
   }
@@ -38,12 +38,12 @@ absl::Status Validate(const std::vector<UpgradeAddress>& addresses, const Connec
 
 std::shared_ptr<Dial> Dial::Start(RdmaHost& host, EventLoop& control, EventLoop& loop,
                                   std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
-                                  const ConnectOptions& options, UpgradeTransport::SendSetUp send,
+                                  DialOptions options, UpgradeTransport::SendSetUp send,
                                   Transport::OnConnect done) {
   Check(loop.held(), "who connects holds the loop");
   absl::Status valid = Validate(addresses, options);
-  std::shared_ptr<Dial> dial(new Dial(host, control, loop, std::move(addresses), pass, options,
-                                      std::move(send), std::move(done)));
+  std::shared_ptr<Dial> dial(new Dial(host, control, loop, std::move(addresses), pass,
+                                      std::move(options), std::move(send), std::move(done)));
   if (valid.ok()) {
     control.Post([dial] { dial->Begin(); });
   } else {
@@ -53,16 +53,15 @@ std::shared_ptr<Dial> Dial::Start(RdmaHost& host, EventLoop& control, EventLoop&
 }
 
 Dial::Dial(RdmaHost& host, EventLoop& control, EventLoop& loop,
-           std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
-           const ConnectOptions& options, UpgradeTransport::SendSetUp send,
-           Transport::OnConnect done)
+           std::vector<UpgradeAddress> addresses, const UpgradePass& pass, DialOptions options,
+           UpgradeTransport::SendSetUp send, Transport::OnConnect done)
     : host_(host),
       control_(control),
       loop_(loop),
       addresses_(std::move(addresses)),
       pass_(pass),
-      options_(options),
-      deadline_(loop.now() + options.timeout),
+      options_(std::move(options)),
+      deadline_(loop.now() + options_.timeout),
       line_(std::make_shared<SetUpLine>(control, loop, std::move(send))),
       done_(std::move(done)),
       timer_([this] { OnTime(); }) {}
@@ -176,6 +175,7 @@ void Dial::Open() {
   info.local = pair->end().local();
   info.peer = peer();
   info.device_why = way().why;
+  info.peer_device = way().to.device;
   host_.past_failures().OnWorks(way().from ? &*way().from : nullptr, way().to);
   // Of rdma_cm's set-up packets have come both ways.
   if (way().local) {

@@ -35,8 +35,8 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   // With `loop` held. `done` is called from its mailbox, once, unless the dial was given up.
   static std::shared_ptr<Dial> Start(RdmaHost& host, EventLoop& control, EventLoop& loop,
                                      std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
-                                     const ConnectOptions& options,
-                                     UpgradeTransport::SendSetUp send, Transport::OnConnect done);
+                                     DialOptions options, UpgradeTransport::SendSetUp send,
+                                     Transport::OnConnect done);
   ~Dial() override;
 
   // With its loop held: nobody waits for it any more.
@@ -46,7 +46,7 @@ class Dial final : public std::enable_shared_from_this<Dial>,
 
  private:
   Dial(RdmaHost& host, EventLoop& control, EventLoop& loop, std::vector<UpgradeAddress> addresses,
-       const UpgradePass& pass, const ConnectOptions& options, UpgradeTransport::SendSetUp send,
+       const UpgradePass& pass, DialOptions options, UpgradeTransport::SendSetUp send,
        Transport::OnConnect done);
 
   // With the control loop held.
@@ -86,7 +86,7 @@ class Dial final : public std::enable_shared_from_this<Dial>,
   EventLoop& loop_;
   const std::vector<UpgradeAddress> addresses_;
   const UpgradePass pass_;
-  const ConnectOptions options_;
+  const DialOptions options_;
   const TimePoint deadline_;
   const std::shared_ptr<SetUpLine> line_;
 

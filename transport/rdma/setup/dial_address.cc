@@ -27,7 +27,7 @@ int Milliseconds(Duration duration) {
 
 // From ways_[next_] on, until one can be waited for.
 void Dial::TryWay() {
-  if (next_ == 0) ways_ = WaysTo(host_, loop_, addresses_);
+  if (next_ == 0) ways_ = WaysTo(host_, loop_, addresses_, options_);
   for (; next_ < ways_.size(); ++next_) {
     const TimePoint now = control_.now();
     if (now >= deadline_) break;
@@ -56,6 +56,9 @@ void Dial::TryWay() {
 absl::Status Dial::WhyNoWay() const {
   const std::string name = addresses_[0].address.ToString();
   if (!ways_.empty()) return NotRdma(WhyNotRdma::kTimedOut, name);
+  if (options_.apart && !options_.rails.empty()) {
+    return absl::AlreadyExistsError("no port is left that no rail uses, at this end or the other");
+  }
   if (host_.parts().options.set_up == RdmaSetUp::kOverTcp &&
       std::none_of(addresses_.begin(), addresses_.end(),
                    [](const UpgradeAddress& address) { return address.port.has_value(); })) {

@@ -112,7 +112,7 @@ OfferedEnd EndOf(const UpgradeAddress& place, size_t turn) {
 }  // namespace
 
 std::vector<Way> WaysTo(RdmaHost& host, const EventLoop& loop,
-                        const std::vector<UpgradeAddress>& offer) {
+                        const std::vector<UpgradeAddress>& offer, const DialOptions& options) {
   const OwnEnds own(host);
   std::vector<OfferedEnd> offered;
   for (const UpgradeAddress& place : offer) offered.push_back(EndOf(place, offered.size()));
@@ -122,9 +122,12 @@ std::vector<Way> WaysTo(RdmaHost& host, const EventLoop& loop,
   };
   std::vector<Way> ways;
   const bool no_rdma_cm = host.parts().options.set_up == RdmaSetUp::kOverTcp;
-  for (AdapterPair& pair : ChooseAdapters(
-           own.ends(), offered,
-           {.loop_node = host.NodeOf(loop), .seed = host.NextSeed(), .failures = failures})) {
+  for (AdapterPair& pair : ChooseAdapters(own.ends(), offered,
+                                          {.loop_node = host.NodeOf(loop),
+                                          .seed = host.NextSeed(),
+                                          .failures = failures,
+                                          .rails = options.rails,
+                                          .apart = options.apart})) {
     if (no_rdma_cm && !offer[pair.offered].port) continue;
     Way way{pair.offered, offered[pair.offered], {}, {}, {}, {}, std::move(pair.why)};
     if (pair.own) {

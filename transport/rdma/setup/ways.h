@@ -29,9 +29,10 @@ struct Way {
 };
 
 // The ways to the places of `offer`, in the order in which a connection of `loop` tries them
-// (ChooseAdapters). With the control loop held, after the host was ready.
+// (ChooseAdapters), with the rails of `options`. With the control loop held, after the host was
+// ready.
 std::vector<Way> WaysTo(RdmaHost& host, const EventLoop& loop,
-                        const std::vector<UpgradeAddress>& offer);
+                        const std::vector<UpgradeAddress>& offer, const DialOptions& options);
 
 }  // namespace farcall
 

@@ -112,7 +112,7 @@ class Prober {
     std::optional<absl::Status> result;
     std::unique_ptr<UpgradeTicket> ticket;
     EventLoop& loop = harness_.loops().at(0);
-    ConnectOptions options;
+    DialOptions options;
     options.timeout = kDialLimit;
     harness_.Run(loop, [&] {
       ticket = harness_.rig().transport().Dial(
