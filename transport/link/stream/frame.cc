@@ -142,9 +142,14 @@ absl::StatusOr<size_t> CutLinkFrame(Buffer& input, LinkFrame& frame) {
   if (input.size() < size) return size;
 
   uint64_t number = 0;
+  uint32_t arrival = 0;
   const bool has_number = ShapeOf(header->type).has_number;
   if (has_number) {
     number = Load(input.Front(size, scratch).data() + kLinkHeaderSize, kNumberSize);
+    if (header->type == LinkFrameType::kRailAck) {
+      arrival = static_cast<uint32_t>(number >> 32);
+      number = static_cast<uint32_t>(number);
+    }
     const bool of_generation =
         header->type == LinkFrameType::kResume || header->type == LinkFrameType::kRailAck;
     if (of_generation && (number == 0 || number > UINT32_MAX)) {
@@ -155,6 +160,7 @@ absl::StatusOr<size_t> CutLinkFrame(Buffer& input, LinkFrame& frame) {
   frame.offset = header->offset;
   frame.acknowledged = header->acknowledged;
   frame.number = number;
+  frame.arrival = arrival;
   input.RemoveFront(has_number ? size : kLinkHeaderSize);
   frame.payload = has_number ? Buffer() : input.CutFront(header->length);
   return 0;
@@ -179,7 +185,9 @@ Buffer LinkFrameWriter::Encode(LinkFrame frame) {
   Store(length, 4, bytes + 4);
   Store(frame.offset, 8, bytes + 8);
   Store(frame.acknowledged, 8, bytes + 16);
-  if (shape.has_number) Store(frame.number, kNumberSize, bytes + kLinkHeaderSize);
+  if (shape.has_number) {
+    Store(frame.number | uint64_t{frame.arrival} << 32, kNumberSize, bytes + kLinkHeaderSize);
+  }
 
   const absl::string_view head(bytes, kLinkHeaderSize + (shape.has_number ? kNumberSize : 0));
   Buffer out;

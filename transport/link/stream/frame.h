@@ -51,8 +51,10 @@ struct LinkFrame {
   // Bytes received in a row that the sender need not keep.
   uint64_t acknowledged = 0;
   // kResume, kRailAck: the generation, 1 to 2^32 - 1. kPing, kPong: a sequence number. It is their
-  // payload on the wire, as a u64. Others: 0.
+  // payload on the wire, as a u64, whose upper half is `arrival`. Others: 0.
   uint64_t number = 0;
+  // kRailAck: when the last of those bytes came, by the sender's clock (StampOf). Others: 0.
+  uint32_t arrival = 0;
   // kData: the bytes. The upgrade frames: a message of the link (host memory). Others: empty.
   Buffer payload = {};
 };

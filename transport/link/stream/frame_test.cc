@@ -61,8 +61,12 @@ TEST_F(LinkFrameTest, TheBytesOfEveryType) {
        "08 00 0000 00000008 0000000000000007 0000000000000006 0000000000000009"},
       {{.type = LinkFrameType::kBye, .offset = 7, .acknowledged = 6},
        "09 00 0000 00000000 0000000000000007 0000000000000006"},
-      {{.type = LinkFrameType::kRailAck, .offset = 7, .acknowledged = 6, .number = 3},
-       "0b 00 0000 00000008 0000000000000007 0000000000000006 0000000000000003"},
+      {{.type = LinkFrameType::kRailAck,
+        .offset = 7,
+        .acknowledged = 6,
+        .number = 3,
+        .arrival = 0xfedcba98},
+       "0b 00 0000 00000008 0000000000000007 0000000000000006 fedcba9800000003"},
   };
   for (const auto& one : kCases) {
     const std::string bytes = Hex(one.hex);

@@ -36,7 +36,7 @@ inline Buffer LinkBytesInPieces(absl::string_view bytes, size_t piece) {
 
 inline std::string LinkFrameText(const LinkFrame& frame) {
   return absl::StrCat(Name(frame.type), " ", frame.offset, " ", frame.acknowledged, " ",
-                      frame.number, " \"", frame.payload.ToString(), "\"\n");
+                      frame.number, " ", frame.arrival, " \"", frame.payload.ToString(), "\"\n");
 }
 
 inline LinkFrame Copy(const LinkFrame& frame) {
@@ -44,6 +44,7 @@ inline LinkFrame Copy(const LinkFrame& frame) {
           .offset = frame.offset,
           .acknowledged = frame.acknowledged,
           .number = frame.number,
+          .arrival = frame.arrival,
           .payload = frame.payload.Share()};
 }
 

@@ -10,6 +10,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "transport/base/time.h"
+#include "transport/link/stream/rate_meter.h"
 
 namespace farcall {
 
@@ -25,12 +26,13 @@ class Generations {
   struct Generation {
     uint32_t number = 0;
     bool ready = false;
-    bool resumed = false;    // the peer has given it up
-    uint64_t received = 0;   // bytes of DATA that came by it
-    uint64_t told = 0;       // of those, what the peer was told by RAIL_ACK
-    uint64_t sure = 0;       // and on the lifeline
-    TimePoint ack_time{};    // counts while there are more
-    uint64_t ack_given = 0;  // where its last RAIL_ACK ends, of what was given to it
+    bool resumed = false;      // the peer has given it up
+    uint64_t received = 0;     // bytes of DATA that came by it
+    ArrivalStamp arrival = 0;  // of the last of them
+    uint64_t told = 0;         // of those, what the peer was told by RAIL_ACK
+    uint64_t sure = 0;         // and on the lifeline
+    TimePoint ack_time{};      // counts while there are more
+    uint64_t ack_given = 0;    // where its last RAIL_ACK ends, of what was given to it
   };
 
   // Of one rail, alive at once, at most. One is the rule; while RESUMEs are on their way there may

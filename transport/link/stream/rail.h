@@ -20,7 +20,7 @@ namespace farcall {
 class Rail {
  public:
   Rail(uint32_t number, const StreamLimits& limits)
-      : number_(number), rate_(limits.RailAckBytes(), limits.ack_delay) {}
+      : number_(number), rate_(limits.RailAckBytes()) {}
 
   uint32_t number() const { return number_; }
   // What was given to it, frames and all.
@@ -29,15 +29,15 @@ class Rail {
   ProgressWatch progress;
 
   void Sent(uint64_t offset, uint64_t bytes, TimePoint now) {
-    if (flight_.in_flight() == 0) rate_.Begin(flight_.acknowledged(), now);
+    rate_.Sent(flight_.sent(), bytes, now);
     flight_.Sent(offset, bytes);
   }
-  // As FlightLog. False: more than were sent.
-  [[nodiscard]] bool Acknowledge(uint64_t count, TimePoint now) {
+  // As FlightLog; they had come at `stamp`. False: more than were sent.
+  [[nodiscard]] bool Acknowledge(uint64_t count, ArrivalStamp stamp, TimePoint now) {
     const uint64_t before = flight_.acknowledged();
     if (!flight_.Acknowledge(count)) return false;
     if (flight_.acknowledged() == before) return true;
-    rate_.Acknowledge(flight_.acknowledged(), flight_.in_flight(), now);
+    rate_.Acknowledge(flight_.acknowledged(), stamp, now);
     suspect_ = false;
     return true;
   }

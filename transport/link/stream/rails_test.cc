@@ -24,6 +24,10 @@ class RailsTest : public ::testing::Test {
  protected:
   static TimePoint At(int64_t us) { return TimePoint(microseconds(us)); }
 
+  // So many have come, and it is told at once.
+  static bool Come(Rail& rail, uint64_t count, TimePoint now) {
+    return rail.Acknowledge(count, StampOf(now), now);
+  }
   // Gives it so much, and it is done with that in `took`, in even parts.
   void Measure(uint32_t number, uint64_t bytes, Duration took) {
     Rail& rail = *rails_.Find(number);
@@ -31,7 +35,7 @@ class RailsTest : public ::testing::Test {
     rail.Sent(offset_, bytes, now_);
     offset_ += bytes;
     for (int part = 1; part <= 8; ++part) {
-      ASSERT_TRUE(rail.Acknowledge(before + bytes * part / 8, now_ + took * part / 8));
+      ASSERT_TRUE(Come(rail, before + bytes * part / 8, now_ + took * part / 8));
     }
   }
 
@@ -51,7 +55,7 @@ TEST_F(RailsTest, LittleGoesToTheOldest) {
     EXPECT_EQ(choice.rail->number(), 3u);
     choice.rail->Sent(offset_, 100 * kKiB, now_);
     offset_ += 100 * kKiB;
-    ASSERT_TRUE(choice.rail->Acknowledge(offset_, now_));
+    ASSERT_TRUE(Come(*choice.rail, offset_, now_));
   }
   rails_.Remove(3);
   EXPECT_EQ(rails_.home(), 5u);
@@ -63,7 +67,7 @@ TEST_F(RailsTest, LittleBehindMuchGoesWhereItIsDoneFirst) {
   rails_.Add(2);
   rails_.Find(1)->Sent(0, 300 * kKiB, now_);
   EXPECT_EQ(rails_.Pick(10 * kKiB, now_).rail->number(), 2u);
-  ASSERT_TRUE(rails_.Find(1)->Acknowledge(300 * kKiB, now_));
+  ASSERT_TRUE(Come(*rails_.Find(1), 300 * kKiB, now_));
   EXPECT_EQ(rails_.Pick(10 * kKiB, now_).rail->number(), 1u);
 }
 
@@ -122,21 +126,9 @@ TEST_F(RailsTest, CallsOneByOneDoNotCountAsSlow) {
     rail.Sent(offset_, 4096, now_);
     offset_ += 4096;
     now_ += milliseconds(5);
-    ASSERT_TRUE(rail.Acknowledge(offset_, now_));
+    ASSERT_TRUE(Come(rail, offset_, now_));
   }
   EXPECT_EQ(rail.rate().rate(), 0);
-}
-
-// They waited behind bytes of the peer: two of three come together with the first.
-TEST_F(RailsTest, AcknowledgementsInBunchesDoNotMakeARailFast) {
-  rails_.Add(1);
-  Rail& rail = *rails_.Find(1);
-  rail.Sent(0, uint64_t{64} << 20, now_);
-  for (uint64_t i = 1; i <= 300; ++i) {
-    now_ += i % 3 == 0 ? milliseconds(30) - microseconds(2) : Duration(microseconds(1));
-    ASSERT_TRUE(rail.Acknowledge(i * 64 * kKiB, now_));
-  }
-  EXPECT_NEAR(rail.rate().rate(), 6.5e6, 3e6);
 }
 
 TEST_F(RailsTest, WhatIsStillIsSuspectWhileAnotherMovesAndThenStuck) {
@@ -164,7 +156,7 @@ TEST_F(RailsTest, OneThatMovesAgainIsUsedAgain) {
   still.Sent(0, 100, now_);
   still.Suspect();
   EXPECT_EQ(rails_.home(), 2u);
-  ASSERT_TRUE(still.Acknowledge(1, now_));
+  ASSERT_TRUE(Come(still, 1, now_));
   EXPECT_EQ(rails_.home(), 1u);
 }
 
@@ -239,7 +231,8 @@ class Bulk {
       next = come_.erase(next);
     }
     if (uint64_t(line.done) / kEach == before) return;
-    EXPECT_TRUE(rail.Acknowledge(uint64_t(line.done), TimePoint(microseconds(now_))));
+    const TimePoint now{microseconds(now_)};
+    EXPECT_TRUE(rail.Acknowledge(uint64_t(line.done), StampOf(now), now));
   }
 
   static constexpr uint64_t kWindow = uint64_t{8} << 20;

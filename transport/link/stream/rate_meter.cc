@@ -10,25 +10,77 @@ namespace {
 
 double Seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
+int64_t Microseconds(TimePoint time) {
+  return std::chrono::floor<std::chrono::microseconds>(time.time_since_epoch()).count();
+}
+
 }  // namespace
 
-void RateMeter::Acknowledge(uint64_t acknowledged, uint64_t in_flight, TimePoint now) {
-  const Duration took = now - from_;
-  if (acknowledged <= from_count_) return;
-  const uint64_t bytes = acknowledged - from_count_;
-  const bool late = in_flight < tail_ && took < 4 * delay_;
-  if (late || took <= Duration::zero() || bytes < tail_) return;
-  const double weight = std::exp2(-Seconds(took) / Seconds(kHalfLife));
-  bytes_ = bytes_ * weight + static_cast<double>(bytes);
-  seconds_ = seconds_ * weight + Seconds(took);
+ArrivalStamp StampOf(TimePoint now) { return static_cast<ArrivalStamp>(Microseconds(now)); }
+
+void RateMeter::Sent(uint64_t count, uint64_t bytes, TimePoint now) {
+  if (count == acknowledged_) {
+    begin_.reset();
+    if (now - told_ >= kForget) offset_.reset();
+  }
+  const int64_t at = Microseconds(now);
+  if (pieces_.empty() || count - pieces_.back().from >= least_) {
+    pieces_.push_back({.from = count, .first = at});
+  }
+  pieces_.back().last = at;
+  sent_ = count + bytes;
+}
+
+void RateMeter::Acknowledge(uint64_t count, ArrivalStamp stamp, TimePoint now) {
+  if (count <= acknowledged_ || pieces_.empty()) return;
+  arrival_ += static_cast<int32_t>(stamp - stamp_);
+  stamp_ = stamp;
+  told_ = now;
+  while (pieces_.size() > 1 && pieces_[1].from < count) pieces_.pop_front();
+  // The last byte that came, at most.
+  const int64_t took = arrival_ - pieces_.front().first;
+  if (!offset_ || took < *offset_) offset_ = took;
+  acknowledged_ = count;
+  Measure(count, now);
+  if (!GoesOn()) {
+    begin_.reset();
+  } else if (!begin_) {
+    begin_ = {.count = count, .arrival = arrival_};
+  }
+}
+
+void RateMeter::Measure(uint64_t count, TimePoint now) {
+  if (!begin_ || count - begin_->count < least_ || arrival_ <= begin_->arrival) return;
+  const double took = static_cast<double>(arrival_ - begin_->arrival) / 1e6;
+  const double weight = std::exp2(-took / Seconds(kHalfLife));
+  bytes_ = bytes_ * weight + static_cast<double>(count - begin_->count);
+  seconds_ = seconds_ * weight + took;
   measured_ = now;
-  Begin(acknowledged, now);
+  begin_.reset();
+}
+
+bool RateMeter::GoesOn() const {
+  return acknowledged_ < sent_ && NextGiven() + *offset_ <= arrival_;
+}
+
+int64_t RateMeter::NextGiven() const {
+  const bool next = pieces_.size() > 1 && pieces_[1].from <= acknowledged_;
+  return pieces_[next ? 1 : 0].last;
 }
 
 double RateMeter::Estimate(double best, TimePoint now) const {
   if (rate() == 0 || rate() >= best) return best;
   const double doublings = std::min(Seconds(now - measured_) / Seconds(kTrust), 64.0);
   return std::min(best, rate() * std::exp2(doublings));
+}
+
+double RateMeter::Ahead(uint64_t in_flight, double rate, TimePoint now) const {
+  const double takes = static_cast<double>(in_flight) / rate;
+  if (!offset_ || acknowledged_ >= sent_) return takes;
+  // The first of them began when the one before it had come, and not before it was given.
+  const int64_t begun = std::max(arrival_ - *offset_, NextGiven());
+  const double passed = static_cast<double>(Microseconds(now) - begun) / 1e6;
+  return std::clamp(takes - passed, takes / 8, takes);
 }
 
 }  // namespace farcall

@@ -16,6 +16,7 @@ void SwitchingStream::CountReceived(LinkId link, size_t bytes, TimePoint now) {
   if (generation == nullptr) return;
   if (generation->told == generation->received) generation->ack_time = now + limits_.ack_delay;
   generation->received += bytes;
+  generation->arrival = StampOf(now);
 }
 
 void SwitchingStream::OnRailAck(LinkId link, const LinkFrame& frame, TimePoint now) {
@@ -28,7 +29,7 @@ void SwitchingStream::OnRailAck(LinkId link, const LinkFrame& frame, TimePoint n
   }
   // It may have died here meanwhile, or have brought nothing yet.
   Rail* const rail = rails_.Find(generation);
-  if (rail == nullptr || rail->Acknowledge(frame.offset, now)) return;
+  if (rail == nullptr || rail->Acknowledge(frame.offset, frame.arrival, now)) return;
   End(BrokenRule(absl::StrCat("RAIL_ACK of ", frame.offset, " bytes on generation ", generation,
                               ", and ", rail->flight().sent(), " were sent")));
 }
@@ -38,7 +39,8 @@ void SwitchingStream::SendRailAck(LinkId link, Generations::Generation& generati
   if (link == kLifeline) generation.sure = generation.received;
   Send(link, {.type = LinkFrameType::kRailAck,
               .offset = generation.received,
-              .number = generation.number});
+              .number = generation.number,
+              .arrival = generation.arrival});
 }
 
 // On the generation itself, so that the peer learns of its way alone.

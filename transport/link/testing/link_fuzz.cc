@@ -71,6 +71,7 @@ std::string Frame(FuzzInput& input, BlockPool& pool) {
     case Type::kRailAck:
       frame.number = 1 + input.Next() % 3;
       frame.offset = Number(input);
+      if (frame.type == Type::kRailAck) frame.arrival = static_cast<uint32_t>(Number(input));
       break;
     case Type::kPing:
     case Type::kPong:

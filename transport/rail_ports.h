@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_RAIL_PORTS_H_
+#define FARCALL_TRANSPORT_RAIL_PORTS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace farcall {
+
+// A rail of a connection: the ports at its two ends.
+struct RailPorts {
+  std::string own;          // PortName
+  std::string peer_device;  // as the server calls it; empty: not known
+};
+
+// "mlx5_0 port 1".
+inline std::string PortName(absl::string_view device, uint32_t port) {
+  return absl::StrCat(device, " port ", port);
+}
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_RAIL_PORTS_H_
