@@ -68,8 +68,8 @@ uint32_t LastGeneration(TestPeer& peer) {
   return last;
 }
 
-TEST(LinkRailsTest, BulkGoesOverAllAndOverSeveralDevices) {
-  Stepped harness(FakeMode::kStepped, nullptr, Options());
+void BulkGoesOverAllAndOverSeveralDevices(const FakeRdma::Change& change) {
+  Stepped harness(FakeMode::kStepped, change, Options());
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -87,9 +87,19 @@ TEST(LinkRailsTest, BulkGoesOverAllAndOverSeveralDevices) {
   EXPECT_NEAR(shares, 1.0, 0.001);
   for (const RailInfo& rail : duo->server.info().rails) devices.insert(rail.device);
   EXPECT_EQ(devices.size(), 2u) << "the server has two";
+  for (const std::string& device : devices) {
+    EXPECT_EQ(harness.fabric().counters(device).reads > 0, change != nullptr) << device;
+  }
   EXPECT_EQ(info.rdma.fallbacks, 0u);
   duo.reset();
   EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
+}
+
+TEST(LinkRailsTest, BulkGoesOverAllAndOverSeveralDevices) {
+  BulkGoesOverAllAndOverSeveralDevices(nullptr);
+}
+TEST(LinkRailsTest, ReadsGoOverAllAndOverSeveralDevices) {
+  BulkGoesOverAllAndOverSeveralDevices(References);
 }
 
 // Any of them, now and then two at once, and they come back by themselves.
