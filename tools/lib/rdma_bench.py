@@ -28,6 +28,9 @@ LOADS = {
     "many": (Cell(32, 0, 64), "busy", False),
     "put": (Cell(32, MIB, 8), "busy", True),
 }
+# With a rail over each of the two cables. The processors are the limit there, so these tell what
+# rails cost, not what cables they fill.
+RAILS = ("one", "put")
 # Options of tools/bench that choose what is measured, which is fixed here.
 FIXED = (
     "--cells", "--connections", "--systems", "--polling", "--raw_polling", "--handler_threads",
@@ -65,6 +68,12 @@ def steps_of_round(options):
                 options.seconds, options.warmup, put=put,
             )  # fmt: skip
             steps.append(("%s_%s" % (name, transport), step))
+    for name in RAILS:
+        cell, polling, put = LOADS[name]
+        step = echo_step(
+            options.bin, cell, polling, True, options.seconds, options.warmup, put=put, rails=True
+        )
+        steps.append((name + "_rails_rdma", step))
     return steps
 
 
@@ -93,7 +102,7 @@ def run(options, rows, vm=None):
     planned = plan(options)
     progress = Progress(len(planned))
     progress.show(0, "starting the machine")
-    outputs = run_steps([step for _, _, step in planned], options.driver, vm)
+    outputs = run_steps([step for _, _, step in planned], options.driver, vm, pairs=2)
     try:
         for done, ((number, name, _), (step, output)) in enumerate(zip(planned, outputs), 1):
             rows.append({"round": number, "name": name, **numbers_of(name, step, output)})
@@ -126,7 +135,7 @@ def main(argv, vm=None):
     known = machine.facts()
     print(machine.line(known))
     print(
-        "two hosts in a machine emulated on it, %s; %d rounds of %g s after %g s of warmup"
+        "two hosts with two cables in a machine emulated on it, %s; %d rounds of %g s after %g s of warmup"
         % (options.driver, options.rounds, options.seconds, options.warmup)
     )
     if options.rounds < ENOUGH_ROUNDS:

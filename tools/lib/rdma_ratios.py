@@ -20,6 +20,8 @@ TITLES = {
     "many_tcp": "farcall, 32 B x 64, TCP",
     "put_rdma": "farcall, put of 1 MiB x 8, RDMA",
     "put_tcp": "farcall, put of 1 MiB x 8, TCP",
+    "one_rails_rdma": "farcall, 32 B x 1, RDMA over two cables",
+    "put_rails_rdma": "farcall, put of 1 MiB x 8, RDMA over two cables",
 }
 
 
@@ -44,6 +46,8 @@ HELD = (
     Held("RDMA / TCP: one call's p50", ("one_rdma", "p50_us"), ("one_tcp", "p50_us")),
     Held("RDMA / TCP: 64 in flight, calls/s", ("many_rdma", "qps"), ("many_tcp", "qps")),
     Held("RDMA / TCP: put, MB/s", ("put_rdma", "mb_per_s"), ("put_tcp", "mb_per_s")),
+    Held("two rails / one: one call's p50", ("one_rails_rdma", "p50_us"), ("one_rdma", "p50_us")),
+    Held("two rails / one: put, MB/s", ("put_rails_rdma", "mb_per_s"), ("put_rdma", "mb_per_s")),
 )  # fmt: skip
 
 

@@ -45,14 +45,15 @@ def plan_text(steps):
     )
 
 
-def vm_command(driver, limit, plan, vm=None):
+def vm_command(driver, limit, plan, vm=None, pairs=1):
     vm = vm or os.path.join(_TOOLS, "rdma_vm")
-    command = [vm, "--two-hosts", "--driver", driver, "--timeout", "%d" % limit]
+    command = [vm, "--two-hosts", "--pairs", "%d" % pairs, "--driver", driver]
+    command += ["--timeout", "%d" % limit]
     return command + ["--", "python3", "-B", _GUEST, plan]
 
 
-def run_steps(steps, driver, vm=None):
-    """Yields (step, the client's output), each as soon as it is there. Of a step that failed, and
+def run_steps(steps, driver, vm=None, pairs=1):
+    """Yields (step, the client's output), each as soon as it is there; `pairs`: cables. Of a step that failed, and
     after which the others go on, the output is a ChildFailed."""
     limit = 60 + sum(3 * (step.limit + step.pause) for step in steps)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as stderr:
@@ -60,7 +61,7 @@ def run_steps(steps, driver, vm=None):
         plan = os.path.join(folder, "plan.json")
         with open(plan, "w", encoding="utf-8") as out:
             out.write(plan_text(steps))
-        command = vm_command(driver, min(limit, 86400), plan, vm)
+        command = vm_command(driver, min(limit, 86400), plan, vm, pairs)
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr
         )
@@ -115,8 +116,8 @@ def report_of(step, output):
 
 
 def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, threads=1, put=False,
-              enough=0, go_on=False):  # fmt: skip
-    """A load of the echo benchmark between the hosts."""
+              enough=0, go_on=False, rails=False):  # fmt: skip
+    """A load of the echo benchmark between the hosts; `rails`: over all cables at once."""
     program = os.path.join(bin_dir, "benchmarks/echo/echo_bench")
     both = ["--polling=" + polling, "--threads=%d" % threads]
     both += ["--use_rdma"] if rdma else []
@@ -126,8 +127,10 @@ def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, thre
     client += ["--seconds=%g" % seconds, "--warmup=%g" % warmup]
     client += ["--put"] if put else []
     client += ["--synchronous"] if cell.synchronous else []
+    client = ["env", "FARCALL_RDMA_RAILS=all", *client] if rails else client
     server = [program, "--listen=%s:0" % SERVER_ADDRESS, "--exit_with_stdin", *both]
     name = "farcall over %s (%s%s)" % ("rdma" if rdma else "tcp", "put of " * put, cell)
+    name += " with rails" * rails
     # To connect, to set RDMA up and to end; all is slower there.
     longest = seconds * (LONGER[-1] if enough else 1)
     return Step(name, server, client, 10 * (longest + warmup) + 60, enough=enough, go_on=go_on)
