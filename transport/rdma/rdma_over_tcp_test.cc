@@ -45,12 +45,6 @@ class RdmaOverTcpTest : public RdmaTransportTest {
     ASSERT_TRUE(dialed.ok()) << dialed;
     Echo();
   }
-  void Drop() {
-    client_.reset();
-    server_.reset();
-    harness_->Run(loop(), [&] { tickets_.clear(); });
-    harness_->Settle();
-  }
 };
 
 TEST_F(RdmaOverTcpTest, WhereNoAddressLeadsToADeviceMessagesTravel) {

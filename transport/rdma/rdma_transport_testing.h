@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -103,7 +104,9 @@ class RdmaTransportTest : public testing::Test {
     harness_->Run(mine, [&] {
       ticket = harness_->rdma().Dial(
           mine, std::move(addresses), pass, options,
-          [this](const std::string& message) { ToAwait(message); },
+          [this](const std::string& message) {
+            for (const std::string& one : on_the_way_(message)) ToAwait(one);
+          },
           [&, this](auto connection) {
             told = connection.status();
             if (!connection.ok()) return;
@@ -144,11 +147,22 @@ class RdmaTransportTest : public testing::Test {
     EXPECT_TRUE(harness_->Until([&] { return client_->seen().received == client_->sent(); }));
   }
 
+  // Both connections, and who awaits.
+  void Drop() {
+    client_.reset();
+    server_.reset();
+    harness_->Run(loop(), [&] { tickets_.clear(); });
+    harness_->Settle();
+  }
+
   Duration timeout_ = std::chrono::seconds(5);
   std::unique_ptr<Harness> harness_;
   std::unique_ptr<TestPeer> client_;
   std::unique_ptr<TestPeer> server_;
   std::vector<std::unique_ptr<UpgradeTicket>> tickets_;
+  // What comes of a message of the dialling end.
+  std::function<std::vector<std::string>(const std::string&)> on_the_way_ =
+      [](const std::string& message) { return std::vector<std::string>{message}; };
   UpgradeTicket* dialling_ = nullptr;  // that messages of a set-up go to
 };
 

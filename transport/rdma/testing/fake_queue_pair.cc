@@ -110,6 +110,8 @@ ibv_qp_attr FakeQp::Attributes() const {
   attr.retry_cnt = retry_count_;
   attr.rnr_retry = rnr_retry_;
   attr.min_rnr_timer = min_rnr_timer_;
+  attr.max_rd_atomic = begins_;
+  attr.max_dest_rd_atomic = answers_;
   attr.pkey_index = partition_index_;
   attr.ah_attr = path_;
   return attr;
