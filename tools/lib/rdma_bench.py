@@ -135,7 +135,8 @@ def main(argv, vm=None):
     known = machine.facts()
     print(machine.line(known))
     print(
-        "two hosts with two cables in a machine emulated on it, %s; %d rounds of %g s after %g s of warmup"
+        "two hosts, two cables, in a machine emulated on it, %s; "
+        "%d rounds of %g s after %g s of warmup"
         % (options.driver, options.rounds, options.seconds, options.warmup)
     )
     if options.rounds < ENOUGH_ROUNDS:

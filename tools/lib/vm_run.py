@@ -53,8 +53,8 @@ def vm_command(driver, limit, plan, vm=None, pairs=1):
 
 
 def run_steps(steps, driver, vm=None, pairs=1):
-    """Yields (step, the client's output), each as soon as it is there; `pairs`: cables. Of a step that failed, and
-    after which the others go on, the output is a ChildFailed."""
+    """Yields (step, the client's output), each as soon as it is there. Of a step that failed, and
+    after which the others go on, the output is a ChildFailed. `pairs`: cables between the hosts."""
     limit = 60 + sum(3 * (step.limit + step.pause) for step in steps)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as stderr:
         # The guest sees the host's files as they were when it started.
