@@ -73,7 +73,7 @@ HttpResponse HttpCall::Success(const google::protobuf::Message& response, int& c
   if (absl::Status lacking = CheckRequiredFields(response); !lacking.ok()) {
     return fail(kBadResponse, lacking.message());
   }
-  BlockOutputStream stream(*core()->parts.pool, response.ByteSizeLong());
+  BlockOutputStream stream(session()->pool(), response.ByteSizeLong());
   if (!response.SerializePartialToZeroCopyStream(&stream)) {
     return fail(kOvercrowded, "no blocks for the response (RuntimeOptions::pool.max_bytes)");
   }

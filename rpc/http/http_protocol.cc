@@ -47,7 +47,7 @@ HttpProtocol::HttpProtocol(ServerSession& session, std::shared_ptr<const HttpPag
     : session_(session),
       core_(*session.core()),
       pages_(std::move(pages)),
-      reader_(LimitsOf(core_.options), *core_.parts.pool) {}
+      reader_(LimitsOf(core_.options), session.pool()) {}
 
 absl::StatusOr<size_t> HttpProtocol::OnRead(Buffer& input) {
   HttpRequest request;

@@ -110,7 +110,7 @@ void ServerFrameCall::Dispose() {
 absl::Status ServerFrameCall::ParseRequest(google::protobuf::Message& request) {
   if (!too_much_.empty()) return absl::InvalidArgumentError(too_much_);
   const absl::Status status = Unpack(payload_info_, payload_, controller().request_attachment(),
-                                     core()->options.max_body_size, *core()->parts.pool, request);
+                                     core()->options.max_body_size, session()->pool(), request);
   payload_.Clear();
   return status;
 }
@@ -157,7 +157,7 @@ bool ServerFrameCall::TrySend(const google::protobuf::Message* response, absl::S
     const auto encoder = FrameEncoder::Create(meta, response, attachment.size());
     return Deliver(encoder, attachment, own_code, why, code);
   }
-  auto payload = Pack(*response, packing, attachment, *core()->parts.pool, meta);
+  auto payload = Pack(*response, packing, attachment, session()->pool(), meta);
   if (!payload.ok()) {
     why = payload.status();
     if (absl::IsResourceExhausted(why)) code = kOvercrowded;
@@ -193,7 +193,7 @@ bool ServerFrameCall::Deliver(const FrameEncoder& encoder, Buffer& body, int cod
     kept->Respond(*this, head, std::move(rest));
   };
   const auto count = [this, code] { Count(code); };
-  if (SendFrame(session()->loop(), *core()->parts.pool, encoder, body, std::move(deliver), count)) {
+  if (SendFrame(session()->loop(), session()->pool(), encoder, body, std::move(deliver), count)) {
     return true;
   }
   Unref();

@@ -41,7 +41,7 @@ struct ServerConnectionView {
 
 // The server's end of one connection: finds out which protocol its bytes are of, lets that cut
 // requests out of them, admits them and gives them to handlers, and writes the answers. With its
-// loop held, but for loop() and core().
+// loop held, but for loop(), pool() and core().
 class ServerSession final : public Connection::Handler,
                             public std::enable_shared_from_this<ServerSession> {
  public:
@@ -52,6 +52,7 @@ class ServerSession final : public Connection::Handler,
   ~ServerSession();
 
   EventLoop& loop() { return loop_; }
+  BlockPool& pool() { return pool_; }  // the connection's, which outlives both
   const std::shared_ptr<ServerCore>& core() const { return core_; }
   // Sends what was written, then closes; a second time is nothing. kCancelled: as it should be,
   // and a peer of which nothing was read yet is read from once more; other reasons are logged.
@@ -135,6 +136,7 @@ class ServerSession final : public Connection::Handler,
   const std::shared_ptr<ServerCore> core_;
   EventLoop& loop_;
   std::unique_ptr<Connection> connection_;  // null: closed
+  BlockPool& pool_;
   KeptInfo info_;
   std::unique_ptr<ServerProtocol> protocol_;  // null: nothing came yet, or closed
   std::shared_ptr<const AuthContext> auth_context_;

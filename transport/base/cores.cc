@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
 namespace farcall {
@@ -72,6 +73,19 @@ bool RunOnlyOn(const std::vector<int>& cpus, pthread_t thread) {
     if (cpu >= 0 && cpu < kMostCpus) CPU_SET_S(cpu, sizeof(set), set.data());
   }
   return pthread_setaffinity_np(thread, sizeof(set), set.data()) == 0;
+}
+
+StayOnNode::StayOnNode(int node, const std::string& nodes) {
+  if (node < 0) return;
+  const std::vector<int> allowed = AllowedCpus();
+  std::vector<int> cpus = ParseCpuList(ReadFile(absl::StrCat(nodes, "/node", node, "/cpulist")));
+  std::erase_if(cpus,
+                [&](int cpu) { return !std::binary_search(allowed.begin(), allowed.end(), cpu); });
+  if (RunOnlyOn(cpus)) before_ = allowed;
+}
+
+StayOnNode::~StayOnNode() {
+  if (!before_.empty()) static_cast<void>(RunOnlyOn(before_));
 }
 
 }  // namespace farcall

@@ -22,11 +22,27 @@ int UsableCores(FileReader read);
 // The processors on which this thread may run, in their order.
 std::vector<int> AllowedCpus();
 
-// With those that this thread may run on. `nodes`: /sys/devices/system/node. Reads files.
-HostCpus ReadHostCpus(const std::string& nodes = "/sys/devices/system/node");
+inline constexpr const char* kNodesOfHost = "/sys/devices/system/node";
+
+// With those that this thread may run on. `nodes`: kNodesOfHost. Reads files.
+HostCpus ReadHostCpus(const std::string& nodes = kNodesOfHost);
 
 // From now on `thread` runs on these processors only. False: it may use none, and nothing changes.
 bool RunOnlyOn(const std::vector<int>& cpus, pthread_t thread = pthread_self());
+
+// While it lives this thread runs on those processors of a NUMA node that it may use: so the pages
+// that nobody has touched before it lie there. Nothing changes where there are none, and of node
+// -1. For one thread, which nobody else moves meanwhile. Reads files.
+class StayOnNode {
+ public:
+  explicit StayOnNode(int node, const std::string& nodes = kNodesOfHost);
+  StayOnNode(const StayOnNode&) = delete;
+  StayOnNode& operator=(const StayOnNode&) = delete;
+  ~StayOnNode();
+
+ private:
+  std::vector<int> before_;  // empty: it did not move
+};
 
 }  // namespace farcall
 

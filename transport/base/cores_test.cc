@@ -70,5 +70,33 @@ TEST(ReadHostCpusTest, NodesComeInTheirOrder) {
   std::filesystem::remove_all(nodes);
 }
 
+TEST(StayOnNodeTest, IsOnThoseThatTheThreadMayUse) {
+  const std::string nodes = testing::TempDir() + "/nodes-to-stay-on";
+  const std::vector<int> all = AllowedCpus();
+  const auto add = [&](int node, const std::vector<int>& cpus) {
+    const std::string path = nodes + "/node" + std::to_string(node);
+    std::filesystem::create_directories(path);
+    std::ofstream(path + "/cpulist") << CpuListText(cpus) << "\n";
+  };
+  add(3, {all.front(), kMostCpus - 1});
+  add(4, {kMostCpus - 1});
+  const auto on = [&](int node) {
+    std::vector<int> cpus;
+    std::thread([&] {
+      {
+        const StayOnNode stay(node, nodes);
+        cpus = AllowedCpus();
+      }
+      EXPECT_EQ(AllowedCpus(), all);
+    }).join();
+    return cpus;
+  };
+  EXPECT_EQ(on(3), std::vector<int>{all.front()});
+  EXPECT_EQ(on(4), all) << "none that it may use";
+  EXPECT_EQ(on(5), all) << "there is none";
+  EXPECT_EQ(on(-1), all);
+  std::filesystem::remove_all(nodes);
+}
+
 }  // namespace
 }  // namespace farcall

@@ -67,12 +67,13 @@ absl::Status BlockPoolOptions::Validate() const {
   return absl::OkStatus();
 }
 
-struct BlockPool::State {
-  State(const BlockPoolOptions& pool_options, MemoryRegistrar* memory_registrar)
+// What the parts have together.
+struct BlockPool::Whole {
+  Whole(const BlockPoolOptions& pool_options, MemoryRegistrar* memory_registrar)
       : options(pool_options), registrar(memory_registrar) {}
 
   // Whether the limit leaves room for one more region of `size_class`, and one for each
-  // other class that has none yet. With growth_mutex held.
+  // other class that no part has any of yet. With growth_mutex held.
   bool HasRoom(size_t size_class) const {
     size_t wanted = regions.size() + 1;
     for (size_t i = 0; i < kClasses; ++i) wanted += i != size_class && blocks[i] == 0;
@@ -81,7 +82,6 @@ struct BlockPool::State {
 
   const BlockPoolOptions options;
   MemoryRegistrar* const registrar;
-  std::array<Shelf, kClasses> shelves = {Shelf(kBatch[0]), Shelf(kBatch[1]), Shelf(kBatch[2])};
   std::atomic<uint64_t> exhausted{0};
   std::atomic<size_t> mapped_bytes{0};  // written with growth_mutex held
 
@@ -92,23 +92,52 @@ struct BlockPool::State {
   std::array<size_t, kClasses> blocks{};  // in regions
   uint64_t failed_growths = 0;
   absl::Status growth_error;
+  std::vector<BlockPool*> parts;  // all of them, first what Create gave
+  std::vector<std::unique_ptr<BlockPool>> of_nodes;
+};
+
+struct BlockPool::State {
+  size_t free(size_t size_class) const { return shelves[size_class].counts().free; }
+
+  const std::unique_ptr<Whole> own_whole;  // null: of a node
+  Whole& whole;
+  const int node;
+  std::array<Shelf, kClasses> shelves = {Shelf(kBatch[0]), Shelf(kBatch[1]), Shelf(kBatch[2])};
+  std::array<size_t, kClasses> blocks{};  // in this part's regions; guarded by growth_mutex
 };
 
 absl::StatusOr<std::unique_ptr<BlockPool>> BlockPool::Create(const BlockPoolOptions& options,
                                                              MemoryRegistrar* registrar) {
   if (absl::Status status = options.Validate(); !status.ok()) return status;
-  return std::unique_ptr<BlockPool>(new BlockPool(options, registrar));
+  auto whole = std::make_unique<Whole>(options, registrar);
+  Whole& all = *whole;
+  std::unique_ptr<State> state(new State{std::move(whole), all, /*node=*/-1});
+  std::unique_ptr<BlockPool> pool(new BlockPool(std::move(state)));
+  all.parts.push_back(pool.get());
+  return pool;
 }
 
-BlockPool::BlockPool(const BlockPoolOptions& options, MemoryRegistrar* registrar)
-    : state_(std::make_unique<State>(options, registrar)) {}
+BlockPool::BlockPool(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 BlockPool::~BlockPool() {
   for (size_t i = 0; i < kClasses; ++i) {
-    Check(state_->shelves[i].counts().free == state_->blocks[i],
+    Check(state_->free(i) == state_->blocks[i],
           "a Buffer, or a Controller with an attachment, outlives the Runtime (or BlockPool) whose "
           "blocks it has: let go of it before");
   }
+}
+
+BlockPool& BlockPool::OnNode(int node) {
+  if (node == state_->node) return *this;
+  Whole& whole = state_->whole;
+  const std::lock_guard lock(whole.growth_mutex);
+  for (BlockPool* const part : whole.parts) {
+    if (part->state_->node == node) return *part;
+  }
+  std::unique_ptr<State> state(new State{nullptr, whole, node});
+  whole.of_nodes.emplace_back(new BlockPool(std::move(state)));
+  whole.parts.push_back(whole.of_nodes.back().get());
+  return *whole.parts.back();
 }
 
 BlockRef BlockPool::Allocate(size_t bytes) {
@@ -116,13 +145,8 @@ BlockRef BlockPool::Allocate(size_t bytes) {
   Block* block = state_->shelves[size_class].Take();
   if (block == nullptr) [[unlikely]] {
     block = GrowAndTake(size_class);
-    // Regions stay with their class: after a burst of large blocks the small ones may be few for
-    // ever, and what waits for one stands still although there is memory.
-    for (size_t larger = size_class + 1; block == nullptr && larger < kClasses; ++larger) {
-      block = state_->shelves[larger].Take();
-    }
     if (block == nullptr) {
-      state_->exhausted.fetch_add(1, std::memory_order_relaxed);
+      state_->whole.exhausted.fetch_add(1, std::memory_order_relaxed);
       return BlockRef();
     }
   }
@@ -130,7 +154,12 @@ BlockRef BlockPool::Allocate(size_t bytes) {
 }
 
 BlockRef BlockPool::AllocateMapped(size_t bytes) {
-  Block* const block = state_->shelves[ClassFor(bytes)].Take();
+  const size_t size_class = ClassFor(bytes);
+  Block* block = state_->shelves[size_class].Take();
+  if (block == nullptr) {
+    const std::lock_guard lock(state_->whole.growth_mutex);
+    block = TakeAnywhere(size_class);
+  }
   return block == nullptr ? BlockRef() : Lend(*block);
 }
 
@@ -146,30 +175,47 @@ void BlockPool::Recycle(Block& block) {
 }
 
 Block* BlockPool::GrowAndTake(size_t size_class) {
-  const std::lock_guard lock(state_->growth_mutex);
+  const std::lock_guard lock(state_->whole.growth_mutex);
   // Again first: another thread may have grown the pool meanwhile. And again after:
   // others may have taken all that this thread has mapped.
   for (;;) {
     if (Block* const block = state_->shelves[size_class].Take(); block != nullptr) return block;
-    if (!Grow(size_class)) return nullptr;
+    if (!Grow(size_class)) break;
   }
+  // Regions stay with their part and class: after a burst of large blocks the small ones may be few
+  // for ever, and what waits for one stands still although there is memory.
+  Block* block = nullptr;
+  for (size_t i = size_class; block == nullptr && i < kClasses; ++i) block = TakeAnywhere(i);
+  return block;
+}
+
+// Of this part, else of another one. With growth_mutex held.
+Block* BlockPool::TakeAnywhere(size_t size_class) {
+  Block* block = state_->shelves[size_class].Take();
+  for (BlockPool* const part : state_->whole.parts) {
+    if (block != nullptr) break;
+    if (part != this) block = part->state_->shelves[size_class].Take();
+  }
+  return block;
 }
 
 // With growth_mutex held.
 bool BlockPool::Grow(size_t size_class) {
   State& state = *state_;
-  if (!state.HasRoom(size_class)) return false;
-  auto region = Region::Map(state.options.region_bytes, kBlockBytes[size_class],
-                            state.options.huge_pages, state.registrar, *this);
+  Whole& whole = state.whole;
+  if (!whole.HasRoom(size_class)) return false;
+  auto region = Region::Map(whole.options.region_bytes, kBlockBytes[size_class],
+                            whole.options.huge_pages, state.node, whole.registrar, *this);
   if (!region.ok()) {
-    ++state.failed_growths;
-    state.growth_error = region.status();
+    ++whole.failed_growths;
+    whole.growth_error = region.status();
     return false;
   }
   Region& fresh = **region;
-  state.regions.push_back(*std::move(region));
-  state.mapped_bytes.store(state.regions.size() * state.options.region_bytes,
+  whole.regions.push_back(*std::move(region));
+  whole.mapped_bytes.store(whole.regions.size() * whole.options.region_bytes,
                            std::memory_order_relaxed);
+  whole.blocks[size_class] += fresh.block_count();
   state.blocks[size_class] += fresh.block_count();
   state.shelves[size_class].Add(fresh.first_block(), fresh.last_block(), fresh.block_count());
   return true;
@@ -177,59 +223,65 @@ bool BlockPool::Grow(size_t size_class) {
 
 absl::Status BlockPool::Reserve(size_t bytes, size_t count) {
   const size_t size_class = ClassFor(bytes);
-  State& state = *state_;
-  const std::lock_guard lock(state.growth_mutex);
+  Whole& whole = state_->whole;
+  const std::lock_guard lock(whole.growth_mutex);
   for (;;) {
-    const size_t free = state.shelves[size_class].counts().free;
-    if (free >= count) return absl::OkStatus();
-    const uint64_t failed = state.failed_growths;
+    if (state_->free(size_class) >= count) return absl::OkStatus();
+    const uint64_t failed = whole.failed_growths;
     if (Grow(size_class)) continue;
-    if (state.failed_growths != failed) {
-      return absl::ResourceExhaustedError(state.growth_error.message());
+    size_t free = 0;
+    for (const BlockPool* const part : whole.parts) free += part->state_->free(size_class);
+    if (free >= count) return absl::OkStatus();
+    if (whole.failed_growths != failed) {
+      return absl::ResourceExhaustedError(whole.growth_error.message());
     }
     return absl::ResourceExhaustedError(
         absl::StrCat(count, " blocks of ", kBlockBytes[size_class], " bytes are wanted, ", free,
-                     " are free, and BlockPoolOptions.max_bytes = ", state.options.max_bytes,
+                     " are free, and BlockPoolOptions.max_bytes = ", whole.options.max_bytes,
                      " allows no further region"));
   }
 }
 
 bool BlockPool::GrowAhead() {
-  State& state = *state_;
-  const std::lock_guard lock(state.growth_mutex);
+  Whole& whole = state_->whole;
+  const std::lock_guard lock(whole.growth_mutex);
   bool grown = false;
-  for (size_t i = 0; i < kClasses; ++i) {
-    if (state.blocks[i] == 0) continue;
-    const size_t region_blocks = state.options.region_bytes / kBlockBytes[i];
-    if (4 * state.shelves[i].counts().free < region_blocks) grown |= Grow(i);
+  for (BlockPool* const part : whole.parts) {
+    for (size_t i = 0; i < kClasses; ++i) {
+      if (part->state_->blocks[i] == 0) continue;
+      const size_t region_blocks = whole.options.region_bytes / kBlockBytes[i];
+      if (4 * part->state_->free(i) < region_blocks) grown |= part->Grow(i);
+    }
   }
   return grown;
 }
 
 size_t BlockPool::mapped_bytes() const {
-  return state_->mapped_bytes.load(std::memory_order_relaxed);
+  return state_->whole.mapped_bytes.load(std::memory_order_relaxed);
 }
 
 BlockPoolStats BlockPool::stats() const {
-  State& state = *state_;
-  const std::lock_guard lock(state.growth_mutex);
+  Whole& whole = state_->whole;
+  const std::lock_guard lock(whole.growth_mutex);
   BlockPoolStats stats;
   stats.region_bytes = mapped_bytes();
-  stats.max_bytes = state.options.max_bytes;
-  for (size_t i = 0; i < kClasses; ++i) {
-    const Shelf::Counts counts = state.shelves[i].counts();
-    stats.used_bytes += (state.blocks[i] - counts.free) * kBlockBytes[i];
-    stats.allocations += counts.taken;
+  stats.max_bytes = whole.options.max_bytes;
+  for (const BlockPool* const part : whole.parts) {
+    for (size_t i = 0; i < kClasses; ++i) {
+      const Shelf::Counts counts = part->state_->shelves[i].counts();
+      stats.used_bytes += (part->state_->blocks[i] - counts.free) * kBlockBytes[i];
+      stats.allocations += counts.taken;
+    }
   }
-  stats.exhausted = state.exhausted.load(std::memory_order_relaxed);
-  stats.failed_growths = state.failed_growths;
-  stats.huge_pages = !state.regions.empty() && state.regions.back()->huge_pages();
+  stats.exhausted = whole.exhausted.load(std::memory_order_relaxed);
+  stats.failed_growths = whole.failed_growths;
+  stats.huge_pages = !whole.regions.empty() && whole.regions.back()->huge_pages();
   return stats;
 }
 
 absl::Status BlockPool::growth_error() const {
-  const std::lock_guard lock(state_->growth_mutex);
-  return state_->growth_error;
+  const std::lock_guard lock(state_->whole.growth_mutex);
+  return state_->whole.growth_error;
 }
 
 }  // namespace farcall

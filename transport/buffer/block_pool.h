@@ -50,6 +50,10 @@ struct BlockPoolStats {
 // Any thread. Free lists are kept apart by thread, over a shared one, so that
 // loops do not meet on a lock. Must outlive its blocks: the destructor checks
 // that every block came home.
+//
+// It has parts for NUMA nodes, from which loops take where they run on several (OnNode). A part has
+// regions and lists of its own, and its blocks come home to it, whoever frees them. Options and
+// limit are of all parts together, as is what they tell. Where no part is asked for there is none.
 class BlockPool final : private BlockOwner {
  public:
   static constexpr uint32_t kSmall = 8 << 10;
@@ -61,10 +65,14 @@ class BlockPool final : private BlockOwner {
                                                            MemoryRegistrar* registrar = nullptr);
   ~BlockPool();
 
+  // The part for who runs on this node, made when it is first asked for; lives as long as the pool.
+  // -1: what Create gave. Not in the data path.
+  BlockPool& OnNode(int node);
+
   // A block of the smallest class that holds `bytes`, or of the largest class
-  // when none does. When the pool is at its limit, or the next region was refused, one of a
-  // larger class if that has a free one, else null: the caller pushes back. The bytes are
-  // what they were.
+  // when none does. When the pool is at its limit, or the next region was refused, one of another
+  // part, then of a larger class, if there is a free one, else null: the caller pushes back. The
+  // bytes are what they were.
   //
   // A class without a free block maps its next region here: microseconds. Its blocks are
   // known to devices only later, so who wants them registered grows the pool ahead of need.
@@ -73,13 +81,13 @@ class BlockPool final : private BlockOwner {
   // The same, of its class and mapping nothing.
   BlockRef AllocateMapped(size_t bytes);
 
-  // Maps regions until the class that holds `bytes` has `count` free blocks: before receives
-  // are posted, whose blocks must be registered. kResourceExhausted: max_bytes does not
-  // allow it, or mmap refused; what was mapped stays. The blocks are nobody's: other
-  // threads may take them meanwhile.
+  // Maps regions until the class that holds `bytes` has `count` free blocks, at the limit those of
+  // other parts too: before receives are posted, whose blocks must be registered.
+  // kResourceExhausted: max_bytes does not allow it, or mmap refused; what was mapped stays. The
+  // blocks are nobody's: other threads may take them meanwhile.
   absl::Status Reserve(size_t bytes, size_t count);
-  // Maps one region more for each class in use of which fewer blocks are free than a quarter
-  // of a region: for a timer, so that a block that is to be sent is registered already.
+  // Maps one region more for each class in use, of each part, of which fewer blocks are free than a
+  // quarter of a region: for a timer, so that a block that is to be sent is registered already.
   // Takes every lock, as stats() does. True: it did.
   bool GrowAhead();
 
@@ -91,11 +99,13 @@ class BlockPool final : private BlockOwner {
   absl::Status growth_error() const;
 
  private:
+  struct Whole;
   struct State;
-  BlockPool(const BlockPoolOptions& options, MemoryRegistrar* registrar);
+  explicit BlockPool(std::unique_ptr<State> state);
   void Recycle(Block& block) override;
   static BlockRef Lend(Block& block);
   Block* GrowAndTake(size_t size_class);
+  Block* TakeAnywhere(size_t size_class);
   bool Grow(size_t size_class);
 
   const std::unique_ptr<State> state_;

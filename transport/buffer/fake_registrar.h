@@ -17,6 +17,7 @@ namespace farcall {
 
 struct RegionKeys {
   std::span<std::byte> region;
+  int node = -1;
 };
 
 // Registers nothing. One thread at a time.
@@ -24,8 +25,8 @@ class FakeRegistrar final : public MemoryRegistrar {
  public:
   ~FakeRegistrar() override { Check(keys_.empty(), "every region is unregistered"); }
 
-  const RegionKeys* OnMap(std::span<std::byte> region) override {
-    auto keys = std::make_unique<RegionKeys>(RegionKeys{region});
+  const RegionKeys* OnMap(std::span<std::byte> region, int node) override {
+    auto keys = std::make_unique<RegionKeys>(RegionKeys{region, node});
     const RegionKeys* const key = keys.get();
     keys_[key] = std::move(keys);
     return key;
@@ -36,7 +37,7 @@ class FakeRegistrar final : public MemoryRegistrar {
 
   // What is unregistered waits here if `hold` is set, until Drop.
   const RegionKeys* OnMapUser(std::span<std::byte> memory) override {
-    return keys_.size() < most ? OnMap(memory) : nullptr;
+    return keys_.size() < most ? OnMap(memory, -1) : nullptr;
   }
   void OnUnmapUser(const RegionKeys* keys, absl::AnyInvocable<void()> done) override {
     OnUnmap(keys);

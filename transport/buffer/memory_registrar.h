@@ -20,8 +20,9 @@ class MemoryRegistrar {
   // `region` was mapped, and stays until OnUnmap. Also with a loop held, so it returns at
   // once: registering takes 0.1 ms per MiB and more and follows on a thread for that, with
   // the devices in use then and later. Until then its blocks are ordinary memory, which a
-  // device is given by copy. Not null.
-  virtual const RegionKeys* OnMap(std::span<std::byte> region) = 0;
+  // device is given by copy. `node`: the NUMA node where its pages shall lie, which are not
+  // touched yet; -1: it does not matter. Not null.
+  virtual const RegionKeys* OnMap(std::span<std::byte> region, int node) = 0;
   // No block of the region is referenced any more, and it is about to be unmapped: when
   // this returns no device knows it. Not with a loop held.
   virtual void OnUnmap(const RegionKeys* keys) = 0;

@@ -44,8 +44,8 @@ std::byte* MapAligned(size_t bytes) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Region>> Region::Map(size_t bytes, uint32_t block_bytes,
-                                                    bool huge_pages, MemoryRegistrar* registrar,
-                                                    BlockOwner& owner) {
+                                                    bool huge_pages, int node,
+                                                    MemoryRegistrar* registrar, BlockOwner& owner) {
   std::byte* memory = huge_pages ? MapHuge(bytes) : nullptr;
   const bool hugetlb = memory != nullptr;
   if (!hugetlb) {
@@ -62,7 +62,7 @@ absl::StatusOr<std::unique_ptr<Region>> Region::Map(size_t bytes, uint32_t block
   auto region = std::unique_ptr<Region>(new Region({memory, bytes}, hugetlb));
   if (registrar != nullptr) {
     region->registrar_ = registrar;
-    region->keys_ = registrar->OnMap(region->memory_);
+    region->keys_ = registrar->OnMap(region->memory_, node);
   }
   region->Cut(block_bytes, owner);
   return region;

@@ -25,7 +25,7 @@ class NoOwner final : public BlockOwner {
 class RegionTest : public testing::Test {
  protected:
   std::unique_ptr<Region> Map(bool huge_pages, MemoryRegistrar* registrar = nullptr) {
-    auto region = Region::Map(kBytes, kBlock, huge_pages, registrar, owner_);
+    auto region = Region::Map(kBytes, kBlock, huge_pages, /*node=*/-1, registrar, owner_);
     Check(region.ok(), "4 MiB can be mapped");
     return *std::move(region);
   }
@@ -87,7 +87,7 @@ TEST_F(RegionTest, IsRegisteredWholeAsLongAsItLives) {
 
 TEST_F(RegionTest, FailsWithSizeAndCureWhenThereIsNoAddressSpace) {
   for (const bool huge_pages : {false, true}) {
-    const auto region = Region::Map(size_t{1} << 50, 2 << 20, huge_pages, nullptr, owner_);
+    const auto region = Region::Map(size_t{1} << 50, 2 << 20, huge_pages, -1, nullptr, owner_);
     ASSERT_FALSE(region.ok());
     const std::string message(region.status().message());
     EXPECT_NE(message.find("mmap of 1125899906842624 bytes"), std::string::npos) << message;

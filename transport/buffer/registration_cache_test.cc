@@ -162,15 +162,15 @@ TEST(RegistrationCacheThreadsTest, ThreadsSendAndForget) {
   // FakeRegistrar is one thread's; without devices a registrar is not asked much more.
   class Registrar final : public MemoryRegistrar {
    public:
-    const RegionKeys* OnMap(std::span<std::byte> region) override {
+    const RegionKeys* OnMap(std::span<std::byte> region, int node) override {
       const std::lock_guard lock(mutex_);
-      return fake_.OnMap(region);
+      return fake_.OnMap(region, node);
     }
     void OnUnmap(const RegionKeys* keys) override {
       const std::lock_guard lock(mutex_);
       fake_.OnUnmap(keys);
     }
-    const RegionKeys* OnMapUser(std::span<std::byte> memory) override { return OnMap(memory); }
+    const RegionKeys* OnMapUser(std::span<std::byte> memory) override { return OnMap(memory, -1); }
     void OnUnmapUser(const RegionKeys* keys, absl::AnyInvocable<void()> done) override {
       OnUnmap(keys);
       if (done) done();

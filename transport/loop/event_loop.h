@@ -83,6 +83,11 @@ class EventLoop {
   const ProcessMark& process() const { return process_; }
   // Whose turn it is to drive it.
   LoopDrive& drive() { return drive_; }
+  // The NUMA node whose memory its connections use; -1: it does not matter, since all loops of the
+  // process are on one, or it is not known. Set once, if at all: what was made before stays as it
+  // is.
+  int memory_node() const { return memory_node_.load(std::memory_order_relaxed); }
+  void SetMemoryNode(int node) { memory_node_.store(node, std::memory_order_relaxed); }
   // Whether somebody waits who does not drive the loop himself, see NeedThread.
   bool thread_needed() const { return thread_needs_.load(std::memory_order_relaxed) > 0; }
 
@@ -202,6 +207,7 @@ class EventLoop {
   // then writes to the wake descriptor or wants the thread.
   std::atomic<Driver> driver_{Driver::kAwake};
   std::atomic<int> thread_needs_{0};  // written with the loop held
+  std::atomic<int> memory_node_{-1};
   LoopDrive drive_;
 
   // Guarded by mutex_.

@@ -3,6 +3,7 @@
 #include "transport/loop/loop_places.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/memory/memory.h"
@@ -31,6 +32,13 @@ LoopPlaces::LoopPlaces(const std::vector<std::unique_ptr<EventLoop>>& loops, con
     threads_.emplace_back().MoveTo(cpus);
     nodes_.push_back(NodeOfCpus(cpus.empty() ? host_.allowed : cpus, host_.nodes));
   }
+  TellLoops();
+}
+
+// Where all are on one node, so is the memory that their threads touch first. With mutex_ held.
+void LoopPlaces::TellLoops() {
+  if (std::set<int>(nodes_.begin(), nodes_.end()).size() < 2) return;
+  for (size_t i = 0; i < loops_.size(); ++i) loops_[i]->SetMemoryNode(nodes_[i]);
 }
 
 int LoopPlaces::NodeOf(const EventLoop& loop) const {
@@ -48,6 +56,7 @@ std::string LoopPlaces::OnAdapters(const std::vector<int>& nodes) {
     threads_[i].MoveTo(places[i].cpus);
     nodes_[i] = places[i].node;
   }
+  TellLoops();
   if (!places.empty()) registration_.MoveTo(CpusOf(places));
   return moved_ = Describe(places);
 }

@@ -47,9 +47,10 @@ class LoopPlaces {
 
  private:
   LoopPlaces(const std::vector<std::unique_ptr<EventLoop>>& loops, const Options& options);
+  void TellLoops();
 
   const HostCpus host_;
-  std::vector<const EventLoop*> loops_;
+  std::vector<EventLoop*> loops_;
   std::deque<ThreadPlace> threads_;  // of each loop
   ThreadPlace registration_;
   mutable std::mutex mutex_;

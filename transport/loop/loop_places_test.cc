@@ -28,6 +28,11 @@ class LoopPlacesTest : public testing::Test {
     for (int cpu = 8004; cpu < 8008; ++cpu) host.nodes[1].cpus.push_back(cpu);
     return host;
   }
+  std::vector<int> MemoryNodes() const {
+    std::vector<int> nodes;
+    for (const auto& loop : loops_) nodes.push_back(loop->memory_node());
+    return nodes;
+  }
   static std::vector<int> CpusAt(ThreadPlace& place) {
     std::vector<int> cpus;
     std::thread([&] {
@@ -47,6 +52,7 @@ TEST_F(LoopPlacesTest, LoopsTakeTheirProcessorsByTurns) {
   EXPECT_EQ(places->NodeOf(*loops_[0]), 1);
   EXPECT_EQ(places->NodeOf(*loops_[1]), 0);
   EXPECT_EQ(places->NodeOf(*loops_[2]), 1);
+  EXPECT_EQ(MemoryNodes(), (std::vector<int>{1, 0, 1}));
   EXPECT_EQ(CpusAt(places->OfLoop(0)), std::vector<int>{all.back()});
   EXPECT_EQ(places->OnAdapters({0}), "") << "the program's choice stays";
   EXPECT_EQ(CpusAt(places->OfRegistration()), all);
@@ -58,6 +64,7 @@ TEST_F(LoopPlacesTest, WithoutAnyTheyAreWhereTheProcessIs) {
   EXPECT_EQ(places->NodeOf(*loops_[0]), -1) << "of both";
   EXPECT_EQ(CpusAt(places->OfLoop(0)), AllowedCpus());
   EXPECT_EQ(places->OnAdapters({1}), "") << "not asked for";
+  EXPECT_EQ(MemoryNodes(), (std::vector<int>{-1, -1, -1}));
   HostCpus one = Host();
   one.allowed = {8001, 8003};
   EXPECT_EQ(Make({{}, false, one})->NodeOf(*loops_[2]), 0);
@@ -68,16 +75,25 @@ TEST_F(LoopPlacesTest, WithoutAnyTheyAreWhereTheProcessIs) {
 TEST_F(LoopPlacesTest, TheFirstAdaptersMoveThem) {
   const auto places = Make({{}, true, Host()});
   EXPECT_EQ(places->moved(), "");
+  EXPECT_EQ(MemoryNodes(), (std::vector<int>{-1, -1, -1}));
   const std::string moved = places->OnAdapters({0, 1});
   EXPECT_EQ(moved.substr(0, 32), "2 loops on node 0 (8000-8003), 1");
   EXPECT_EQ(places->moved(), moved);
   EXPECT_EQ(places->NodeOf(*loops_[0]), 0);
   EXPECT_EQ(places->NodeOf(*loops_[1]), 1);
+  EXPECT_EQ(MemoryNodes(), (std::vector<int>{0, 1, 0}));
   EXPECT_EQ(CpusAt(places->OfLoop(1)), AllowedCpus());
   EXPECT_EQ(places->OnAdapters({1}), "") << "those that come later do not";
   EXPECT_EQ(CpusAt(places->OfRegistration()), AllowedCpus()) << "it is on both nodes";
   EXPECT_EQ(places->NodeOf(*loops_[0]), 0);
   EXPECT_EQ(places->moved(), moved);
+}
+
+TEST_F(LoopPlacesTest, OnOneNodeMemoryHasNone) {
+  const auto places = Make({{}, true, Host()});
+  EXPECT_NE(places->OnAdapters({0}), "");
+  EXPECT_EQ(places->NodeOf(*loops_[2]), 0);
+  EXPECT_EQ(MemoryNodes(), (std::vector<int>{-1, -1, -1}));
 }
 
 TEST_F(LoopPlacesTest, AProcessorThatMayNotBeUsedIsTold) {

@@ -66,5 +66,21 @@ TEST_F(RdmaReceivesTest, AnEndInOrderLosesNone) {
   EXPECT_EQ(TrafficOfB().receives_lost, 0u);
 }
 
+TEST_F(RdmaReceivesTest, BlocksAreOfTheLoopsNode) {
+  Start();
+  loop().SetMemoryNode(1);
+  BlockPool& part = harness_->pool().OnNode(1);
+  Connect(1);
+  const BlockOwner* came_in = nullptr;
+  server_->take = [&](TestPeer& self, Buffer& input) {
+    came_in = input.slices().front().block->owner;
+    self.Write(input.CutFront(input.size()));
+    return size_t{0};
+  };
+  Echo();
+  EXPECT_EQ(came_in, part.Allocate(1)->owner);
+  EXPECT_NE(came_in, harness_->pool().Allocate(1)->owner);
+}
+
 }  // namespace
 }  // namespace farcall

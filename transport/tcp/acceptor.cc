@@ -174,8 +174,8 @@ absl::StatusOr<std::unique_ptr<Connection>> Acceptor::MakeConnection(EventLoop& 
   if (!configured.ok()) return configured;
   auto socket = WatchedSocket::Create(loop, std::move(fd));
   if (!socket.ok()) return socket.status();
-  return std::make_unique<TcpConnection>(*std::move(socket), parts_.pool, parts_.options,
-                                         std::move(local), std::move(peer));
+  return std::make_unique<TcpConnection>(*std::move(socket), parts_.pool.OnNode(loop.memory_node()),
+                                         parts_.options, std::move(local), std::move(peer));
 }
 
 }  // namespace farcall

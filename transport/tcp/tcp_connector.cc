@@ -122,8 +122,8 @@ void TcpConnector::Finish(absl::Status status) {
 absl::StatusOr<std::unique_ptr<Connection>> TcpConnector::Result() {
   if (!status_.ok()) return Annotate(status_, absl::StrCat("cannot connect to ", peer_.ToString()));
   Address local = LocalAddress(socket_->fd());
-  return std::make_unique<TcpConnection>(std::move(socket_), pool_, options_.connection,
-                                         std::move(local), peer_);
+  return std::make_unique<TcpConnection>(std::move(socket_), pool_.OnNode(loop_.memory_node()),
+                                         options_.connection, std::move(local), peer_);
 }
 
 }  // namespace farcall

@@ -98,5 +98,33 @@ TEST_F(TcpTransportTest, ATrafficClassOnUnixSocketsIsNothing) {
   EXPECT_NE(run.Connect(setup), nullptr);
 }
 
+TEST_F(TcpTransportTest, BlocksAreOfTheLoopsNode) {
+  harness_ = std::make_unique<TcpHarness<SteppedHarness>>(Address::Ipv4({127, 0, 0, 1}, 0));
+  for (size_t i = 0; i < harness_->loops().size(); ++i) harness_->loops().at(i).SetMemoryNode(1);
+  run_ = std::make_unique<ConformanceRun>(*harness_);
+  const BlockOwner* client = nullptr;
+  const BlockOwner* server = nullptr;
+  const auto note = [](const BlockOwner** owner) {
+    return [owner](TestPeer& self, Buffer& input) {
+      *owner = input.slices().front().block->owner;
+      self.Take(input, input.size());
+      return size_t{0};
+    };
+  };
+  ConformanceRun::Setup setup;
+  setup.prepare = [&](Duo& duo) {
+    duo.client.take = note(&client);
+    duo.server.take = note(&server);
+  };
+  duo_ = run_->Connect(setup);
+  ASSERT_NE(duo_, nullptr);
+  duo_->client.Send(10);
+  duo_->server.Send(10);
+  ASSERT_TRUE(
+      run_->Until("both have read", [&] { return client != nullptr && server != nullptr; }));
+  EXPECT_EQ(client, harness_->pool().OnNode(1).Allocate(1)->owner);
+  EXPECT_EQ(server, client);
+}
+
 }  // namespace
 }  // namespace farcall

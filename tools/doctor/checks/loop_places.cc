@@ -147,7 +147,10 @@ Findings CheckLoopPlaces(const node::Inventory& inventory, const std::vector<std
     const auto far = [&, at = node](const Adapter& one) { return IsFar(one.node, at); };
     if (std::any_of(first.begin(), first.end(), far)) {
       finding.verdict = Verdict::kDegraded;
-      finding.meaning = "messages cross the link between NUMA nodes: more latency, less bandwidth";
+      finding.meaning =
+          "messages, and the memory they lie in, cross the link between NUMA nodes: more latency, "
+          "less "
+          "bandwidth";
       finding.cure = Cure(first.front().node, *host);
     } else if (node < 0 && first.front().node >= 0 && finding.meaning.empty()) {
       finding.meaning =

@@ -57,6 +57,7 @@ class Lane final : private PollSource {
   // --- Any thread.
 
   EventLoop& loop() const { return loop_; }
+  BlockPool& pool() const { return pool_; }
   ibv_cq* completions() const { return cq_.get(); }
   ibv_srq* shared_receives() const { return srq_.get(); }  // null: a queue for each queue pair
   uint32_t max_inline() const { return options_.max_inline; }

@@ -36,7 +36,7 @@ constexpr uint32_t kFirst = CreditFlow::kFirstCount;
 class KnownMemory final : public MemoryRegistrar {
  public:
   KnownMemory() { keys_.Set(0, 1); }
-  const RegionKeys* OnMap(std::span<std::byte>) override { return &keys_; }
+  const RegionKeys* OnMap(std::span<std::byte>, int) override { return &keys_; }
   void OnUnmap(const RegionKeys*) override {}
   const RegionKeys* OnMapUser(std::span<std::byte>) override { return &keys_; }
   void OnUnmapUser(const RegionKeys*, absl::AnyInvocable<void()> done) override {

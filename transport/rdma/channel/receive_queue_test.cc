@@ -27,7 +27,7 @@ constexpr uint32_t kSlots = 8;
 // Registers a region when the test says so.
 class LateRegistrar final : public MemoryRegistrar {
  public:
-  const RegionKeys* OnMap(std::span<std::byte>) override {
+  const RegionKeys* OnMap(std::span<std::byte>, int) override {
     regions_.push_back(std::make_unique<RegionKeys>());
     return regions_.back().get();
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "transport/base/check.h"
+#include "transport/base/cores.h"
 #include "transport/rdma/device/memlock.h"
 #include "transport/rdma/device/registrar_region.h"
 
@@ -117,6 +118,7 @@ absl::Status RdmaRegistrar::RegisterPending() {
 absl::Status RdmaRegistrar::RegisterWith(const Device& device, Region& region) {
   MemoryRegion& registered = region.registered[device.index];
   if (registered != nullptr) return absl::OkStatus();
+  const StayOnNode stay(region.node);
   const auto start = std::chrono::steady_clock::now();
   bool relaxed = device.relaxed_ordering;
   const auto attempt = [&](unsigned int flags) {
@@ -164,9 +166,9 @@ void RdmaRegistrar::Deregister(size_t index, Region& region) {
   --region.devices;
 }
 
-const RegionKeys* RdmaRegistrar::OnMap(std::span<std::byte> region) {
+const RegionKeys* RdmaRegistrar::OnMap(std::span<std::byte> region, int node) {
   const std::lock_guard lock(mutex_);
-  regions_.push_back(std::make_unique<Region>(region, Whose::kPool));
+  regions_.push_back(std::make_unique<Region>(region, Whose::kPool, node));
   regions_.back()->keys.registrar = this;
   ++stats_.regions;
   stats_.region_bytes += region.size();

@@ -80,7 +80,8 @@ class RdmaRegistrar final : public MemoryRegistrar {
 
   // --- Any thread.
 
-  const RegionKeys* OnMap(std::span<std::byte> region) override;
+  // Who registers a region touches its pages, as the kernel pins them, and does so on `node`.
+  const RegionKeys* OnMap(std::span<std::byte> region, int node) override;
   // Deregisters on this thread (verbs are thread-safe), after what is being registered.
   void OnUnmap(const RegionKeys* keys) override;
   const RegionKeys* OnMapUser(std::span<std::byte> memory) override;

@@ -17,10 +17,12 @@ namespace farcall {
 
 // What a registrar knows of one region.
 struct RdmaRegistrar::Region {
-  Region(std::span<std::byte> bytes, Whose owner) : memory(bytes), whose(owner) {}
+  Region(std::span<std::byte> bytes, Whose owner, int numa_node = -1)
+      : memory(bytes), whose(owner), node(numa_node) {}
 
   const std::span<std::byte> memory;
   const Whose whose;
+  const int node;  // as OnMap says
   RegionKeys keys;
   // Guarded by work_mutex_.
   std::array<MemoryRegion, kMaxRdmaDevices> registered;

@@ -246,7 +246,7 @@ TEST(RegistrarDeathTest, RegionsAndDevicesGoFirst) {
       {
         RdmaRegistrar registrar;
         std::byte memory[8];
-        registrar.OnMap(memory);
+        registrar.OnMap(memory, -1);
       },
       "outlives its Runtime: let go of it before");
 }

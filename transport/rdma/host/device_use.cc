@@ -67,7 +67,8 @@ absl::StatusOr<std::shared_ptr<Lane>> DeviceUse::LaneOf(EventLoop& loop) {
   auto ask = [this](Lane& asking, uint32_t receives) {
     parts_.control.Post([this, &asking, receives] { GiveReceives(asking, receives); });
   };
-  auto lane = Lane::Create(device_, loop, parts_.pool, parts_.registrar, parts_.options, ask);
+  auto lane = Lane::Create(device_, loop, parts_.pool.OnNode(loop.memory_node()), parts_.registrar,
+                           parts_.options, ask);
   if (!lane.ok()) return lane.status();
   lanes_[&loop] = *lane;
   ++open_lanes_;
@@ -79,7 +80,7 @@ void DeviceUse::GiveReceives(Lane& lane, uint32_t receives) {
   if (lanes_ending_) return;
   const BlockPoolStats pool = parts_.pool.stats();
   const bool given = pool.used_bytes + size_t{receives} * kReceiveBlock <= pool.max_bytes / 2 &&
-                     parts_.pool.Reserve(kReceiveBlock, receives).ok() &&
+                     lane.pool().Reserve(kReceiveBlock, receives).ok() &&
                      parts_.registrar.RegisterPending().ok();
   lane.loop().Post([&lane, more = given ? receives : 0] { lane.OnReceives(more); });
 }

@@ -18,7 +18,7 @@ QueuePair::QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shar
       device_(device),
       lane_(std::move(lane)),
       end_(std::move(end)),
-      channel_(std::make_shared<MessageChannel>(parts.api, parts.pool, device.index(),
+      channel_(std::make_shared<MessageChannel>(parts.api, lane_->pool(), device.index(),
                                                 *end_->pair(), created.limits, created.own_receives,
                                                 parts.copied)),
       set_up_(&set_up),
@@ -59,7 +59,7 @@ std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
 void QueuePair::Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust) {
   if (const ReceiveQueue* const own = channel_->own_queue()) {
     // So that its receives find blocks that the device knows. Where not, it is not enrolled.
-    parts_.pool.Reserve(kReceiveBlock, own->slots()).IgnoreError();
+    lane_->pool().Reserve(kReceiveBlock, own->slots()).IgnoreError();
     parts_.registrar.RegisterPending().IgnoreError();
   }
   // Its peer may send as soon as it is accepted.
@@ -105,7 +105,7 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
       });
     };
     deliver(std::make_unique<RdmaConnection>(
-        RdmaConnection::Parts{self->lane_->loop(), self->parts_.pool, self->channel_,
+        RdmaConnection::Parts{self->lane_->loop(), self->lane_->pool(), self->channel_,
                               std::move(retire), options, std::move(info)}));
   });
 }
