@@ -31,7 +31,7 @@ run --help
 expect "help" "$status:$output" "0:usage: tools/rdma_vm *--two-hosts*--nat*--both*Exit status:*"
 for wrong in "--driver mlx5 -- x" "--pairs 3 -- x" "--timeout 0 -- x" "--mtu big -- x" \
   "--cpus" "--nonsense -- x" "x" "" "--pairs 2 -- x" "--both --routed -- x" \
-  "--no-network --both -- x" "--out /no/where -- x"; do
+  "--no-network --both -- x" "--nodes 3 -- x" "--out /no/where -- x"; do
   run $wrong
   expect "\"$wrong\" is wrong" "$status:$output" "2:rdma_vm: *"
   expect "\"$wrong\": one line" "$(wc -l <<<"$output")" 1
@@ -80,6 +80,11 @@ expect "a kernel that stalls is to panic" \
 expect "the directory is shared" "$(grep -c "path=$room/seen," "$room/arguments")" 1
 run --nat --pairs 2 -- true
 expect "two of a kind" "$(cat "$room/seen/settings")" "vm_driver=rxe vm_second=rxe vm_topology=nat*"
+expect "one node without its being said" "$(grep -cx -e -numa "$room/arguments")" 0
+run --nodes 2 --cpus 3 --mem 1025 -- true
+expect "two nodes" "$(grep -A1 -xE -e '-(numa|object)' "$room/arguments" | tr '\n' ' ')" \
+  "-object memory-backend-ram,id=mem0,size=512M -numa node,nodeid=0,cpus=0-0,memdev=mem0 \
+-object memory-backend-ram,id=mem1,size=513M -numa node,nodeid=1,cpus=1-2,memdev=mem1 "
 run --no-network -- true
 expect "none at all" "$(cat "$room/seen/settings")" "*vm_topology=none*"
 printf 'WARNING: CPU\n<TASK>\n' >"$room/said"
@@ -149,7 +154,7 @@ suites() {
 }
 three=("rxe a --routed" "rxe b --nat --pairs 2" "rxe c --nat")
 suites "0 1" rdma_run_suite BIN siw nat a_case
-expect "a suite" "$status:$output" "0:asked: --no-network --timeout 900 -- \
+expect "a suite" "$status:$output" "0:asked: --no-network --nodes 2 --timeout 900 -- \
 tools/rdma_vm_tests/several.sh BIN siw nat --nat --pairs 2 -- a_case*TOOK rdma/siw/nat/total*"
 suites "1 1" rdma_run_suite BIN rxe hosts
 expect "a suite that fails says so itself" "$status:$(grep -c FAIL <<<"$output")" "1:0"

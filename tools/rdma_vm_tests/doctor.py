@@ -10,7 +10,7 @@ import time
 
 import peers
 import suite
-from guest import A, B, DRIVER, Host, Trouble, run
+from guest import A, B, DRIVER, Host, Trouble, on_nodes, run
 from reasons import LOW_MEMLOCK
 
 PORT = 18600
@@ -126,6 +126,16 @@ def a_rail_that_lost_its_address():
     suite.check(_verdict(report, "loopback", A.device())["verdict"] == "ok", str(report))
 
 
+def loops_on_another_node_than_the_adapter():
+    seen = on_nodes(**{A.device(): 1})
+    report = _report(A, (0, 1), before=("env", "FARCALL_EVENT_LOOPS=1", "FARCALL_CPUS=0", *seen))
+    loops = _verdict(report, "event loops")
+    suite.check(loops["verdict"] == "degraded" and "FARCALL_CPUS" in loops["cure"], str(loops))
+    report = _report(A, (0, 1), before=("env", "FARCALL_EVENT_LOOPS=1", "FARCALL_CPUS=1", *seen))
+    suite.check(_verdict(report, "event loops")["verdict"] == "ok", str(report))
+    return loops["finding"]
+
+
 def no_library():
     path = glob.glob("/usr/lib/*/libibverbs.so.1")[0]
     hide = ("bash", "-c", 'mount --bind /dev/null %s && exec "$@"' % path, "hide")
@@ -193,6 +203,7 @@ CASES = (
     no_right_to_the_device,
     another_namespace,
     a_rail_that_lost_its_address,
+    loops_on_another_node_than_the_adapter,
     no_library,
     both_ends,
     nobody_serves,

@@ -2,7 +2,8 @@
 //
 // Both ends of tests on real RDMA devices, as processes that a script drives by lines:
 //
-//   rdma_peer server --listen 10.9.0.2:0    prints "listening on ADDRESS"; answers "stats"
+//   rdma_peer server --listen 10.9.0.2:0    prints "listening on ADDRESS"; answers "stats" and
+//                                           "nodes", where the blocks of requests lay
 //   rdma_peer client --server ADDRESS       prints "ready"; for its lines see client_commands.h
 //
 // Both also answer
@@ -113,6 +114,10 @@ absl::Status Serve(Runtime& runtime) {
     const std::string common = Common(runtime, line);
     if (!common.empty()) {
       Say(common);
+      continue;
+    }
+    if (line == "nodes") {
+      Say(absl::StrCat("nodes", service.Nodes()));
       continue;
     }
     Say(line == "stats" ? absl::StrCat("stats connections=", server.connection_count(), " ",

@@ -7,6 +7,7 @@ vm_topology=one # one, hosts, nat, routed or none
 vm_second=      # driver of the second pair of devices; empty: there is none
 vm_limit=600
 vm_cpus=2
+vm_nodes=1
 vm_mem=2048
 vm_mtu=4200
 vm_prepare=
@@ -36,6 +37,7 @@ _option() {
       ;;
     --timeout) _number "$1" "$2" 1 86400 && vm_limit=$2 ;;
     --cpus) _number "$1" "$2" 1 64 && vm_cpus=$2 ;;
+    --nodes) _number "$1" "$2" 1 8 && vm_nodes=$2 ;;
     --mem) _number "$1" "$2" 256 262144 && vm_mem=$2 ;;
     --mtu) _number "$1" "$2" 576 9000 && vm_mtu=$2 ;;
   esac
@@ -53,7 +55,7 @@ rdma_vm_parse() {
       --no-network) vm_topology=none ;;
       --both) both=1 _pairs=2 ;;
       --prepare) vm_prepare=1 ;;
-      --driver | --pairs | --out | --timeout | --cpus | --mem | --mtu)
+      --driver | --pairs | --out | --timeout | --cpus | --nodes | --mem | --mtu)
         [ $# -ge 2 ] || { _wrong "$1 needs a value"; return; }
         _option "$1" "$2" || return
         shift
@@ -70,6 +72,7 @@ rdma_vm_parse() {
     vm_second=$vm_driver
     [ -z "$both" ] || { [ "$vm_driver" = rxe ] && vm_second=siw || vm_second=rxe; }
   fi
+  [ "$vm_nodes" -le "$vm_cpus" ] || { _wrong "--nodes: each needs a CPU"; return; }
   [ -n "$vm_prepare" ] || [ ${#vm_command[@]} -gt 0 ] || _wrong "no command"
 }
 

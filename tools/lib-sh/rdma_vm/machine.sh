@@ -24,15 +24,28 @@ _share() {
     -device "virtio-9p-pci,fsdev=$1,mount_tag=$1")
 }
 
+# CPUs and memory in NUMA nodes, as evenly as they can be.
+_nodes() {
+  local node cpu next_cpu mem next_mem
+  for ((node = 0; vm_nodes > 1 && node < vm_nodes; node++)); do
+    cpu=$((node * vm_cpus / vm_nodes)) next_cpu=$(((node + 1) * vm_cpus / vm_nodes))
+    mem=$((node * vm_mem / vm_nodes)) next_mem=$(((node + 1) * vm_mem / vm_nodes))
+    printf '%s\n' -object "memory-backend-ram,id=mem$node,size=$((next_mem - mem))M" \
+      -numa "node,nodeid=$node,cpus=$cpu-$((next_cpu - 1)),memdev=mem$node"
+  done
+}
+
 _start_qemu() {
-  local number=0 directory
+  local number=0 directory nodes
   local boot="console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off nokaslr tsc=reliable"
   boot+=" no_timer_check random.trust_cpu=on audit=0 apparmor=0 nowatchdog"
   boot+=" rcupdate.rcu_expedited=1 unknown_nmi_panic oops=panic"
+  boot+=" numa_balancing=disable" # pages stay where they were touched first
   # A kernel that oopses, or goes round in a driver for a minute, never comes back: its panic tells
   # where, and the suites that are left get another machine.
   boot+=" sysctl.kernel.panic_on_rcu_stall=1 rcupdate.rcu_cpu_stall_timeout=60"
   boot+=" rcupdate.rcu_exp_cpu_stall_timeout=60000 tsc_early_khz=$("$vm_cache/clock")"
+  mapfile -t nodes < <(_nodes)
   _shares=()
   _share root / ,readonly=on
   _share state "$vm_state"
@@ -45,7 +58,7 @@ _start_qemu() {
   # It ends with this script, however that ends.
   setpriv --pdeathsig=TERM qemu-system-x86_64 \
     -M q35 -accel tcg,thread=multi,tb-size=512 -cpu "${RDMA_VM_CPU:-Nehalem,+rdtscp,+rdrand}" \
-    -smp "$vm_cpus" -m "$vm_mem" -nodefaults -no-user-config -display none -nic none \
+    -smp "$vm_cpus" -m "$vm_mem" "${nodes[@]}" -nodefaults -no-user-config -display none -nic none \
     -no-reboot -kernel "$vm_tree/vmlinux" -initrd "$vm_initramfs" -append "$boot" \
     -chardev "file,id=console,path=$vm_state/console" -serial chardev:console \
     -chardev "pipe,id=monitor,path=$vm_state/monitor" -mon chardev=monitor \

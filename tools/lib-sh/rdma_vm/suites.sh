@@ -31,6 +31,7 @@ siw storms --two-hosts
 rxe drivers --two-hosts --both
 rxe nat --nat --pairs 2
 siw nat --nat --pairs 2
+rxe nodes --two-hosts --pairs 2
 rxe doctor --two-hosts
 siw doctor --two-hosts
 rxe services --mtu 4200
@@ -80,7 +81,8 @@ rdma_run_suites() {
   while [ $# -gt 0 ] && [ "$1" != -- ]; do lines+=("$1") && shift; done
   seen=$(mktemp) || return
   while [ "${#lines[@]}" -gt 0 ]; do
-    tools/rdma_vm --no-network --timeout "$((${RDMA_SUITE_LIMIT:-900} * ${#lines[@]}))" -- \
+    tools/rdma_vm --no-network --nodes 2 \
+      --timeout "$((${RDMA_SUITE_LIMIT:-900} * ${#lines[@]}))" -- \
       tools/rdma_vm_tests/several.sh "$bin" "${lines[@]}" "$@" </dev/null | _rdma_lines "$seen"
     status=${PIPESTATUS[0]}
     read -r booted ended <"$seen"
