@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "transport/address.h"
 #include "transport/copied_bytes.h"
+#include "transport/rail_ports.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -68,7 +69,9 @@ struct ConnectionInfo {
   // Why this one, at the client, which chooses; "" for sockets.
   std::string device_why;
   uint32_t device_port = 0;
-  std::string peer_device;  // as the server calls it, at the client; "" for sockets
+  // At the client, for its further rails (rail_ports.h); of sockets there is none.
+  std::string peer_device;
+  int fabric = kNoFabric;
   // How its queue pair was set up: "rdma_cm", or "tcp" by messages on this connection; "" for
   // sockets.
   std::string set_up;

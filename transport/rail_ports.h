@@ -11,10 +11,14 @@
 
 namespace farcall {
 
+// Behind all Fabrics: it is not known what joins two ports.
+inline constexpr int kNoFabric = 3;
+
 // A rail of a connection: the ports at its two ends.
 struct RailPorts {
   std::string own;          // PortName
   std::string peer_device;  // as the server calls it; empty: not known
+  int fabric = kNoFabric;   // that joins them: a Fabric (transport/rdma/choice/fabric.h)
 };
 
 // "mlx5_0 port 1".

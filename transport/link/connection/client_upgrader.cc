@@ -68,7 +68,7 @@ DialOptions ClientUpgrader::OptionsOfDial() const {
   options.apart = upgrade.rails_apart;
   for (const auto& [generation, ports] : rails_) options.rails.push_back(ports);
   for (std::string& resting : machine_.Resting(parts_.loop.now())) {
-    options.rails.push_back({std::move(resting), ""});
+    options.rails.push_back({std::move(resting), "", kNoFabric});
   }
   return options;
 }
@@ -107,7 +107,7 @@ void ClientUpgrader::OnDialled(uint32_t generation,
   over_ = std::move(dial_);
   if (connection.ok()) {
     const ConnectionInfo info = (*connection)->info();
-    const RailPorts ports{PortName(info.device, info.device_port), info.peer_device};
+    const RailPorts ports{PortName(info.device, info.device_port), info.peer_device, info.fabric};
     machine_.OnDialled(parts_.loop.now(), generation, ports.own);
     if (parts_.rails > 1) rails_[generation] = ports;
     parts_.user.OnUpgraded(generation, *std::move(connection));

@@ -15,6 +15,8 @@
 namespace farcall {
 namespace {
 
+static_assert(kNoFabric > static_cast<int>(Fabric::kRoutes));
+
 // FNV-1a, mixed once more: the next seed changes every bit.
 uint64_t Chance(uint64_t seed, absl::string_view name, uint8_t port) {
   uint64_t hash = 0xcbf29ce484222325 ^ seed;
@@ -56,7 +58,7 @@ class Choice {
     if (!circumstances_.apart || circumstances_.rails.empty()) AddRoute(chosen);
     for (const Candidate& one : chosen) {
       const OwnEnd* const end = one.own ? &own_[*one.own] : nullptr;
-      pairs.push_back({one.own, one.offered,
+      pairs.push_back({one.own, one.offered, one.rank.fabric,
                        DescribePair(end, offered_[one.offered], one.rank, chosen.front().rank)});
     }
     return pairs;
@@ -84,7 +86,7 @@ class Choice {
       candidates_.push_back({from, to, RankOf(&own_[from], place, static_cast<int>(fabric))});
     }
     if (!best.empty() || place.gid) return;
-    candidates_.push_back({std::nullopt, to, RankOf(nullptr, place, is_here ? 0 : kNoneKnown)});
+    candidates_.push_back({std::nullopt, to, RankOf(nullptr, place, is_here ? 0 : kNoFabric)});
   }
 
   using Reach = std::pair<size_t, Fabric>;
@@ -136,10 +138,11 @@ class Choice {
   }
 
   void KeepApart() {
-    int best = kNoneKnown;
+    int best = kNoFabric;
     for (const Candidate& one : candidates_) best = std::min(best, one.rank.fabric);
+    for (const RailPorts& rail : circumstances_.rails) best = std::min(best, rail.fabric);
     std::erase_if(candidates_, [best](const Candidate& one) {
-      return one.rank.uses > 0 || one.rank.fabric > best || one.rank.fabric == kNoneKnown;
+      return one.rank.uses > 0 || one.rank.fabric > best || one.rank.fabric == kNoFabric;
     });
   }
 
@@ -172,12 +175,10 @@ class Choice {
     }
     if (ports.size() < 2) return;
     const OfferedEnd& place = offered_[first->offered];
-    const Candidate route{std::nullopt, first->offered, RankOf(nullptr, place, kNoneKnown)};
+    const Candidate route{std::nullopt, first->offered, RankOf(nullptr, place, kNoFabric)};
     const auto last = std::find_if(chosen.rbegin(), chosen.rend(), by_cm);
     chosen.insert(last.base(), route);
   }
-
-  static constexpr int kNoneKnown = static_cast<int>(Fabric::kRoutes) + 1;
 
   const std::vector<OwnEnd>& own_;
   const std::vector<OfferedEnd>& offered_;

@@ -23,6 +23,7 @@ struct AdapterPair {
   // Of `own`. None: over whichever device the routes of this host lead to the address.
   std::optional<size_t> own;
   size_t offered = 0;
+  int fabric = kNoFabric;
   std::string why;  // for people: what speaks for it, and why it is not before the first
 };
 
@@ -62,7 +63,8 @@ bool IsFar(int numa_node, int loop_node);
 // end, as the routes of this host lead there, if there was a choice of ports.
 //
 // With `apart` there are only ways over ports that no rail uses and, so that nothing is dialled
-// again and again that the network may not have, over a fabric as good as the best of all ways.
+// again and again that the network may not have, over a fabric as good as the best of all ways and
+// rails.
 std::vector<AdapterPair> ChooseAdapters(const std::vector<OwnEnd>& own,
                                         const std::vector<OfferedEnd>& offered,
                                         const ChoiceCircumstances& circumstances);

@@ -62,9 +62,10 @@ std::pair<std::string, RailPorts> First(const Hosts& hosts, const Rails& rails, 
                      {.seed = hosts.seed, .failures = failures, .rails = rails, .apart = apart});
   if (pairs.empty()) return {};
   const std::string peer = hosts.offered[pairs[0].offered].device;
-  if (!pairs[0].own) return {absl::StrCat("routes-", peer), {"", peer}};
+  if (!pairs[0].own) return {absl::StrCat("routes-", peer), {"", peer, pairs[0].fabric}};
   const OwnEnd& own = hosts.own[*pairs[0].own];
-  return {absl::StrCat(own.device, "-", peer), {PortName(own.device, own.port), peer}};
+  return {absl::StrCat(own.device, "-", peer),
+          {PortName(own.device, own.port), peer, pairs[0].fabric}};
 }
 
 // One after the other, up to `most`.
@@ -109,17 +110,18 @@ TEST(AdapterRailsTest, EachGoesOverPortsThatNoneUsesAsLongAsThereAreSome) {
 TEST(AdapterRailsTest, ThePortThatIsFreeAgainIsTaken) {
   Hosts hosts{{Own(0, 0), Own(1, 0)}, {Offered(0, 0), Offered(1, 0)}};
   for (int left = 0; left < 2; ++left) {
-    const Rails rails = {{absl::StrCat("own", left, " port 1"), absl::StrCat("peer", 1 - left)}};
+    const Rails rails = {
+        {absl::StrCat("own", left, " port 1"), absl::StrCat("peer", 1 - left), kNoFabric}};
     EXPECT_EQ(First(hosts, rails, true).first, absl::StrCat("own", 1 - left, "-peer", left));
   }
-  const Rails both = {{"own0 port 1", "peer0"}, {"own1 port 1", "peer1"}};
+  const Rails both = {{"own0 port 1", "peer0", kNoFabric}, {"own1 port 1", "peer1", kNoFabric}};
   EXPECT_EQ(First(hosts, both, true).first, "");
 }
 
 // One that rests is named without the other end.
 TEST(AdapterRailsTest, AnOwnPortAloneIsLeftOut) {
   Hosts hosts{{Own(0, 0), Own(1, 0), Own(2, 0)}, {Offered(0, 0), Offered(1, 0)}};
-  const Rails rails = {{"own0 port 1", "peer1"}, {"own1 port 1", ""}};
+  const Rails rails = {{"own0 port 1", "peer1", kNoFabric}, {"own1 port 1", "", kNoFabric}};
   EXPECT_EQ(First(hosts, rails, true).first, "own2-peer0");
   hosts.offered[0].device = "";
   EXPECT_EQ(First(hosts, rails, true).first, "own2-") << "an end without a name is nobody's";
@@ -131,6 +133,11 @@ TEST(AdapterRailsTest, ApartNothingIsDialledThatTheNetworkMayNotHave) {
   EXPECT_EQ(All(hosts, 8, true), std::vector<std::string>{"own0-peer0"});
   hosts = {{Own(0, 0), Own(1, 9)}, {Offered(0, 3), Offered(1, 5)}};
   EXPECT_EQ(All(hosts, 8, true).size(), 2u) << "where all is routed, all is tried";
+  // A server offers only what has the fewest rails.
+  hosts = {{Own(0, 0), Own(1, 9)}, {Offered(0, 0)}};
+  const Rails rails = {First(hosts, {}, true).second};
+  hosts.offered = {Offered(1, 5)};
+  EXPECT_EQ(First(hosts, rails, true).first, "");
 }
 
 TEST(AdapterRailsTest, ApartWhatFailedLatelyIsTriedWhereNothingElseIsLeft) {

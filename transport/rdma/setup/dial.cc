@@ -176,6 +176,7 @@ void Dial::Open() {
   info.peer = peer();
   info.device_why = way().why;
   info.peer_device = way().to.device;
+  info.fabric = way().fabric;
   host_.past_failures().OnWorks(way().from ? &*way().from : nullptr, way().to);
   // Of rdma_cm's set-up packets have come both ways.
   if (way().local) {

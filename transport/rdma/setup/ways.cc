@@ -129,7 +129,7 @@ std::vector<Way> WaysTo(RdmaHost& host, const EventLoop& loop,
                                           .rails = options.rails,
                                           .apart = options.apart})) {
     if (no_rdma_cm && !offer[pair.offered].port) continue;
-    Way way{pair.offered, offered[pair.offered], {}, {}, {}, {}, std::move(pair.why)};
+    Way way{pair.offered, offered[pair.offered], {}, {}, {}, {}, pair.fabric, std::move(pair.why)};
     if (pair.own) {
       const Known& known = own.known(*pair.own);
       way.from = own.ends()[*pair.own];

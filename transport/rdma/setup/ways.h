@@ -25,6 +25,7 @@ struct Way {
   std::optional<PortCounts::Port> port;  // of `from`
   std::optional<LocalPort> local;        // the same, for set-up over TCP
   std::optional<Address> source;         // the same, for rdma_cm
+  int fabric = kNoFabric;                // that joins the ports
   std::string why;                       // it comes where it does, for people
 };
 
