@@ -36,13 +36,15 @@ uint64_t NextId() {
 
 uint64_t IdsGiven() { return ids_given.load(std::memory_order_relaxed); }
 
-void CheckedCall::Prepare(size_t attachment_bytes) {
+void CheckedCall::Prepare(size_t attachment_bytes, std::optional<size_t> answer) {
   const uint64_t id = NextId();
   attachment = attachment_bytes;
   controller.Reset();
   controller.request_attachment() = PatternBuffer(id, attachment_bytes);
   request.set_id(id);
   request.set_text(PatternText(id));
+  request.clear_answer();
+  if (answer) request.set_answer(*answer);
   response.Clear();
 }
 
@@ -50,8 +52,9 @@ bool CheckedCall::Right() const {
   const uint64_t id = request.id();
   // A Buffer is read without being changed; only its owner has no const way to it.
   Buffer& answer = const_cast<Controller&>(controller).response_attachment();
+  const bool echo = !request.has_answer() && id % 2 == 1;
   return response.id() == id && response.text() == PatternText(~id) &&
-         IsPattern(answer, id % 2 == 1 ? id : ~id, attachment);
+         IsPattern(answer, echo ? id : ~id, request.has_answer() ? request.answer() : attachment);
 }
 
 bool CheckedCall::OverRdma() const {
@@ -126,7 +129,8 @@ bool CheckedLoad::TakeTurn(Slot& slot) {
 
 void CheckedLoad::Begin(Slot& slot) {
   slot.call.Prepare(plan_.most_attachment == 0 ? plan_.attachment
-                                               : AnySize(plan_.attachment, plan_.most_attachment));
+                                               : AnySize(plan_.attachment, plan_.most_attachment),
+                    plan_.answer);
   slot.stub.Call(&slot.call.controller, &slot.call.request, &slot.call.response, &slot);
 }
 

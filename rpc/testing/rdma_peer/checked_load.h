@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,8 @@ struct CheckedCall {
   ExchangeResponse response;
   size_t attachment = 0;
 
-  // Makes it ready for another call.
-  void Prepare(size_t attachment_bytes);
+  // Makes it ready for another call. `answer`: bytes attached to the answer; none: as many.
+  void Prepare(size_t attachment_bytes, std::optional<size_t> answer = std::nullopt);
   // After the call. False: it succeeded with bytes that are not its own.
   bool Right() const;
   bool OverRdma() const;
@@ -40,10 +41,11 @@ struct CheckedCall {
 class CheckedLoad {
  public:
   struct Plan {
-    size_t attachment = 0;       // bytes; at least, if there is a most
-    size_t most_attachment = 0;  // sizes between, small ones as often as large ones
-    int in_flight = 1;           // on each connection
-    uint64_t calls_of_each = 0;  // connection; 0: until Stop
+    size_t attachment = 0;         // bytes; at least, if there is a most
+    size_t most_attachment = 0;    // sizes between, small ones as often as large ones
+    int in_flight = 1;             // on each connection
+    std::optional<size_t> answer;  // bytes attached to each answer; none: as to its request
+    uint64_t calls_of_each = 0;    // connection; 0: until Stop
   };
   struct Counts {
     uint64_t ok = 0;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "rpc/testing/rdma_peer/exchange.pb.h"
 
@@ -26,6 +27,12 @@ bool Parse(const std::vector<std::string>& words, Numbers*... numbers) {
   return (absl::SimpleAtoi(words[++at], numbers) && ...);
 }
 
+std::string Given(const ConnectionInfo& info) {
+  return absl::StrJoin(info.rails, ",", [](std::string* out, const RailInfo& rail) {
+    absl::StrAppend(out, rail.device, ":", rail.bytes_out);
+  });
+}
+
 }  // namespace
 
 struct ClientCommands::State {
@@ -38,6 +45,7 @@ struct ClientCommands::State {
   std::string device;
   std::string set_up;
   std::string detail;
+  std::string given;
   bool all_same_why = true;
 
   size_t connections() const { return rdma + tcp + failed; }
@@ -49,6 +57,7 @@ struct ClientCommands::State {
     if (info != nullptr) fetched += info->rdma.fetched;
     const size_t its_rails = info == nullptr ? 0 : info->rails.size();
     rails = std::min(rails.value_or(its_rails), its_rails);
+    if (connections() == 1 && info != nullptr) given = Given(*info);
     const bool keep = connections() > 1 && !first_bad;
     std::string now = info == nullptr ? "none" : std::string(Name(info->why_not_rdma));
     if (connections() > 1 && now != was) all_same_why = false;
@@ -68,7 +77,8 @@ struct ClientCommands::State {
   std::string ToString() const {
     return absl::StrCat("state connections=", connections(), " rdma=", rdma, " tcp=", tcp,
                         " failed=", failed, " why=", why, " device=", device, " set_up=", set_up,
-                        " rails=", rails.value_or(0), " fetched=", fetched, " detail=", detail);
+                        " rails=", rails.value_or(0), " fetched=", fetched, " given=", given,
+                        " detail=", detail);
   }
 };
 
@@ -122,7 +132,13 @@ std::string ClientCommands::Calls(const std::vector<std::string>& words) {
 std::string ClientCommands::Load(const std::vector<std::string>& words) {
   CheckedLoad::Plan plan;
   std::vector<std::string> plain = words;
-  if (words.size() == 3) {
+  if (words.size() == 4) {
+    if (!absl::SimpleAtoi(words[3], &plan.answer.emplace())) {
+      return "error load BYTES IN_FLIGHT ANSWER";
+    }
+    plain.pop_back();
+  }
+  if (words.size() >= 3) {
     const std::pair<std::string, std::string> sizes =
         absl::StrSplit(words[1], absl::MaxSplits('-', 1));
     plain[1] = sizes.first;

@@ -6,17 +6,21 @@
 //                                done ok= failed= wrong= rdma= tcp= error=
 //   load BYTES IN_FLIGHT         the same until `stop`           started
 //   load LEAST-MOST IN_FLIGHT    with sizes between, from 1      started
+//   load BYTES IN_FLIGHT ANSWER  with ANSWER bytes attached to each answer
+//                                                                started
 //   progress                     of that load so far             progress ok= ...
 //   stop                         ends it                         done ok= ...
 //   state                        a call on each connection
-//                                state connections= rdma= tcp= failed= why= device= detail=
+//                                state connections= rdma= tcp= failed= why= device= rails= given=
+//                                detail=
 //   await WHAT SECONDS           state, again and again, until every connection has WHAT: rdma,
 //                                tcp, failed or the name of a reason; and tells the last state
 //   made                         calls that were ever begun      made calls=
 //   open COUNT                   drops all connections, makes COUNT new ones     opened
 //
 // `why`, `device` and `detail` are of the first connection that is not over RDMA, else of the
-// first; a failed call's `detail` is its error. A line that it does not understand: error TEXT.
+// first; a failed call's `detail` is its error; `given` is what each rail of the first was given,
+// as DEVICE:BYTES with commas. A line that it does not understand: error TEXT.
 
 #ifndef FARCALL_RPC_TESTING_RDMA_PEER_CLIENT_COMMANDS_H_
 #define FARCALL_RPC_TESTING_RDMA_PEER_CLIENT_COMMANDS_H_

@@ -49,8 +49,12 @@ void ExchangeService::Call(google::protobuf::RpcController* rpc_controller,
   Count(id, right, connection != nullptr && connection->transport == TransportKind::kRdma);
   response->set_id(id);
   response->set_text(PatternText(~id));
-  controller.response_attachment() =
-      id % 2 == 1 ? std::move(attachment) : PatternBuffer(~id, attachment.size());
+  if (request->has_answer()) {
+    controller.response_attachment() = PatternBuffer(~id, request->answer());
+  } else {
+    controller.response_attachment() =
+        id % 2 == 1 ? std::move(attachment) : PatternBuffer(~id, attachment.size());
+  }
 }
 
 void ExchangeService::NoteNodes(const Controller& controller) {

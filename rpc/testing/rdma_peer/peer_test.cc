@@ -88,6 +88,40 @@ TEST_F(PeerTest, LoadOfMixedSizesIsJudgedAndEachCallArrivesOnce) {
   EXPECT_EQ(client.Do("made"), absl::StrCat("made calls=", made_before + counts.calls));
 }
 
+TEST_F(PeerTest, AnswersHaveAnotherSizeWhereThatIsAskedFor) {
+  ExchangeService service;
+  ClientCommands client(Start(service), Patient());
+  ASSERT_TRUE(client.Open(1).ok());
+  for (const size_t answer : {0, 7, 50000}) {
+    for (int odd_and_even = 0; odd_and_even < 2; ++odd_and_even) {
+      CheckedCall call;
+      call.Prepare(1000, answer);
+      const auto channel = Channel::Create(server_.listen_address().ToString(), Patient());
+      ASSERT_TRUE(channel.ok());
+      Exchange_Stub(channel->get()).Call(&call.controller, &call.request, &call.response, nullptr);
+      EXPECT_TRUE(call.Right());
+      EXPECT_EQ(call.controller.response_attachment().size(), answer);
+    }
+  }
+  EXPECT_EQ(client.Do("load 10000 2 0"), "started");
+  while (service.counts().calls < 100) client.Do("progress");
+  const std::string done = client.Do("stop");
+  EXPECT_TRUE(absl::StrContains(done, " failed=0 wrong=0 ")) << done;
+  EXPECT_EQ(service.counts().wrong + service.counts().doubled, 0u);
+}
+
+TEST_F(PeerTest, AnswersOfAnotherSizeThanAskedForAreWrong) {
+  LyingService service;
+  ClientCommands client(Start(service), Patient());
+  ASSERT_TRUE(client.Open(1).ok());
+  EXPECT_EQ(client.Do("load 1000 1 999"), "started");
+  std::string progress;
+  while (!absl::StrContains(progress, " wrong=") || absl::StrContains(progress, " wrong=0 ")) {
+    progress = client.Do("progress");
+  }
+  EXPECT_TRUE(absl::StartsWith(client.Do("stop"), "done ok=0 failed=0 wrong="));
+}
+
 TEST_F(PeerTest, StateTellsTransportAndReason) {
   ExchangeService service;
   ClientCommands client(Start(service), Patient());
@@ -133,9 +167,9 @@ TEST_F(PeerTest, WrongAndDoubledRequestsAreSeenByTheServer) {
 
 TEST_F(PeerTest, LinesThatMeanNothingAreErrors) {
   ClientCommands client("127.0.0.1:1", Patient());
-  for (const char* line :
-       {"", "calls", "calls 1 2", "calls 0 1 1", "calls a b c", "load 1", "load 0-5 1", "load 5- x",
-        "load 5-x 1", "await rdma", "stop", "progress", "open x", "dance"}) {
+  for (const char* line : {"", "calls", "calls 1 2", "calls 0 1 1", "calls a b c", "load 1",
+                           "load 0-5 1", "load 5- x", "load 5-x 1", "load 5 1 x", "load 5 1 1 1",
+                           "await rdma", "stop", "progress", "open x", "dance"}) {
     EXPECT_TRUE(absl::StartsWith(client.Do(line), "error ")) << line;
   }
 }

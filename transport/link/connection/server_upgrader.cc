@@ -2,8 +2,6 @@
 
 #include "transport/link/connection/server_upgrader.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -156,34 +154,23 @@ void ServerUpgrader::OnOffered(const UpgradePass& pass,
   if (await_ == nullptr || pass.generation != machine_.generation()) return;
   if (offer.ok()) {
     if (!machine_.OnOffered()) return;
-    parts_.stream.SendUpgrade(LinkFrameType::kUpgradeOffer, EncodeOffer(pass, InOrder(*offer)));
+    parts_.stream.SendUpgrade(LinkFrameType::kUpgradeOffer,
+                              EncodeOffer(pass, places_.Offer(*offer)));
   } else {
     Refuse(offer.status());
   }
   parts_.user.OnUpgraderEvent();
 }
 
-// Where a set-up failed the token is void, so that the other addresses were not tried then. A
-// further rail goes over another device, as far as there are some.
-std::vector<UpgradeAddress> ServerUpgrader::InOrder(std::vector<UpgradeAddress> addresses) const {
-  const auto first = unused_ % std::max<size_t>(addresses.size(), 1);
-  std::rotate(addresses.begin(), addresses.begin() + static_cast<ptrdiff_t>(first),
-              addresses.end());
-  const auto rails = [this](const UpgradeAddress& address) {
-    return std::count_if(devices_.begin(), devices_.end(),
-                         [&](const auto& rail) { return rail.second == address.device; });
-  };
-  std::stable_sort(addresses.begin(), addresses.end(),
-                   [&](const auto& a, const auto& b) { return rails(a) < rails(b); });
-  return addresses;
-}
-
 void ServerUpgrader::OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection) {
   if (await_ == nullptr || generation != machine_.generation() || !machine_.OnAdmitted()) return;
   news_ = false;
-  unused_ = 0;
   DropTicket();
-  if (parts_.rails > 1) devices_[generation] = connection->info().device;
+  if (parts_.rails == 1) {
+    places_ = RailPlaces();  // the next one may be anywhere
+  } else {
+    places_.OnAdmitted(generation, connection->info().device);
+  }
   parts_.user.OnUpgraded(generation, std::move(connection));
   parts_.user.OnUpgraderEvent();
 }
@@ -197,12 +184,12 @@ void ServerUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
   if (next_ask_ && next_ask_->generation == generation) return next_ask_.reset();
   const bool was_ready = machine_.ready(generation);
   if (generation < machine_.generation() && !was_ready) return;
-  if (machine_.state() == ServerUpgrade::kOffered && !was_ready) ++unused_;
+  if (machine_.state() == ServerUpgrade::kOffered && !was_ready) places_.OnUnused();
   machine_.OnLost(generation);
   if (!was_ready) DropTicket();
   // Of others the client knows better, and says with its next ask.
   if (!was_ready) return;
-  devices_.erase(generation);
+  places_.OnLost(generation);
   why_ = why;
   held_.Hold(generation, why, /*others=*/machine_.rails() > 0);
 }

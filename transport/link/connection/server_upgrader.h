@@ -3,7 +3,6 @@
 #ifndef FARCALL_TRANSPORT_LINK_CONNECTION_SERVER_UPGRADER_H_
 #define FARCALL_TRANSPORT_LINK_CONNECTION_SERVER_UPGRADER_H_
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "transport/link/connection/upgrader.h"
 #include "transport/link/upgrade/ask_pace.h"
 #include "transport/link/upgrade/held_fallback.h"
+#include "transport/link/upgrade/rail_places.h"
 #include "transport/link/upgrade/upgrade_messages.h"
 #include "transport/link/upgrade/upgrade_server.h"
 #include "transport/upgrade.h"
@@ -40,7 +40,6 @@ class ServerUpgrader final : public Upgrader {
   bool asked() const { return machine_.state() == ServerUpgrade::kPreparing && await_ == nullptr; }
   bool may_upgrade() const { return trusted_ || !parts_.introduction.verify; }
   void Take(const AskMessage& ask);
-  std::vector<UpgradeAddress> InOrder(std::vector<UpgradeAddress> addresses) const;
   void Await(uint32_t generation);
   absl::Status OnSetUp(const LinkFrame& frame);
   void Refuse(const absl::Status& why);
@@ -58,10 +57,9 @@ class ServerUpgrader final : public Upgrader {
   AskPace pace_;
   // Came while another one was under way, which the client has dialled before this end knows.
   std::optional<AskMessage> next_ask_;
-  std::map<uint32_t, std::string> devices_;  // of the rails that are there, by their generations
+  RailPlaces places_;
   absl::Status why_;
   bool trusted_ = false;
-  uint32_t unused_ = 0;    // offers in a row that led nobody here
   TimePoint answer_by_{};  // while asked()
   // Something came since the last ask, which the client is told if that came to nothing.
   bool news_ = false;
