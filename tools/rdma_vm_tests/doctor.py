@@ -128,10 +128,10 @@ def a_rail_that_lost_its_address():
 
 def loops_on_another_node_than_the_adapter():
     seen = on_nodes(**{A.device(): 1})
-    report = _report(A, (0, 1), before=("env", "FARCALL_EVENT_LOOPS=1", "FARCALL_CPUS=0", *seen))
+    report = _report(A, (0, 1), before=("env", "FARCALL_CPUS=0", *seen))
     loops = _verdict(report, "event loops")
     suite.check(loops["verdict"] == "degraded" and "FARCALL_CPUS" in loops["cure"], str(loops))
-    report = _report(A, (0, 1), before=("env", "FARCALL_EVENT_LOOPS=1", "FARCALL_CPUS=1", *seen))
+    report = _report(A, (0, 1), before=("env", "FARCALL_CPUS=1", *seen))
     suite.check(_verdict(report, "event loops")["verdict"] == "ok", str(report))
     return loops["finding"]
 
@@ -203,7 +203,8 @@ CASES = (
     no_right_to_the_device,
     another_namespace,
     a_rail_that_lost_its_address,
-    loops_on_another_node_than_the_adapter,
+    # siw, not known as software, would be an adapter with a strange GID.
+    *((loops_on_another_node_than_the_adapter,) if DRIVER == "rxe" else ()),
     no_library,
     both_ends,
     nobody_serves,

@@ -27,13 +27,17 @@ class Late(Trouble):
         self.seen = stuck.report()
 
 
-# Arguments: NAME=NODE ... -- COMMAND. Where a device is real, "device" is its place on the PCI bus.
+# Arguments: NAME=NODE ... -- COMMAND. Of an adapter "device" is its place on the PCI bus; software
+# has none, and "parent" or "node_desc" tells what it is.
 _ON_NODES = """
 room=$(mktemp -d) || exit
 while [ "$1" != -- ]; do
-  name=${1%=*} place=$room/0000:0$#:00.0 real=$(readlink -e "/sys/class/infiniband/${1%=*}") &&
-    mkdir -p "$place" "$room/class/$name" && echo "${1#*=}" >"$place/numa_node" &&
-    ln -s "$real"/* "$room/class/$name" && ln -s "$place" "$room/class/$name/device" || exit
+  name=${1%=*}
+  place=$room/0000:$(printf %02x $#):00.0 shown=$room/class/$name
+  real=$(readlink -e "/sys/class/infiniband/$name") && mkdir -p "$place" "$shown" &&
+    echo "${1#*=}" >"$place/numa_node" &&
+    ln -s "$real"/* "$shown" && ln -s "$place" "$shown/device" &&
+    rm -f "$shown/"{parent,node_desc} || exit
   shift
 done
 mount --bind "$room/class" /sys/class/infiniband && shift && exec "$@"
@@ -41,8 +45,8 @@ mount --bind "$room/class" /sys/class/infiniband && shift && exec "$@"
 
 
 def on_nodes(**nodes):
-    """A command that runs another one, which sees these devices alone, on these NUMA nodes: the
-    kernel tells none of what is made of software. For Host.inside, where /sys is its own."""
+    """A command that runs another one, which sees these devices alone, as adapters on these NUMA
+    nodes. For Host.inside, where /sys is its own."""
     told = ["%s=%d" % place for place in nodes.items()]
     return ("bash", "-c", _ON_NODES, "on_nodes", *told, "--")
 
