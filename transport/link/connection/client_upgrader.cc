@@ -112,6 +112,7 @@ void ClientUpgrader::OnDialled(uint32_t generation,
     if (parts_.rails > 1) rails_[generation] = ports;
     parts_.user.OnUpgraded(generation, *std::move(connection));
   } else {
+    if (absl::IsAlreadyExists(connection.status())) no_port_left_ = generation;
     Failed(connection.status());
   }
   parts_.user.OnUpgraderEvent();
@@ -122,10 +123,8 @@ void ClientUpgrader::Failed(const absl::Status& why) {
   parts_.stream.OnGenerationBroken(machine_.generation(), why);
 }
 
-// An attempt came to nothing, unless there was nothing to be had. Calls travel over RDMA all the
-// same if it was for a further rail.
+// An attempt came to nothing. Calls travel over RDMA all the same if it was for a further rail.
 void ClientUpgrader::Record(const absl::Status& why) {
-  if (absl::IsAlreadyExists(why)) return;  // DialOptions::apart
   UpgradeRecord& record = *parts_.settings->record;
   const bool others = machine_.rails() > 0;
   others ? record.OnRailLost(parts_.log_name, why) : record.OnFallback(parts_.log_name, why);
@@ -139,7 +138,7 @@ void ClientUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
   machine_.OnLost(parts_.loop.now(), generation, why);
   rails_.erase(generation);
   if (was_ready) return held_.Hold(generation, why, /*others=*/machine_.rails() > 0);
-  if (machine_.state() != before) Record(why);
+  if (machine_.state() != before && generation != no_port_left_) Record(why);
 }
 
 void ClientUpgrader::OnTurn() {

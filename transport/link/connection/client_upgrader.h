@@ -45,6 +45,7 @@ class ClientUpgrader final : public Upgrader {
   HeldFallback held_;
   UpgradeClient machine_;
   std::map<uint32_t, RailPorts> rails_;  // that are there, by their generations
+  uint32_t no_port_left_ = 0;  // the last generation that was not dialled for that (DialOptions)
   std::unique_ptr<UpgradeTicket> dial_;
   uint32_t set_ups_ = 0;                  // frames, of dial_
   std::unique_ptr<UpgradeTicket> watch_;  // from the first attempt on, while there is no RDMA

@@ -58,10 +58,12 @@ LinkVariant LinkVariant::Of(uint64_t seed) {
 LinkHarness::LinkHarness(std::unique_ptr<ConformanceHarness> inner, const LinkVariant& variant)
     : log_(std::make_shared<Log>()),
       fabric_(variant.fabric),
-      record_([log = log_](absl::string_view line) {
-        const std::lock_guard<std::mutex> lock(log->mutex);
-        log->lines.emplace_back(line);
-      }),
+      record_(
+          [log = log_](absl::string_view line) {
+            const std::lock_guard<std::mutex> lock(log->mutex);
+            log->lines.emplace_back(line);
+          },
+          &events_),
       inner_(std::move(inner)),
       client_rdma_(std::make_unique<SimUpgrade>(fabric_, inner_->pool(), variant.client_available)),
       server_rdma_(

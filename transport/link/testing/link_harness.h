@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "transport/base/event_ring.h"
 #include "transport/link/testing/sim_upgrade.h"
 #include "transport/link/upgrading_transport.h"
 #include "transport/testing/conformance_harness.h"
@@ -54,6 +55,7 @@ class LinkHarness final : public ConformanceHarness {
   SimUpgrade& server_rdma() { return *server_rdma_; }
   Transport& tcp() { return inner_->transport(); }
   std::vector<std::string> log() const;
+  std::vector<PastEvent> events() const { return events_.events(); }
 
  private:
   class Both;
@@ -61,6 +63,7 @@ class LinkHarness final : public ConformanceHarness {
 
   const std::shared_ptr<Log> log_;
   SimFabric fabric_;
+  EventRing events_;
   UpgradeRecord record_;
   // Before what is above it dies, its loops end.
   std::unique_ptr<ConformanceHarness> inner_;

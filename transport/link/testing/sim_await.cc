@@ -91,6 +91,9 @@ void SimDial::OnTime() {
     return Finish(NotRdma(WhyNotRdma::kTimedOut, "simulated"));
   }
   if (tried_ == addresses_.size()) return Finish(NotRdma(WhyNotRdma::kUnreachable, "simulated"));
+  if (options_.apart && options_.rails.size() >= fabric_.options().port_pairs) {
+    return Finish(absl::AlreadyExistsError("simulated"));
+  }
   const Address peer = addresses_[tried_++].address;
   if (peer == kGood) {
     if (!fabric_.healed() && random_.Chance(fabric_.options().refuse)) {

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "transport/buffer/block_pool.h"
+#include "transport/link_options.h"
 #include "transport/testing/sim_options.h"
 #include "transport/testing/test_random.h"
 #include "transport/upgrade.h"
@@ -30,6 +31,8 @@ struct SimUpgradeOptions {
   double no_offer = 0;     // Await is never answered
   double refuse = 0;       // Dial is refused
   double unanswered = 0;   // Dial gets no answer
+  // DialOptions::apart: so many rails have ports of their own.
+  size_t port_pairs = kMaxRails;
   // Each step takes up to so long; so does one end to be ready after the other.
   Duration max_step = std::chrono::milliseconds(1);
   // Addresses that are offered before the good one, and do not route.
