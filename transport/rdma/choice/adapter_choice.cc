@@ -39,6 +39,9 @@ class Choice {
       : own_(own), offered_(offered), circumstances_(circumstances) {
     for (const OwnEnd& end : own) best_rate_ = std::max(best_rate_, end.usable ? end.rate : 0);
     for (const OfferedEnd& end : offered) best_rate_ = std::max(best_rate_, end.rate);
+    for (const RailPorts& rail : circumstances.rails) {
+      rails_fabric_ = std::min(rails_fabric_, rail.fabric);
+    }
     for (size_t to = 0; to < offered.size(); ++to) AddCandidates(to);
     if (circumstances.apart && !circumstances.rails.empty()) KeepApart();
   }
@@ -112,7 +115,7 @@ class Choice {
     rank.failures = circumstances_.failures(own, place);
     rank.over_tcp = place.gid.has_value();
     rank.fabric = fabric;
-    rank.uses = RailsOver(own, place);
+    rank.rails = RailsOver(own, place) + (fabric > rails_fabric_ ? kWorse : 0);
     const double there = ShareOf(RateOf(place), place.connections.value_or(0), /*far=*/false);
     double here = there;
     uint32_t rate = RateOf(place);
@@ -140,9 +143,8 @@ class Choice {
   void KeepApart() {
     int best = kNoFabric;
     for (const Candidate& one : candidates_) best = std::min(best, one.rank.fabric);
-    for (const RailPorts& rail : circumstances_.rails) best = std::min(best, rail.fabric);
     std::erase_if(candidates_, [best](const Candidate& one) {
-      return one.rank.uses > 0 || one.rank.fabric > best || one.rank.fabric == kNoFabric;
+      return one.rank.rails > 0 || one.rank.fabric > best || one.rank.fabric == kNoFabric;
     });
   }
 
@@ -183,6 +185,9 @@ class Choice {
   const std::vector<OwnEnd>& own_;
   const std::vector<OfferedEnd>& offered_;
   const ChoiceCircumstances& circumstances_;
+  // Of ways over a worse fabric than the rails', more than any ports are used.
+  static constexpr int kWorse = 1000;
+  int rails_fabric_ = kNoFabric;  // the best
   uint32_t best_rate_ = 0;
   std::vector<Candidate> candidates_;
 };

@@ -50,10 +50,11 @@ bool IsFar(int numa_node, int loop_node);
 // The ways from here to there, in the order in which they are to be tried; what cannot work is left
 // out. Does not depend on the order of `own` and `offered`. The order is by
 //
-//  1. failures lately, the fewest first;
-//  2. rdma_cm before set-up over TCP;
-//  3. the fabric: the same port, then the same network, then what routes may join;
-//  4. ports that the fewest rails of the connection use;
+//  1. of a further rail: ports that the fewest of its rails use, even if others have not failed,
+//     since it stays where it is; and over no worse fabric than these;
+//  2. failures lately, the fewest first;
+//  3. rdma_cm before set-up over TCP;
+//  4. the fabric: the same port, then the same network, then what routes may join;
 //  5. of the first: what the connection will have of the rates, with those that are there now, at
 //     the end that has less of it; then the higher rate, the nearer device, what the other end
 //     has of it, the server's order (where it tells connections), and chance;

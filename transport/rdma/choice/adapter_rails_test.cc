@@ -148,6 +148,19 @@ TEST(AdapterRailsTest, ApartWhatFailedLatelyIsTriedWhereNothingElseIsLeft) {
   EXPECT_EQ(all[2].substr(0, 4), "own1");
 }
 
+// Else both rails would be over one cable for good when the other one is back.
+TEST(AdapterRailsTest, WhereARailBrokeAnotherIsMadeNotBesideOneThatIsThere) {
+  Hosts hosts{{Own(0, 0), Own(1, 0)}, {Offered(0, 0)}};
+  hosts.failing = "own0";
+  EXPECT_EQ(First(hosts, {{"own1 port 1", "peer1", 1}}, false).first, "own0-peer0");
+  EXPECT_EQ(First(hosts, {}, false).first, "own1-peer0") << "the first rail has to work";
+}
+
+TEST(AdapterRailsTest, ASharedPortComesBeforeOneThatOnlyRoutesMayJoin) {
+  Hosts hosts{{Own(0, 0), Own(1, 9)}, {Offered(0, 0)}};
+  EXPECT_EQ(First(hosts, {First(hosts, {}, false).second}, false).first, "own0-peer0");
+}
+
 // Both ends are this host's: the kernel chooses the device, which is that of the address.
 TEST(AdapterRailsTest, ApartAHostHasARailWithItselfOverEachOfItsAdapters) {
   Hosts hosts{{Own(0, 0), Own(1, 0)}, {Offered(0, 0), Offered(1, 0)}};

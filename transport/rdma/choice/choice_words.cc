@@ -12,17 +12,18 @@ namespace farcall {
 namespace {
 
 auto Tied(const ChoiceRank& rank) {
-  return std::tie(rank.failures, rank.over_tcp, rank.fabric, rank.uses, rank.share, rank.rate,
-                  rank.far, rank.other_share, rank.turn, rank.own_chance, rank.offered_chance,
-                  rank.own_name, rank.offered_name);
+  return std::tie(rank.rails, rank.failures, rank.over_tcp, rank.fabric, rank.uses, rank.share,
+                  rank.rate, rank.far, rank.other_share, rank.turn, rank.own_chance,
+                  rank.offered_chance, rank.own_name, rank.offered_name);
 }
 
 // What makes the one worse than the other; empty: nothing does.
 absl::string_view WhyAfter(const ChoiceRank& rank, const ChoiceRank& first) {
+  if (rank.rails != first.rails) return "rails of the connection use its ports";
   if (rank.failures != first.failures) return "it failed lately";
   if (rank.over_tcp != first.over_tcp) return "it is set up over TCP";
   if (rank.fabric != first.fabric) return "the network is another one";
-  if (rank.uses != first.uses) return "its ports are in use or tried already";
+  if (rank.uses != first.uses) return "its ports are tried already";
   if (rank.share != first.share) return "a connection has less of its rate";
   if (rank.rate != first.rate) return "it is slower";
   if (rank.far != first.far) return "it is on another NUMA node than the loop";

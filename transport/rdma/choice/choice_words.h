@@ -15,10 +15,11 @@ namespace farcall {
 // What ways are compared by, the first that differs decides; the lower is the better. What is
 // better when it is more is negative.
 struct ChoiceRank {
+  int rails = 0;  // of the connection, over its ports
   uint32_t failures = 0;
   bool over_tcp = false;
   int fabric = 0;          // a Fabric; above them: no port is known to lead there
-  int uses = 0;            // of its ports, by rails and ways before it
+  int uses = 0;            // of its ports, by ways before it
   double share = 0;        // Mb/s, at the end that has less
   int64_t rate = 0;        // Mb/s
   bool far = false;        // the own device is on another NUMA node than the loop
