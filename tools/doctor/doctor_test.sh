@@ -46,6 +46,7 @@ run 2 --seconds 0.1 --peer 127.0.0.1:1
 grep -q '^degraded *peer' "$out/stdout"
 
 # Both ends over TCP, which is measured without RDMA too.
+: >"$out/server"  # the shell that redirects may come late
 "$doctor" --serve --listen 127.0.0.1:0 --seconds 0.1 >"$out/server" 2>&1 &
 pid=$!
 trap 'kill $pid 2>/dev/null || true; rm -rf "$out"' EXIT
