@@ -27,10 +27,12 @@ bool Parse(const std::vector<std::string>& words, Numbers*... numbers) {
   return (absl::SimpleAtoi(words[++at], numbers) && ...);
 }
 
-std::string Given(const ConnectionInfo& info) {
-  return absl::StrJoin(info.rails, ",", [](std::string* out, const RailInfo& rail) {
-    absl::StrAppend(out, rail.device, ":", rail.bytes_out);
-  });
+// The last word, behind `plain` others, if there is one: bytes attached to each answer.
+bool TakeAnswer(size_t plain, std::vector<std::string>& words, CheckedLoad::Plan& plan) {
+  if (words.size() != plain + 1) return true;
+  if (!absl::SimpleAtoi(words.back(), &plan.answer.emplace())) return false;
+  words.pop_back();
+  return true;
 }
 
 }  // namespace
@@ -45,7 +47,7 @@ struct ClientCommands::State {
   std::string device;
   std::string set_up;
   std::string detail;
-  std::string given;
+  std::string over;
   bool all_same_why = true;
 
   size_t connections() const { return rdma + tcp + failed; }
@@ -57,7 +59,11 @@ struct ClientCommands::State {
     if (info != nullptr) fetched += info->rdma.fetched;
     const size_t its_rails = info == nullptr ? 0 : info->rails.size();
     rails = std::min(rails.value_or(its_rails), its_rails);
-    if (connections() == 1 && info != nullptr) given = Given(*info);
+    if (connections() == 1 && info != nullptr) {
+      over = absl::StrJoin(info->rails, ",", [](std::string* out, const RailInfo& rail) {
+        absl::StrAppend(out, rail.device);
+      });
+    }
     const bool keep = connections() > 1 && !first_bad;
     std::string now = info == nullptr ? "none" : std::string(Name(info->why_not_rdma));
     if (connections() > 1 && now != was) all_same_why = false;
@@ -77,7 +83,7 @@ struct ClientCommands::State {
   std::string ToString() const {
     return absl::StrCat("state connections=", connections(), " rdma=", rdma, " tcp=", tcp,
                         " failed=", failed, " why=", why, " device=", device, " set_up=", set_up,
-                        " rails=", rails.value_or(0), " fetched=", fetched, " given=", given,
+                        " rails=", rails.value_or(0), " fetched=", fetched, " over=", over,
                         " detail=", detail);
   }
 };
@@ -122,9 +128,11 @@ std::string ClientCommands::Do(absl::string_view line) {
 
 std::string ClientCommands::Calls(const std::vector<std::string>& words) {
   CheckedLoad::Plan plan;
-  if (!Parse(words, &plan.calls_of_each, &plan.attachment, &plan.in_flight) ||
+  std::vector<std::string> plain = words;
+  if (!TakeAnswer(4, plain, plan) ||
+      !Parse(plain, &plan.calls_of_each, &plan.attachment, &plan.in_flight) ||
       plan.calls_of_each == 0) {
-    return "error calls COUNT BYTES IN_FLIGHT";
+    return "error calls COUNT BYTES IN_FLIGHT [ANSWER]";
   }
   return absl::StrCat("done ", CheckedLoad(channels_, plan).Wait().ToString());
 }
@@ -132,22 +140,18 @@ std::string ClientCommands::Calls(const std::vector<std::string>& words) {
 std::string ClientCommands::Load(const std::vector<std::string>& words) {
   CheckedLoad::Plan plan;
   std::vector<std::string> plain = words;
-  if (words.size() == 4) {
-    if (!absl::SimpleAtoi(words[3], &plan.answer.emplace())) {
-      return "error load BYTES IN_FLIGHT ANSWER";
-    }
-    plain.pop_back();
-  }
-  if (words.size() >= 3) {
+  if (!TakeAnswer(3, plain, plan)) return "error load BYTES IN_FLIGHT [ANSWER]";
+  if (plain.size() == 3) {
     const std::pair<std::string, std::string> sizes =
-        absl::StrSplit(words[1], absl::MaxSplits('-', 1));
+        absl::StrSplit(plain[1], absl::MaxSplits('-', 1));
     plain[1] = sizes.first;
     if (!sizes.second.empty() && (!absl::SimpleAtoi(sizes.second, &plan.most_attachment) ||
                                   plan.most_attachment == 0 || sizes.first == "0")) {
       return "error load LEAST-MOST IN_FLIGHT";
     }
   }
-  if (!Parse(plain, &plan.attachment, &plan.in_flight)) return "error load BYTES IN_FLIGHT";
+  if (!Parse(plain, &plan.attachment, &plan.in_flight))
+    return "error load BYTES IN_FLIGHT [ANSWER]";
   load_ = std::make_unique<CheckedLoad>(channels_, plan);
   return "started";
 }

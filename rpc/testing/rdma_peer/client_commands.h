@@ -6,12 +6,12 @@
 //                                done ok= failed= wrong= rdma= tcp= error=
 //   load BYTES IN_FLIGHT         the same until `stop`           started
 //   load LEAST-MOST IN_FLIGHT    with sizes between, from 1      started
-//   load BYTES IN_FLIGHT ANSWER  with ANSWER bytes attached to each answer
-//                                                                started
+//                                calls, load: one word more, and each answer has so many bytes
+//                                attached; else as many as its request
 //   progress                     of that load so far             progress ok= ...
 //   stop                         ends it                         done ok= ...
 //   state                        a call on each connection
-//                                state connections= rdma= tcp= failed= why= device= rails= given=
+//                                state connections= rdma= tcp= failed= why= device= rails= over=
 //                                detail=
 //   await WHAT SECONDS           state, again and again, until every connection has WHAT: rdma,
 //                                tcp, failed or the name of a reason; and tells the last state
@@ -19,8 +19,8 @@
 //   open COUNT                   drops all connections, makes COUNT new ones     opened
 //
 // `why`, `device` and `detail` are of the first connection that is not over RDMA, else of the
-// first; a failed call's `detail` is its error; `given` is what each rail of the first was given,
-// as DEVICE:BYTES with commas. A line that it does not understand: error TEXT.
+// first; a failed call's `detail` is its error; `over` has the devices of the rails of the
+// first, with commas. A line that it does not understand: error TEXT.
 
 #ifndef FARCALL_RPC_TESTING_RDMA_PEER_CLIENT_COMMANDS_H_
 #define FARCALL_RPC_TESTING_RDMA_PEER_CLIENT_COMMANDS_H_

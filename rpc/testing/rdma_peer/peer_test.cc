@@ -103,6 +103,7 @@ TEST_F(PeerTest, AnswersHaveAnotherSizeWhereThatIsAskedFor) {
       EXPECT_EQ(call.controller.response_attachment().size(), answer);
     }
   }
+  EXPECT_TRUE(absl::StartsWith(client.Do("calls 3 10000 2 7"), "done ok=3 failed=0 wrong=0 "));
   EXPECT_EQ(client.Do("load 10000 2 0"), "started");
   while (service.counts().calls < 100) client.Do("progress");
   const std::string done = client.Do("stop");
@@ -167,9 +168,9 @@ TEST_F(PeerTest, WrongAndDoubledRequestsAreSeenByTheServer) {
 
 TEST_F(PeerTest, LinesThatMeanNothingAreErrors) {
   ClientCommands client("127.0.0.1:1", Patient());
-  for (const char* line : {"", "calls", "calls 1 2", "calls 0 1 1", "calls a b c", "load 1",
-                           "load 0-5 1", "load 5- x", "load 5-x 1", "load 5 1 x", "load 5 1 1 1",
-                           "await rdma", "stop", "progress", "open x", "dance"}) {
+  for (const char* line : {"", "calls", "calls 1 2", "calls 0 1 1", "calls a b c", "calls 1 2 3 x",
+                           "load 1", "load 0-5 1", "load 5- x", "load 5-x 1", "load 5 1 x",
+                           "load 5 1 1 1", "await rdma", "stop", "progress", "open x", "dance"}) {
     EXPECT_TRUE(absl::StartsWith(client.Do(line), "error ")) << line;
   }
 }
