@@ -82,7 +82,7 @@ def _idle():
     return times[3] + times[4], sum(times)
 
 
-class Speed:
+class _Speed:
     """The best of some measures. No cable carries more than it can, so whatever else the machine
     does makes a measure worse; and each is of whole calls, from the first to the end of the last,
     so that none is too good."""
@@ -114,8 +114,8 @@ def _compare(first, second, pair, times):
     ) as one, _cables(first, second):
         one.wait_for("rdma", 60)
         faster = CALLS * (first, second)[pair] // EQUAL
-        alone = Speed(one, faster)
-        both = Speed(two, faster * (first + second) // (first, second)[pair])
+        alone = _Speed(one, faster)
+        both = _Speed(two, faster * (first + second) // (first, second)[pair])
         for _ in range(TURNS):
             alone.measure()
             both.measure()
