@@ -238,7 +238,7 @@ class ListTest(unittest.TestCase):
         script = os.path.join(HERE, "..", "lib-sh", "rdma_vm", "suites.sh")
         with open(script, encoding="utf-8") as text:
             listed = re.findall(r"^(?:rxe|siw) (\w+) --", text.read(), re.MULTILINE)
-        library = {"counters", "guest", "peers", "pods", "stuck", "suite", "traffic"}
+        library = {"counters", "guest", "peers", "pods", "stuck", "suite", "traffic", "two_rails"}
         in_hosts = {"calls", "ports", "reasons", "store", "tokens"}
         in_breakage = {"stopped"}
         there = {name[:-3] for name in os.listdir(HERE) if name.endswith(".py")}
