@@ -66,7 +66,7 @@ Rails::Choice Rails::Pick(uint64_t waiting, TimePoint now) {
     const auto size = std::clamp<double>(rate * kSliceSeconds, limits_.least_slice,
                                          kMostSlices * limits_.least_slice);
     const double given = std::min(size, static_cast<double>(waiting));
-    const double done = rail->rate().Ahead(rail->flight().in_flight(), rate, now) + given / rate;
+    const double done = rail->rate().Ahead(rate, now) + given / rate;
     if (done >= soonest) continue;
     soonest = done;
     choice = {.rail = rail.get(), .most = static_cast<size_t>(size)};

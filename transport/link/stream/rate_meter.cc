@@ -21,6 +21,7 @@ ArrivalStamp StampOf(TimePoint now) { return static_cast<ArrivalStamp>(Microseco
 void RateMeter::Sent(uint64_t count, uint64_t bytes, TimePoint now) {
   if (count == acknowledged_) {
     begin_.reset();
+    pieces_.clear();
     if (now - told_ >= kForget) offset_.reset();
   }
   const int64_t at = Microseconds(now);
@@ -74,8 +75,8 @@ double RateMeter::Estimate(double best, TimePoint now) const {
   return std::min(best, rate() * std::exp2(doublings));
 }
 
-double RateMeter::Ahead(uint64_t in_flight, double rate, TimePoint now) const {
-  const double takes = static_cast<double>(in_flight) / rate;
+double RateMeter::Ahead(double rate, TimePoint now) const {
+  const double takes = static_cast<double>(sent_ - acknowledged_) / rate;
   if (!offset_ || acknowledged_ >= sent_) return takes;
   // The first of them began when the one before it had come, and not before it was given.
   const int64_t begun = std::max(arrival_ - *offset_, NextGiven());

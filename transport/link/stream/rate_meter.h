@@ -37,9 +37,9 @@ class RateMeter {
   // The same, towards `best` the longer ago it was measured: what is not used for being slow is
   // tried again, with ever more.
   double Estimate(double best, TimePoint now) const;
-  // Seconds until the `in_flight` bytes will have come, at `rate`; at least an eighth of what they
+  // Seconds until all bytes in flight will have come, at `rate`; at least an eighth of what they
   // take, so that a rail of which nothing is heard is not taken for one that has brought all.
-  double Ahead(uint64_t in_flight, double rate, TimePoint now) const;
+  double Ahead(double rate, TimePoint now) const;
 
  private:
   // In which a measurement loses half of its weight. Arrivals come in bunches, as a loop takes

@@ -110,15 +110,15 @@ TEST_F(RateMeterTest, AheadIsLessByWhatHasPassedSinceTheLastOneCame) {
   Come(2 * kSlice, at);
   // The way is taken for the millisecond that the first ones took.
   const double rate = 8 * kSlice / 10e-3;
-  EXPECT_NEAR(meter_.Ahead(8 * kSlice, rate, now_), 7e-3, 1e-5);
-  EXPECT_NEAR(meter_.Ahead(8 * kSlice, rate, now_ + seconds(1)), 10e-3 / 8, 1e-5)
-      << "it may be still";
-  EXPECT_EQ(meter_.Ahead(0, rate, now_), 0);
+  EXPECT_NEAR(meter_.Ahead(rate, now_), 7e-3, 1e-5);
+  EXPECT_NEAR(meter_.Ahead(rate, now_ + seconds(1)), 10e-3 / 8, 1e-5) << "it may be still";
+  Come(sent_, now_);
+  EXPECT_EQ(meter_.Ahead(rate, now_), 0);
 }
 
 TEST_F(RateMeterTest, AheadIsAllOfItWhileNothingIsKnown) {
   Send(10 * kSlice);
-  EXPECT_NEAR(meter_.Ahead(10 * kSlice, kSlice / 1e-3, now_ + seconds(1)), 10e-3, 1e-6);
+  EXPECT_NEAR(meter_.Ahead(kSlice / 1e-3, now_ + seconds(1)), 10e-3, 1e-6);
 }
 
 // Else a clock that drifts would make the rail look as if it never paused, or always did.
@@ -129,7 +129,22 @@ TEST_F(RateMeterTest, AfterALongPauseTheClocksAreComparedAnew) {
   Send(10 * kSlice);
   now_ += milliseconds(1);
   Come(sent_ - 8 * kSlice, now_);
-  EXPECT_NEAR(meter_.Ahead(8 * kSlice, 8 * kSlice / 10e-3, now_), 9e-3, 2e-5);
+  EXPECT_NEAR(meter_.Ahead(8 * kSlice / 10e-3, now_), 9e-3, 2e-5);
+}
+
+// Few bytes are put to those before them, which must not be taken for as old as those.
+TEST_F(RateMeterTest, AFewBytesAfterALongPauseAreMeasuredByTheirOwnTime) {
+  Send(100);
+  Come(sent_, now_);
+  now_ += seconds(20);
+  Send(100);
+  Come(sent_, now_);
+  Send(16 * kSlice);
+  for (int i = 0; i < 16; ++i) {
+    now_ += milliseconds(1);
+    Come(sent_ - (15 - i) * kSlice, now_);
+  }
+  EXPECT_NEAR(meter_.rate(), kSlice / 1e-3, 1e6);
 }
 
 TEST_F(RateMeterTest, WhateverAPeerSaysTheNumbersStayNumbers) {
@@ -141,9 +156,9 @@ TEST_F(RateMeterTest, WhateverAPeerSaysTheNumbersStayNumbers) {
     const double estimate = meter_.Estimate(1e9, now_);
     EXPECT_GT(estimate, 0);
     EXPECT_LE(estimate, 1e9);
-    const double ahead = meter_.Ahead(kSlice, estimate, now_);
-    EXPECT_GT(ahead, 0);
-    EXPECT_LE(ahead, kSlice / estimate);
+    const double ahead = meter_.Ahead(estimate, now_);
+    EXPECT_GE(ahead, 0);
+    EXPECT_LE(ahead, static_cast<double>(sent_) / estimate);
   }
 }
 
