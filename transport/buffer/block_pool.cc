@@ -84,6 +84,7 @@ struct BlockPool::Whole {
   MemoryRegistrar* const registrar;
   std::atomic<uint64_t> exhausted{0};
   std::atomic<size_t> mapped_bytes{0};  // written with growth_mutex held
+  std::atomic<bool> has_nodes{false};   // whether there is a part besides the first
 
   // Held while a region is mapped, before any lock of a shelf. Who only frees never
   // waits for it.
@@ -137,6 +138,7 @@ BlockPool& BlockPool::OnNode(int node) {
   std::unique_ptr<State> state(new State{nullptr, whole, node});
   whole.of_nodes.emplace_back(new BlockPool(std::move(state)));
   whole.parts.push_back(whole.of_nodes.back().get());
+  whole.has_nodes.store(true, std::memory_order_relaxed);
   return *whole.parts.back();
 }
 
@@ -156,7 +158,8 @@ BlockRef BlockPool::Allocate(size_t bytes) {
 BlockRef BlockPool::AllocateMapped(size_t bytes) {
   const size_t size_class = ClassFor(bytes);
   Block* block = state_->shelves[size_class].Take();
-  if (block == nullptr) {
+  // Without other parts there is nowhere else to look, and no lock to wait for.
+  if (block == nullptr && state_->whole.has_nodes.load(std::memory_order_relaxed)) {
     const std::lock_guard lock(state_->whole.growth_mutex);
     block = TakeAnywhere(size_class);
   }
