@@ -43,7 +43,7 @@ class Choice {
       rails_fabric_ = std::min(rails_fabric_, rail.fabric);
     }
     for (size_t to = 0; to < offered.size(); ++to) AddCandidates(to);
-    if (circumstances.apart && !circumstances.rails.empty()) KeepApart();
+    if (MustBeApart()) KeepApart();
   }
 
   std::vector<AdapterPair> Choose() {
@@ -58,7 +58,7 @@ class Choice {
                     [to = best->offered](const auto& other) { return other.offered == to; });
       for (Candidate& left : candidates_) left.rank.uses += SharesPort(left, chosen.back());
     }
-    if (!circumstances_.apart || circumstances_.rails.empty()) AddRoute(chosen);
+    if (!MustBeApart()) AddRoute(chosen);
     for (const Candidate& one : chosen) {
       const OwnEnd* const end = one.own ? &own_[*one.own] : nullptr;
       pairs.push_back({one.own, one.offered, one.rank.fabric,
@@ -139,6 +139,9 @@ class Choice {
     if (end.rate > 0) return end.rate;
     return std::max(best_rate_, 1u);
   }
+
+  // A further rail, which may only be over ports that the others do not use.
+  bool MustBeApart() const { return circumstances_.apart && !circumstances_.rails.empty(); }
 
   void KeepApart() {
     int best = kNoFabric;
