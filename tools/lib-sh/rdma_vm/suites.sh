@@ -83,6 +83,7 @@ rdma_run_suites() {
   while [ $# -gt 0 ] && [ "$1" != -- ]; do lines+=("$1") && shift; done
   seen=$(mktemp) || return
   while [ "${#lines[@]}" -gt 0 ]; do
+    # Two NUMA nodes: what depends on them is run where there are several, in every suite.
     tools/rdma_vm --no-network --nodes 2 \
       --timeout "$((${RDMA_SUITE_LIMIT:-900} * ${#lines[@]}))" -- \
       tools/rdma_vm_tests/several.sh "$bin" "${lines[@]}" "$@" </dev/null | _rdma_lines "$seen"

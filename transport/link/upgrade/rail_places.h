@@ -15,7 +15,7 @@ namespace farcall {
 
 // Over which of a server's devices the rails of one connection are, and what it is offered for the
 // next one: the devices that have the fewest. A rail stays where it is as long as it lives, so one
-// that was put beside another while a cable was cut would be there when the cable is back. Pure.
+// that was put beside another while a cable was cut would be there when the cable is back.
 class RailPlaces {
  public:
   // Offers in a row that lead nobody to a device that the connection never used; then it is offered
