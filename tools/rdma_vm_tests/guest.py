@@ -9,6 +9,8 @@ import time
 import stuck
 
 DRIVER = os.environ.get("RDMA_VM", "rxe")
+# Of two drivers the one with which a case runs in which no driver makes a difference.
+FIRST_DRIVER = DRIVER == "rxe"
 
 # What a device's port has counted. The kernel shows it in the machine's own /sys only, and not in
 # that of another network namespace, where a suite runs.

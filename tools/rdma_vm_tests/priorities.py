@@ -8,7 +8,7 @@ import sys
 import time
 
 import suite
-from guest import A, B, DRIVER, Trouble, run
+from guest import A, B, DRIVER, FIRST_DRIVER, Trouble, run
 from peers import PORT, Client, Server
 
 # af31: DSCP 26, and what it is as a traffic class.
@@ -214,12 +214,15 @@ def a_class_that_is_none_is_an_error():
             suite.check(told in str(trouble), str(trouble))
 
 
-_OF_ROCE = (the_client_marks_queue_pairs_for_both_ends, marked_rdma_keeps_the_link)
-CASES = (
-    both_kinds_are_marked_on_the_wire,
-    marked_tcp_keeps_the_link,
-    a_class_that_is_none_is_an_error,
-) + (_OF_ROCE if DRIVER == "rxe" else ())
+CASES = (both_kinds_are_marked_on_the_wire,)
+# iWARP is TCP, and marked as such.
+if FIRST_DRIVER:
+    CASES += (
+        marked_tcp_keeps_the_link,
+        a_class_that_is_none_is_an_error,
+        the_client_marks_queue_pairs_for_both_ends,
+        marked_rdma_keeps_the_link,
+    )
 
 if __name__ == "__main__":
     sys.exit(suite.main(CASES))
