@@ -11,6 +11,17 @@ from children import ChildFailed, pinned
 from guest_steps import LONGER
 
 SERVER_ADDRESS = "10.9.0.2"
+# Each host sees the devices of both, but has the addresses of its own only. And setting up takes
+# seconds beside a busy loop on the same core: it must not be given up for the next address.
+_SETTINGS = {
+    host: (
+        "env",
+        "FARCALL_RDMA_DEVICES=rdma%s,rdma%s2" % (host, host),
+        "FARCALL_RDMA_CONNECT_TIMEOUT=20s",
+        "FARCALL_LINK_DIAL=60s",
+    )
+    for host in "AB"
+}
 _TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _GUEST = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guest_steps.py")
 
@@ -127,8 +138,10 @@ def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, thre
     client += ["--seconds=%g" % seconds, "--warmup=%g" % warmup]
     client += ["--put"] if put else []
     client += ["--synchronous"] if cell.synchronous else []
-    client = ["env", "FARCALL_RDMA_RAILS=all", *client] if rails else client
-    server = [program, "--listen=%s:0" % SERVER_ADDRESS, "--exit_with_stdin", *both]
+    client = ["FARCALL_RDMA_RAILS=all", *client] if rails else client
+    client = [*_SETTINGS["A"], *client]
+    server = [*_SETTINGS["B"], program, "--listen=%s:0" % SERVER_ADDRESS]
+    server += ["--exit_with_stdin", *both]
     name = "farcall over %s (%s%s)" % ("rdma" if rdma else "tcp", "put of " * put, cell)
     name += " with rails" * rails
     # To connect, to set RDMA up and to end; all is slower there.
