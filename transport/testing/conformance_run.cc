@@ -98,7 +98,8 @@ absl::Status ConformanceRun::TryConnect(const Address& peer, const ConnectOption
           if (status.ok() && adopt) adopt(*std::move(connection));
           const std::lock_guard<std::mutex> lock(outcome->mutex);
           ++outcome->calls;
-          outcome->status = status;
+          // The loop keeps the one that it was told.
+          outcome->status = Detached(status);
         });
     outcome->inside = false;
   });
@@ -108,8 +109,7 @@ absl::Status ConformanceRun::TryConnect(const Address& peer, const ConnectOption
   const std::lock_guard<std::mutex> lock(outcome->mutex);
   Expect(!outcome->told_inside, "OnConnect comes with the loop held, not from inside Connect");
   Expect(outcome->calls == 1, "OnConnect comes once");
-  // The loop may still hold the other one.
-  return Detached(*outcome->status);
+  return *std::move(outcome->status);
 }
 
 bool ConformanceRun::Expect(bool holds, absl::string_view what) {
