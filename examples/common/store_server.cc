@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "rpc/run_until_asked_to_quit.h"
-#include "rpc/server.h"
+#include "farcall/run_until_asked_to_quit.h"
+#include "farcall/server.h"
 
 namespace example {
 

@@ -13,8 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "farcall/runtime.h"
 #include "google/protobuf/service.h"
-#include "rpc/runtime.h"
 
 namespace example {
 

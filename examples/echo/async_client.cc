@@ -13,8 +13,8 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/str_cat.h"
 #include "examples/echo/echo.pb.h"
-#include "rpc/channel.h"
-#include "rpc/closure.h"
+#include "farcall/channel.h"
+#include "farcall/closure.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8002", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(int, calls, 1000, "how many calls, all at once");

@@ -9,7 +9,7 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "examples/echo/echo.pb.h"
-#include "rpc/channel.h"
+#include "farcall/channel.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8002", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(std::string, message, "hello", "what to send");

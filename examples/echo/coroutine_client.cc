@@ -11,8 +11,8 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/str_cat.h"
 #include "examples/echo/echo.pb.h"
-#include "rpc/channel.h"
-#include "rpc/coroutine.h"
+#include "farcall/channel.h"
+#include "farcall/coroutine.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8002", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(int, tasks, 10, "how many tasks, side by side");

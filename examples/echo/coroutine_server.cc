@@ -14,10 +14,10 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/str_cat.h"
 #include "examples/echo/echo.pb.h"
-#include "rpc/channel.h"
-#include "rpc/coroutine.h"
-#include "rpc/run_until_asked_to_quit.h"
-#include "rpc/server.h"
+#include "farcall/channel.h"
+#include "farcall/coroutine.h"
+#include "farcall/run_until_asked_to_quit.h"
+#include "farcall/server.h"
 
 ABSL_FLAG(std::string, listen, "0.0.0.0:8004", "address: ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(std::vector<std::string>, servers, {"127.0.0.1:8002"}, "echo servers to ask");

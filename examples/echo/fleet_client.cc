@@ -12,9 +12,9 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "examples/echo/echo.pb.h"
-#include "rpc/channel.h"
-#include "rpc/interceptor.h"
-#include "rpc/retry_policy.h"
+#include "farcall/channel.h"
+#include "farcall/interceptor.h"
+#include "farcall/retry_policy.h"
 
 ABSL_FLAG(std::string, servers, "list://127.0.0.1:8002,127.0.0.1:8003",
           "any target of docs/naming.md");

@@ -2,7 +2,7 @@
 //
 // Serves example.EchoService until SIGTERM or Ctrl-C.
 
-#include "rpc/server.h"
+#include "farcall/server.h"
 
 #include <chrono>
 #include <cstdio>
@@ -12,9 +12,9 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "examples/echo/echo.pb.h"
-#include "rpc/closure.h"
-#include "rpc/run_until_asked_to_quit.h"
-#include "rpc/runtime.h"
+#include "farcall/closure.h"
+#include "farcall/run_until_asked_to_quit.h"
+#include "farcall/runtime.h"
 
 ABSL_FLAG(std::string, listen, "0.0.0.0:8002", "address: ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(bool, use_rdma, true, "let clients that ask for it use RDMA");

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <cstdio>
 
-#include "rpc/channel.h"
-#include "rpc/closure.h"
-#include "rpc/controller.h"
-#include "rpc/server.h"
+#include "farcall/channel.h"
+#include "farcall/closure.h"
+#include "farcall/controller.h"
+#include "farcall/server.h"
 
 namespace {
 

@@ -86,7 +86,7 @@ cc_distribution = rule(
         "deps": attr.label_list(providers = [CcInfo], mandatory = True),
         "description": attr.string(mandatory = True),
         "library": attr.string(mandatory = True),
-        # Patterns of paths; what these headers include is taken along.
+        # Paths; what these headers include is taken along.
         "public_headers": attr.string_list(mandatory = True),
         "version": attr.string(mandatory = True),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),

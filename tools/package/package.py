@@ -6,11 +6,11 @@ The tar unpacks under any prefix:
   lib/libNAME.a
   lib/pkgconfig/NAME.pc
   lib/cmake/NAME/NAMEConfig.cmake, NAMEConfigVersion.cmake
-  include/NAME/...   headers by their paths in the repository
+  include/NAME/FILE.h       the public headers, by the names of their files
+  include/NAME/internal/... what these include, by its path in the repository
 """
 
 import argparse
-import fnmatch
 import io
 import os
 import re
@@ -36,19 +36,16 @@ def cmake_target(flag):
     return CMAKE_TARGETS.get(flag, (flag, None))
 
 
-def matches(pattern, path):
-    """Like a shell's pattern: * stays within a directory."""
-    same_depth = pattern.count("/") == path.count("/")
-    return same_depth and fnmatch.fnmatchcase(path, pattern)
-
-
 def reachable(headers, public):
-    """The headers that match `public`, and those that they include.
+    """The headers of `public`, and those that they include.
 
     `headers` is a dictionary from the path in the repository to the file.
     """
     directories = {path.split("/")[0] for path in headers}
-    wanted = [path for path in headers if any(matches(p, path) for p in public)]
+    missing = set(public) - set(headers)
+    if missing:
+        sys.exit("no dependency provides %s" % ", ".join(sorted(missing)))
+    wanted = list(public)
     seen = set(wanted)
     while wanted:
         path = wanted.pop()
@@ -65,6 +62,26 @@ def reachable(headers, public):
             seen.add(name)
             wanted.append(name)
     return sorted(seen)
+
+
+def installed_names(name, paths, public):
+    """Path in the repository -> how the installed header is included."""
+    names = {}
+    for path in paths:
+        place = os.path.basename(path) if path in public else "internal/" + path
+        if "%s/%s" % (name, place) in names.values():
+            sys.exit("two public headers are named %s" % place)
+        names[path] = "%s/%s" % (name, place)
+    return names
+
+
+def as_installed(text, names):
+    """The text of a header, which includes others by their installed names."""
+
+    def rename(match):
+        return match[1] + names.get(match[2], match[2]) + match[3]
+
+    return re.sub(r'^(\s*#\s*include\s*")([^"]+)(")', rename, text, flags=re.MULTILINE)
 
 
 def substitutions(args):
@@ -103,9 +120,10 @@ def layout(args):
     with open(args.archive, "rb") as stream:
         tree["lib/lib%s.a" % args.name] = stream.read()
     headers = dict(header.split("=", 1) for header in args.header)
-    for path in reachable(headers, args.public):
-        with open(headers[path], "rb") as stream:
-            tree["include/%s/%s" % (args.name, path)] = stream.read()
+    names = installed_names(args.name, reachable(headers, args.public), args.public)
+    for path, name in names.items():
+        with open(headers[path]) as stream:
+            tree["include/" + name] = as_installed(stream.read(), names).encode()
     return tree
 
 

@@ -91,9 +91,10 @@ SYSTEM_HEADERS = {
     "sys/sdt.h": ["transport/base/"],
 }
 
-# What a quoted include may start with, beside the repository's own directories.
+# What a quoted include may start with, beside the repository's own directories. farcall/: the
+# public headers as users include them.
 LIBRARIES = [
-    "absl/", "benchmark/", "boost/", "fmt/", "gmock/", "google/", "grpcpp/", "gtest/",
+    "absl/", "benchmark/", "boost/", "farcall/", "fmt/", "gmock/", "google/", "grpcpp/", "gtest/",
     "prometheus/", "spdlog/", "yaml-cpp/",
 ]
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The headers that users include as "farcall/NAME.h", by the folder they stand in."""
+
+PUBLIC_HEADERS = {
+    "rpc": [
+        "authenticator",
+        "channel",
+        "channel_options",
+        "closure",
+        "controller",
+        "coroutine",
+        "coroutine_all",
+        "coroutine_call",
+        "coroutine_handler",
+        "coroutine_sleep",
+        "coroutine_task",
+        "coroutine_wait",
+        "errors",
+        "interceptor",
+        "log",
+        "options",
+        "retry_policy",
+        "run_until_asked_to_quit",
+        "runtime",
+        "runtime_options",
+        "server",
+        "server_options",
+        "settled_connection",
+        "traffic_class",
+        "types",
+        "user_fields",
+        "version",
+    ],
+    "transport/buffer": ["buffer"],
+}
+
+def public_headers(folder):
+    return [name + ".h" for name in PUBLIC_HEADERS[folder]]
