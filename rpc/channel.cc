@@ -53,8 +53,20 @@ namespace {
 
 constexpr char kNoBlocks[] = "the block pool is at its limit (RuntimeOptions::pool.max_bytes)";
 
-RoutedCall::Plan PlanOf(const Controller& controller, const ChannelOptions& options,
-                        TimePoint deadline) {
+ConnectionType ConnectionTypeOf(const RoutedCall& call, Controller& controller,
+                                const ChannelOptions& options) {
+  const auto& own = controller.overrides().connection_type;
+  if (own.has_value() || options.pooled_from_bytes == 0 ||
+      options.connection_type != CONNECTION_TYPE_SINGLE) {
+    return own.value_or(options.connection_type);
+  }
+  const size_t bytes = std::max(controller.request_attachment().size(), call.response_memory());
+  return bytes < options.pooled_from_bytes ? CONNECTION_TYPE_SINGLE : CONNECTION_TYPE_POOLED;
+}
+
+// Before the attachment of the request is taken.
+RoutedCall::Plan PlanOf(const RoutedCall& call, Controller& controller,
+                        const ChannelOptions& options, TimePoint deadline) {
   const Controller::Overrides& own = controller.overrides();
   const int64_t backup_ms = own.backup_request_ms.value_or(options.backup_request_ms);
   return {
@@ -63,7 +75,7 @@ RoutedCall::Plan PlanOf(const Controller& controller, const ChannelOptions& opti
       .backup_after = backup_ms < 0
                           ? Duration::max()
                           : std::chrono::milliseconds(std::min<int64_t>(backup_ms, INT32_MAX)),
-      .connection_type = own.connection_type.value_or(options.connection_type),
+      .connection_type = ConnectionTypeOf(call, controller, options),
       .request_code = own.request_code,
   };
 }
@@ -212,6 +224,7 @@ void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& m
   const TimePoint deadline =
       timeout_ms < 0 ? TimePoint::max() : call.started() + std::chrono::milliseconds(timeout_ms);
   controller.set_deadline(deadline);
+  const RoutedCall::Plan plan = PlanOf(call, controller, options_, deadline);
 
   if (parts_.registrations != nullptr && options_.use_rdma) {
     Buffer& attachment = controller.request_attachment();
@@ -234,8 +247,7 @@ void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& m
   }
   const bool sent = SendFrame(
       loop, *parts_.pool, *encoder, body,
-      [cluster = std::move(cluster), &call, call_id, plan = PlanOf(controller, options_, deadline)](
-          absl::string_view head, Buffer&& rest) {
+      [cluster = std::move(cluster), &call, call_id, plan](absl::string_view head, Buffer&& rest) {
         cluster->Start(call, call_id, plan, head, std::move(rest));
       });
   if (!sent) FailNow(loop, call, kOvercrowded, kNoBlocks);

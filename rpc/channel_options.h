@@ -80,6 +80,10 @@ struct ChannelOptions {
   // c_md5 and c_ketama mean the same here), "la" (latency: the better of two at random).
   std::string load_balancer = "rr";
   ConnectionType connection_type = CONNECTION_TYPE_SINGLE;
+  // With CONNECTION_TYPE_SINGLE a call takes a pooled connection if the attachment of its request,
+  // or the memory set for that of its response, has at least so many bytes, so that small calls do
+  // not wait behind it. 0: none does. A Controller's connection type decides before this.
+  size_t pooled_from_bytes = 0;
   // CONNECTION_TYPE_POOLED and _SHORT: connections to one server at once; beyond, calls
   // fail with EOVERCROWDED. 1 to 65,536.
   int max_connections_per_server = 1000;

@@ -56,6 +56,8 @@ class ClientCall : public UserTask {
   // Before the call begins, on the caller's thread: false, and the controller has failed. What the
   // controller holds from then on is what the call goes by.
   bool AskInterceptors(const google::protobuf::Message& request);
+  // Then: bytes of memory that the caller has set for the attachment of the answer.
+  size_t response_memory() const { return place_.size(); }
 
   // The outcome: the last one of these counts, by whoever ends the call, with its loop held or
   // before it came to one. Nothing of the call may be touched after Complete.
