@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Echo calls over RDMA on a stand-in for the device, client and server stepped in one
-// thread: for callgrind, which counts the instructions of ClientTurn and ServerTurn.
-// What the stand-in takes is told apart by its names, which begin with Fake.
+// Echo calls, client and server stepped in one thread: for callgrind, which counts the
+// instructions of ClientTurn and ServerTurn. Over RDMA on a stand-in for the device, whose own
+// are told apart by its names, which begin with Fake; or over TCP, through the loopback device.
 //
-//   rdma_echo_instructions CALLS IN_FLIGHT
+//   rdma_echo_instructions CALLS IN_FLIGHT rdma|tcp
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
 #include "benchmarks/echo/echo_service.h"
 #include "rpc/channel.h"
 #include "rpc/closure.h"
@@ -22,7 +23,7 @@
 #include "rpc/server.h"
 #include "transport/base/check.h"
 #include "transport/base/clock.h"
-#include "transport/link/upgrading_transport.h"
+#include "transport/link/chosen_transport.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/rdma/testing/rdma_rig.h"
 #include "transport/tcp/tcp_transport.h"
@@ -52,7 +53,7 @@ class World {
         rig_(fake_.rig()),
         tcp_(rig_.pool(), nullptr),
         record_(nullptr),
-        link_(tcp_, &rig_.transport(), record_, UpgradeOptions()),
+        transport_(tcp_, rig_.transport(), record_, UpgradeOptions()),
         client_loops_({&client_loop()}),
         server_loops_({&server_loop()}),
         client_(Runtime::On(Parts(client_loops_))),
@@ -73,7 +74,7 @@ class World {
     RuntimeParts parts;
     parts.clock = &clock_;
     parts.loops = &loops;
-    parts.transport = &link_;
+    parts.transport = &transport_;
     parts.pool = &rig_.pool();
     parts.run_blocking = [](std::function<void()>) { return false; };
     parts.log = [](LogSeverity, absl::string_view line) {
@@ -87,7 +88,7 @@ class World {
   RdmaRig rig_;
   TcpTransport tcp_;
   UpgradeRecord record_;
-  UpgradingTransport link_;
+  ChosenTransport transport_;
   LoopGroup client_loops_;
   LoopGroup server_loops_;
   std::unique_ptr<Runtime> client_;
@@ -106,9 +107,8 @@ class Caller {
     stub_.Call(&controller_, &request_, &response_, NewClosure([this] { OnDone(); }));
   }
   bool busy() const { return busy_; }
-  bool over_rdma() const {
-    return controller_.connection() != nullptr &&
-           controller_.connection()->transport == TransportKind::kRdma;
+  bool over(TransportKind transport) const {
+    return controller_.connection() != nullptr && controller_.connection()->transport == transport;
   }
 
  private:
@@ -126,7 +126,8 @@ class Caller {
   bool busy_ = false;
 };
 
-int Run(int calls, int in_flight) {
+int Run(int calls, int in_flight, TransportKind transport) {
+  const bool use_rdma = transport == TransportKind::kRdma;
   World world;
   EchoService service;
   Server server;
@@ -134,11 +135,11 @@ int Run(int calls, int in_flight) {
   ServerOptions server_options;
   server_options.runtime = &world.server();
   server_options.handler_threads = 0;
-  server_options.use_rdma = true;
+  server_options.use_rdma = use_rdma;
   Check(server.Start("127.0.0.1:0", server_options).ok(), "a server starts");
   ChannelOptions options;
   options.runtime = &world.client();
-  options.use_rdma = true;
+  options.use_rdma = use_rdma;
   options.timeout_ms = -1;
   options.connect_timeout_ms = 60'000;
   auto channel = Channel::Create(server.listen_address().ToString(), options);
@@ -147,8 +148,8 @@ int Run(int calls, int in_flight) {
   int left = 0;
   std::vector<std::unique_ptr<Caller>> callers;
   for (int i = 0; i < in_flight; ++i) callers.push_back(std::make_unique<Caller>(**channel, left));
-  // Until the connection has gone over to RDMA.
-  for (Caller& first = *callers.front(); !first.over_rdma();) {
+  // Until the connection is there, and has gone over to RDMA.
+  for (Caller& first = *callers.front(); !first.over(transport);) {
     if (!first.busy()) first.Start();
     world.Step();
   }
@@ -166,15 +167,16 @@ int Run(int calls, int in_flight) {
     ClientTurn(world.client_loop());
     ServerTurn(world.server_loop());
   }
-  const bool over_rdma = callers.front()->over_rdma();
+  const bool still = callers.front()->over(transport);
   callers.clear();
   channel->reset();
   for (int i = 0; i < 1000; ++i) world.Step();
   // Stop waits for the connections, which are gone.
   Check(server.Stop(Duration::zero()).ok(), "a server without calls stops");
   for (int i = 0; i < 1000; ++i) world.Step();
-  std::printf("%d calls, %d in flight, over %s\n", calls, in_flight, over_rdma ? "rdma" : "tcp");
-  return over_rdma ? 0 : 1;
+  std::printf("%d calls, %d in flight, over %s\n", calls, in_flight,
+              use_rdma == still ? "rdma" : "tcp");
+  return still ? 0 : 1;
 }
 
 }  // namespace
@@ -183,10 +185,13 @@ int Run(int calls, int in_flight) {
 int main(int argc, char** argv) {
   int calls = 0;
   int in_flight = 0;
-  if (argc != 3 || !absl::SimpleAtoi(argv[1], &calls) || !absl::SimpleAtoi(argv[2], &in_flight) ||
-      in_flight < 1 || calls < in_flight) {
-    std::fprintf(stderr, "usage: rdma_echo_instructions CALLS IN_FLIGHT\n");
+  const absl::string_view over = argc == 4 ? argv[3] : "";
+  if ((over != "rdma" && over != "tcp") || !absl::SimpleAtoi(argv[1], &calls) ||
+      !absl::SimpleAtoi(argv[2], &in_flight) || in_flight < 1 || calls < in_flight) {
+    std::fprintf(stderr, "usage: rdma_echo_instructions CALLS IN_FLIGHT rdma|tcp\n");
     return 2;
   }
-  return farcall::bench::Run(calls, in_flight);
+  const bool rdma = over == "rdma";
+  return farcall::bench::Run(calls, in_flight,
+                             rdma ? farcall::TransportKind::kRdma : farcall::TransportKind::kTcp);
 }

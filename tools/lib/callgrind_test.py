@@ -42,6 +42,27 @@ fn=(4)
 totals: 135
 """.splitlines()
 
+# main calls free, whose first instruction is of two lines; it goes back to the second.
+BY_INSTRUCTION = """version: 1
+positions: instr line
+events: Ir
+
+fl=(1) main.cc
+fn=(1) main
+0x10 1 1
+0x14 2 5
+cfn=(2) free@@GLIBC_2.2.5
+calls=9 0x40 0
+0x18 3 87
+
+fn=(2)
+0x44 8 20
+0x40 7 3
+fi=(2) other.h
+0x40 1 4
+0x48 9 60
+""".splitlines()
+
 
 class CallgrindTest(unittest.TestCase):
     def test_everything_is_the_sum_of_what_each_function_took_itself(self):
@@ -54,24 +75,47 @@ class CallgrindTest(unittest.TestCase):
         with self.assertRaises(ValueError):
             callgrind.count(["events: Ir Dr"], lambda name: False)
 
+    def test_costs_may_have_two_positions(self):
+        self.assertEqual(callgrind.count(BY_INSTRUCTION, lambda name: False), 1 + 5 + 20 + 7 + 60)
+        self.assertEqual(callgrind.count(BY_INSTRUCTION, lambda name: "free" in name), 1 + 5)
+
+    def test_a_function_was_entered_as_often_as_its_first_instruction_ran(self):
+        self.assertEqual(callgrind.entries(BY_INSTRUCTION, {"free"}), 7)
+        self.assertEqual(callgrind.entries(BY_INSTRUCTION, {"main", "free"}), 8)
+        self.assertEqual(callgrind.entries(BY_INSTRUCTION, {"malloc"}), 0)
+
+    def test_entries_need_the_instructions_apart(self):
+        with self.assertRaises(ValueError):
+            callgrind.entries(FILE, {"main"})
+
 
 class TableTest(unittest.TestCase):
     def test_shows_each_side_and_the_stand_in_apart(self):
         rows = [
-            {"in_flight": 1, "client": 11201.5, "server": 12365.2,
+            {"transport": "rdma", "in_flight": 1, "client": 11201.5, "server": 12365.2,
              "client_stand_in": 1357, "server_stand_in": 1357},
         ]  # fmt: skip
         last = instructions.table(rows).splitlines()[-1]
-        self.assertEqual(last.split(), ["1", "11,202", "12,365", "1,357", "1,357"])
+        self.assertEqual(last.split(), ["rdma", "1", "11,202", "12,365", "1,357", "1,357"])
+
+    def test_shows_what_else_a_call_takes(self):
+        row = {"transport": "tcp", "in_flight": 64}
+        for side in instructions.SIDES:
+            row[side + "_allocations"] = 1
+            row[side + "_mutexes"] = 2
+            row[side + "_system_calls"] = 0.1
+        last = instructions.extras_table([row]).splitlines()[-1]
+        self.assertEqual(last.split(), ["tcp", "64"] + 2 * ["1.00", "2.00", "0.10"])
 
 
 class LimitTest(unittest.TestCase):
     def test_tells_what_is_over_its_limit_and_nothing_else(self):
-        limits = instructions.LIMITS[64]
-        row = {"in_flight": 64, **limits}
+        limits = instructions.LIMITS[("tcp", 64)]
+        row = {"transport": "tcp", "in_flight": 64, **limits}
         self.assertEqual(instructions.over_limit([row]), [])
         row["server"] += 1
-        lines = instructions.over_limit([row, {"in_flight": 8, "client": 1e9, "server": 1e9}])
+        other = {"transport": "rdma", "in_flight": 8, "client": 1e9, "server": 1e9}
+        lines = instructions.over_limit([row, other])
         self.assertEqual(len(lines), 1)
         self.assertIn("the server takes", lines[0])
 

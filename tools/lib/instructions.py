@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of tools/bench --instructions that measures: callgrind counts the instructions
-of client and server for one echo of 32 bytes over RDMA, on a stand-in for the device."""
+of client and server for one echo of 32 bytes, over RDMA on a stand-in for the device, and over
+TCP."""
 
 import json
 import os
@@ -17,13 +18,32 @@ from table import Table
 
 PROGRAM = "benchmarks/micro/rdma_echo_instructions"
 SIDES = {"client": "ClientTurn", "server": "ServerTurn"}
-# Calls of a short and of a long run, by calls in flight: their difference is free of what
-# setting up takes.
-RUNS = {1: (2000, 4000), 8: (4000, 8000), 64: (6400, 12800)}
-# The most that an echo may take, by calls in flight and side. Counts of one program differ by
-# less than 1 % between runs, and by a few per cent between releases of the system's libraries.
-# Who makes a call cheaper lowers them.
-LIMITS = {64: {"client": 5800, "server": 5150}}
+# Calls of a short and of a long run, by transport and calls in flight: their difference is free
+# of what setting up takes.
+RUNS = {
+    ("rdma", 1): (2000, 4000), ("rdma", 8): (4000, 8000), ("rdma", 64): (6400, 12800),
+    ("tcp", 1): (2000, 4000), ("tcp", 64): (6400, 12800),
+}  # fmt: skip
+# The most that an echo may take, by transport, calls in flight and side. Counts of one program
+# differ by less than 1 % between runs, and by a few per cent between releases of the system's
+# libraries. Who makes a call cheaper lowers them.
+LIMITS = {
+    ("rdma", 1): {"client": 13300, "server": 13050},
+    ("rdma", 64): {"client": 5800, "server": 5150},
+    ("tcp", 1): {"client": 11050, "server": 11200},
+    ("tcp", 64): {"client": 5750, "server": 5150},
+}
+
+ALLOCATIONS = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "memalign"}
+MUTEXES = {"pthread_mutex_lock", "pthread_mutex_trylock"}
+# Those that loops, sockets and locks make. The time is read without one.
+SYSTEM_CALLS = {
+    "epoll_wait", "epoll_ctl", "read", "readv", "recv", "recvmsg", "write", "writev", "send",
+    "sendmsg", "timerfd_settime", "eventfd_read", "eventfd_write", "syscall", "mmap", "munmap",
+    "madvise",
+}  # fmt: skip
+# What is counted beside instructions, each for one call.
+EXTRAS = ("allocations", "mutexes", "system_calls")
 
 
 def parse(argv):
@@ -40,60 +60,89 @@ def is_stand_in(name):
     return "Fake" in name
 
 
-def instructions(program, calls, in_flight, function):
-    """What `function` took in a run, all calls together; and with the stand-in."""
+def counts(lines):
+    """What a run took, all calls together."""
+    own = callgrind.count(lines, is_stand_in)
+    return {
+        "instructions": own,
+        "stand_in": callgrind.count(lines, lambda name: False) - own,
+        "allocations": callgrind.entries(lines, ALLOCATIONS),
+        "mutexes": callgrind.entries(lines, MUTEXES),
+        "system_calls": callgrind.entries(lines, SYSTEM_CALLS),
+    }
+
+
+def run(program, transport, calls, in_flight, function):
+    """The counts of what `function` did in a run."""
     with tempfile.TemporaryDirectory() as directory:
         out = os.path.join(directory, "out")
         command = [
             "valgrind", "--tool=callgrind", "--callgrind-out-file=" + out,
+            "--dump-instr=yes", "--compress-pos=no",
             "--toggle-collect=farcall::bench::%s(farcall::EventLoop&)" % function,
-            program, str(calls), str(in_flight),
+            program, str(calls), str(in_flight), transport,
         ]  # fmt: skip
         ran = subprocess.run(command, capture_output=True, text=True)
         if ran.returncode != 0:
             what = "ended with status %d" % ran.returncode
             raise ChildFailed("callgrind", command, what, ran.stdout + ran.stderr)
         with open(out, encoding="utf-8") as lines:
-            lines = list(lines)
-    return callgrind.count(lines, is_stand_in), callgrind.count(lines, lambda name: False)
+            return counts(list(lines))
 
 
 def over_limit(rows):
     """A line for each count that is above its limit."""
     lines = []
     for row in rows:
-        for side, limit in LIMITS.get(row["in_flight"], {}).items():
+        limits = LIMITS.get((row["transport"], row["in_flight"]), {})
+        for side, limit in limits.items():
             if row[side] > limit:
                 lines.append(
-                    "the %s takes %s instructions for an echo with %d in flight, over the limit, %s"
-                    % (side, "{:,.0f}".format(row[side]), row["in_flight"], "{:,}".format(limit))
-                )
+                    "the %s takes %s instructions for an echo over %s with %d in flight, over the"
+                    " limit, %s"
+                    % (side, "{:,.0f}".format(row[side]), row["transport"], row["in_flight"],
+                       "{:,}".format(limit))
+                )  # fmt: skip
     return lines
 
 
 def measure(program, runs, progress):
     rows = []
     done = 0
-    for in_flight, (few, many) in runs.items():
-        row = {"in_flight": in_flight}
+    for (transport, in_flight), (few, many) in runs.items():
+        row = {"transport": transport, "in_flight": in_flight}
         for side, function in SIDES.items():
-            progress.show(done, "%s, %d in flight" % (side, in_flight))
+            progress.show(done, "%s, %s, %d in flight" % (transport, side, in_flight))
             done += 1
-            short = instructions(program, few, in_flight, function)
-            long = instructions(program, many, in_flight, function)
-            own, all_of_it = ((b - a) / (many - few) for a, b in zip(short, long))
-            row[side] = own
-            row[side + "_stand_in"] = all_of_it - own
+            short = run(program, transport, few, in_flight, function)
+            long = run(program, transport, many, in_flight, function)
+            each = {what: (long[what] - short[what]) / (many - few) for what in long}
+            row[side] = each.pop("instructions")
+            for what, value in each.items():
+                row["%s_%s" % (side, what)] = value
         rows.append(row)
     return rows
 
 
 def table(rows):
-    titles = ["calls in\nflight", "client", "server", "stand-in,\nclient", "stand-in,\nserver"]
+    titles = ["over", "calls in\nflight", "client", "server", "stand-in,\nclient",
+              "stand-in,\nserver"]  # fmt: skip
     result = Table(titles)
     for row in rows:
-        counts = [row[key] for key in ("client", "server", "client_stand_in", "server_stand_in")]
-        result.add(str(row["in_flight"]), *["{:,.0f}".format(count) for count in counts])
+        figures = [row[key] for key in ("client", "server", "client_stand_in", "server_stand_in")]
+        result.add(row["transport"], str(row["in_flight"]),
+                   *["{:,.0f}".format(figure) for figure in figures])  # fmt: skip
+    return str(result)
+
+
+def extras_table(rows):
+    titles = ["over", "calls in\nflight"]
+    titles += [side + "\n" + what.replace("_", " ") for side in SIDES for what in EXTRAS]
+    result = Table(titles)
+    for row in rows:
+        figures = [row["%s_%s" % (side, what)] for side in SIDES for what in EXTRAS]
+        result.add(row["transport"], str(row["in_flight"]),
+                   *["%.2f" % figure for figure in figures])  # fmt: skip
     return str(result)
 
 
@@ -112,9 +161,11 @@ def main(argv):
     finally:
         progress.clear()
     print(machine.line(known))
-    print("instructions for one echo of 32 B over RDMA, closures, handlers inline\n")
+    print("instructions in user space for one echo of 32 B, closures, handlers inline\n")
     print(table(rows))
-    print("\nThe stand-in plays the device, and is not part of client and server.")
+    print("\nThe stand-in plays the RDMA device, and is not part of client and server.\n")
+    print("for each echo, the stand-in's and the program's own among them\n")
+    print(extras_table(rows))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as out:
             json.dump({"machine": known, "rows": rows}, out, indent=1)

@@ -8,7 +8,10 @@ import unittest
 import instructions
 
 # Fewer calls than tools/bench takes, to be done in seconds.
-RUNS = {64: (1280, 3840)}
+RUNS = {
+    ("rdma", 1): (500, 1500), ("rdma", 64): (1280, 3840),
+    ("tcp", 1): (500, 1500), ("tcp", 64): (1280, 3840),
+}  # fmt: skip
 
 
 class Silent:
