@@ -9,7 +9,7 @@ namespace farcall {
 
 // The claim of a driver to its loop while user code runs: another thread may take the drive, as
 // that code is about to block, or runs for long. Then the first runs its piece to the end, but
-// drives no more. Pure; guarded by the loop's mutex. claim_model_test.cc tries all interleavings.
+// drives no more. Pure; guarded by the loop's lock. claim_model_test.cc tries all interleavings.
 class DriverClaim {
  public:
   using Thread = const void*;  // an address that is the thread's own

@@ -9,10 +9,6 @@
 namespace farcall {
 namespace {
 
-// What the rules of the loop's law are checked against: each thread's own state. Its address is
-// the thread's name.
-thread_local const EventLoop* held_loop = nullptr;
-
 // How long a thread asks for a held loop before it lets the kernel put it to
 // sleep: the loop is held for microseconds, and waking up costs tens of them.
 constexpr Duration kSpinTime = std::chrono::microseconds(20);
@@ -37,7 +33,7 @@ EventLoop::EventLoop(const Clock& clock, std::unique_ptr<EpollSource> epoll, Wak
     : clock_(clock), now_(clock.Now()), epoll_(std::move(epoll)), wake_(std::move(wake)) {}
 
 EventLoop::~EventLoop() {
-  Check(held_loop == nullptr, "a loop is not destroyed while one is held");
+  Check(held_loop_ == nullptr, "a loop is not destroyed while one is held");
   Lock();
   mailbox_.Clear();
   Release();
@@ -51,8 +47,6 @@ void EventLoop::Post(Task task) {
   mailbox_.Put(std::move(task));
   WakeDriver();
 }
-
-bool EventLoop::held() const { return held_loop == this; }
 
 void EventLoop::SetTimer(Timer& timer, TimePoint when) {
   CheckHeld();
@@ -83,20 +77,10 @@ void EventLoop::RemoveSource(PollSource& source) {
   sources_.Remove(source);
 }
 
-void EventLoop::FlushLater(Flushable& output) {
-  CheckHeld();
-  flush_.Add(output);
-}
-
 void EventLoop::ForgetFlush(Flushable& output) {
   if (output.flush_slot == Flushable::kNotQueued) return;
   CheckHeld();
   flush_.Remove(output);
-}
-
-void EventLoop::RunUser(UserTask& task) {
-  CheckHeld();
-  user_.Push(task);
 }
 
 void EventLoop::NeedThread(int change) {
@@ -151,22 +135,9 @@ bool EventLoop::LeaveAlone() {
   return alone;
 }
 
-void EventLoop::CheckHeld() const {
-  Check(held_loop == this, "what belongs to a loop is touched only while the loop is held");
-}
-
-// Before anything is locked: a thread that is not here may have held it.
-void EventLoop::CheckHere() const {
-  Check(process_.here(),
-        "a child of fork(2) leaves alone what is its parent's (docs/processes.md)");
-}
-
-void EventLoop::Lock() {
-  CheckHere();
-  Check(held_loop == nullptr, "a thread holds one loop at most");
+void EventLoop::AwaitLock() {
   // The loop's own clock may stand still.
-  if (!SpinFor(SteadyClock(), kSpinTime, [this] { return mutex_.try_lock(); })) mutex_.lock();
-  held_loop = this;
+  if (!SpinFor(SteadyClock(), kSpinTime, [this] { return lock_.try_lock(); })) lock_.lock();
 }
 
 void EventLoop::Enter() {
@@ -174,19 +145,11 @@ void EventLoop::Enter() {
   now_ = clock_.Now();
 }
 
-void EventLoop::Release() {
-  held_loop = nullptr;
-  mutex_.unlock();
-}
-
-DriverClaim::Thread EventLoop::ThisThread() { return &held_loop; }
-
 bool EventLoop::TryEnter() {
-  CheckHere();
-  Check(held_loop == nullptr, "a thread holds one loop at most");
+  CheckMayHold();
   // What waits in the mailbox came first.
-  if (!mailbox_.empty() || !mutex_.try_lock()) return false;
-  held_loop = this;
+  if (!mailbox_.empty() || !lock_.try_lock()) return false;
+  held_loop_ = this;
   now_ = clock_.Now();
   return true;
 }

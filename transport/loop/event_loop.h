@@ -22,19 +22,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "transport/base/check.h"
 #include "transport/base/process_mark.h"
 #include "transport/base/time.h"
 #include "transport/loop/driver_claim.h"
 #include "transport/loop/epoll_source.h"
 #include "transport/loop/flush_list.h"
 #include "transport/loop/loop_drive.h"
+#include "transport/loop/loop_lock.h"
 #include "transport/loop/mailbox.h"
 #include "transport/loop/source_list.h"
 #include "transport/loop/timer_queue.h"
@@ -77,7 +78,7 @@ class EventLoop {
   }
   const Clock& clock() const { return clock_; }
   // Whether this thread holds the loop.
-  bool held() const;
+  bool held() const { return held_loop_ == this; }
   // Where it is not here(), in a child of fork(2), everything else here ends the process: what
   // belongs to the loop is the parent's, descriptors too.
   const ProcessMark& process() const { return process_; }
@@ -111,10 +112,16 @@ class EventLoop {
   void RemoveSource(PollSource& source);
   // Flush() is called once before the loop's turn ends, see FlushList. ForgetFlush takes
   // that back.
-  void FlushLater(Flushable& output);
+  void FlushLater(Flushable& output) {
+    CheckHeld();
+    flush_.Add(output);
+  }
   void ForgetFlush(Flushable& output);
   // Queues user code. `task` owns itself: Run ends its life or hands it on.
-  void RunUser(UserTask& task);
+  void RunUser(UserTask& task) {
+    CheckHeld();
+    user_.Push(task);
+  }
   // +1: somebody waits for the loop and does not drive it himself, such as a call with a closure
   // or a server's connection, so from now on the loop's own thread drives it, and nobody else.
   // -1: he waits no more.
@@ -183,25 +190,48 @@ class EventLoop {
   };
 
   EventLoop(const Clock& clock, std::unique_ptr<EpollSource> epoll, WakeFds wake);
-  void Lock();   // holds the loop
+  void Lock() {  // holds the loop
+    CheckMayHold();
+    if (!lock_.try_lock()) [[unlikely]]
+      AwaitLock();
+    held_loop_ = this;
+  }
+  void AwaitLock();
   void Enter();  // and reads the clock
-  void Release();
+  void Release() {
+    held_loop_ = nullptr;
+    lock_.unlock();
+  }
   bool TryEnter();
   void Leave();  // what TryEnter began
-  static DriverClaim::Thread ThisThread();
+  static DriverClaim::Thread ThisThread() { return &held_loop_; }
   void FlushHeld();
   void TellClaim() { claim_state_.store(claim_.state(), std::memory_order_relaxed); }
-  void CheckHeld() const;
-  void CheckHere() const;
+  void CheckHeld() const {
+    Check(held(), "what belongs to a loop is touched only while the loop is held");
+  }
+  // Before anything is locked: a thread that is not here may have held it.
+  void CheckHere() const {
+    Check(process_.here(),
+          "a child of fork(2) leaves alone what is its parent's (docs/processes.md)");
+  }
+  void CheckMayHold() const {
+    CheckHere();
+    Check(held_loop_ == nullptr, "a thread holds one loop at most");
+  }
   bool Look(bool source_worked);
   bool LookDue(bool source_worked);
   void WakeDriver();
 
   enum class Driver : uint8_t { kAwake, kAsleep, kNobody };
 
+  // What the rules of the loop's law are checked against: each thread's own state. Its address is
+  // the thread's name.
+  static inline thread_local constinit const EventLoop* held_loop_ = nullptr;
+
   const Clock& clock_;
   const ProcessMark process_;
-  std::mutex mutex_;  // "the loop is held"
+  LoopLock lock_;  // "the loop is held"
   Mailbox mailbox_;
   // Set by the driver before it sleeps or leaves the loop alone; who brings work sets it back, and
   // then writes to the wake descriptor or wants the thread.
@@ -210,7 +240,7 @@ class EventLoop {
   std::atomic<int> memory_node_{-1};
   LoopDrive drive_;
 
-  // Guarded by mutex_.
+  // Guarded by lock_.
   TimePoint now_{};
   std::unique_ptr<EpollSource> epoll_;
   WakeFds wake_;

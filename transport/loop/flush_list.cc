@@ -6,8 +6,7 @@
 
 namespace farcall {
 
-void FlushList::Add(Flushable& output) {
-  if (output.flush_slot != Flushable::kNotQueued) return;
+void FlushList::Queue(Flushable& output) {
   output.flush_slot = outputs_.size();
   outputs_.push_back(&output);
 }

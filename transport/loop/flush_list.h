@@ -28,7 +28,9 @@ class FlushList {
   FlushList(const FlushList&) = delete;
   FlushList& operator=(const FlushList&) = delete;
 
-  void Add(Flushable& output);  // nothing if it is there already
+  void Add(Flushable& output) {  // nothing if it is there already
+    if (output.flush_slot == Flushable::kNotQueued) Queue(output);
+  }
   void Remove(Flushable& output);
   bool empty() const { return outputs_.empty(); }
 
@@ -40,6 +42,8 @@ class FlushList {
  private:
   // Layers queue one another, and are few; more is an output that feeds itself.
   static constexpr int kRounds = 4;
+
+  void Queue(Flushable& output);
 
   std::vector<Flushable*> outputs_;  // null: removed
 };
