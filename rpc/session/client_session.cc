@@ -67,7 +67,8 @@ ConnectionInfo ClientSession::LastInfo() const {
 }
 
 void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadline, Buffer&& frame) {
-  if (Refuse(call, deadline, frame.size())) return;
+  if (!MayBegin(deadline, frame.size())) [[unlikely]]
+    return Refuse(call, deadline, frame.size());
   if (connection_ == nullptr && !connecting_) {
     const absl::Status may = dial_->MayTry(loop_.now());
     if (!may.ok()) return Fail(call, ErrorCodeOf(may), may.message(), /*may_have_run=*/false);
@@ -77,33 +78,6 @@ void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadlin
   ArmDeadline();
   if (connected()) return Write(std::move(frame));
   waiting_.Add(call_id, std::move(frame));
-}
-
-// Whether the call may not begin; it has then failed.
-bool ClientSession::Refuse(SessionCall& call, TimePoint deadline, size_t bytes) {
-  const ChannelOptions& options = environment_->options;
-  const size_t backlog = connected() ? connection_->backlog() : waiting_.bytes();
-  int code = kOvercrowded;
-  std::string text;
-  if (bytes > kFrameHeaderSize + max_request_body_ && connected()) {
-    code = kBadRequest;
-    text = absl::StrCat("the request has ", bytes - kFrameHeaderSize, " bytes, and ", target_.text,
-                        " takes at most ", max_request_body_,
-                        " (its max_body_size): send less at once, or raise the limit there");
-  } else if (deadline <= loop_.now()) {
-    code = kRpcTimedOut;
-    text = absl::StrCat("no time was left to send the request to ", target_.text);
-  } else if (backlog > 0 && backlog + bytes > options.max_backlog) {
-    text = absl::StrCat(backlog, " bytes wait to be sent to ", target_.text,
-                        " already (max_backlog ", options.max_backlog, ")");
-  } else if (calls_.size() >= static_cast<size_t>(options.max_pending_calls)) {
-    text = absl::StrCat(calls_.size(), " calls wait for answers from ", target_.text,
-                        " already (max_pending_calls)");
-  } else {
-    return false;
-  }
-  Fail(call, code, text, /*may_have_run=*/false);
-  return true;
 }
 
 void ClientSession::Forget(uint64_t call_id) {
@@ -170,6 +144,7 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   introduced_ = false;
   connection_ = *std::move(connection);
   max_request_body_ = UINT32_MAX;
+  written_ = BacklogBound();
   begun_.reset();
   oversized_ = OversizedFrame();
   landing_.Clear();
@@ -190,6 +165,7 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
 void ClientSession::Write(Buffer&& frame) {
   const Authenticator* const auth = environment_->options.auth.get();
   if (auth == nullptr || introduced_) [[likely]] {
+    written_.Add(frame.size());
     return connection_->Write(std::move(frame));
   }
   absl::StatusOr<std::string> credential;
@@ -203,8 +179,10 @@ void ClientSession::Write(Buffer&& frame) {
     return;
   }
   introduced_ = true;
-  connection_->Write(Reframe(
-      std::move(frame), [&](wire::RpcMeta& meta) { meta.set_authentication_data(*credential); }));
+  Buffer first = Reframe(std::move(frame),
+                         [&](wire::RpcMeta& meta) { meta.set_authentication_data(*credential); });
+  written_.Add(first.size());
+  connection_->Write(std::move(first));
 }
 
 void ClientSession::Retire() {

@@ -23,6 +23,7 @@
 #include "rpc/session/waiting_frames.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/oversized_frame.h"
+#include "transport/backlog_bound.h"
 #include "transport/base/in_flight.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
@@ -95,7 +96,9 @@ class ClientSession final : public Connection::Handler,
   void OnClose(const absl::Status& why) override;
 
  private:
-  bool Refuse(SessionCall& call, TimePoint deadline, size_t bytes);
+  bool MayBegin(TimePoint deadline, size_t bytes);
+  bool Overfull(size_t bytes);
+  void Refuse(SessionCall& call, TimePoint deadline, size_t bytes);
   void Connect();
   void ConnectAgain(bool probe);
   void DialNow();
@@ -124,6 +127,7 @@ class ClientSession final : public Connection::Handler,
 
   std::shared_ptr<ClientSession> self_;  // while it has work
   std::unique_ptr<Connection> connection_;
+  BacklogBound written_;  // of it
   KeptInfo info_;
   std::optional<WhyNotRdma> plain_;
   bool connecting_ = false;

@@ -170,6 +170,7 @@ PURE = [
     "transport/copied_bytes",
     "transport/fabric_port",
     "transport/rail_ports",
+    "transport/backlog_bound",
     "transport/framed_backlog",
     "transport/link/hello/",
     "transport/link/stream/",

@@ -62,10 +62,11 @@ void LinkedStream::OnLifelineEnd(const absl::Status& why) {
   AfterEvent();
 }
 
-void LinkedStream::Write(Buffer data) {
+void LinkedStream::Write(Buffer&& data) {
   if (closing_ || ended_ || data.empty()) return;
+  written_.Add(data.size());
   stream_.Write(std::move(data));
-  if (backlog() > parts_.options.high_water) above_high_ = true;
+  if (written_.Above(parts_.options.high_water, [this] { return backlog(); })) above_high_ = true;
   loop_.FlushLater(*this);
 }
 

@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "transport/backlog_bound.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
 #include "transport/link/connection/generation_links.h"
@@ -79,7 +80,7 @@ class LinkedStream final : private SwitchingStream::Output,
   void OnLifelineEnd(const absl::Status& why);
 
   // As those of Connection.
-  void Write(Buffer data);
+  void Write(Buffer&& data);
   void PauseRead();
   void ResumeRead();
   void Close(absl::Status why, CloseMode mode);
@@ -140,6 +141,7 @@ class LinkedStream final : private SwitchingStream::Output,
   bool trusted_ = false;
   bool paused_ = true;
   bool news_ = false;  // OnInput is due
+  BacklogBound written_;
   bool above_high_ = false;
   bool closing_ = false;    // by Close
   bool shut_ = false;       // the stream is done, but for the lifeline's end
