@@ -76,6 +76,7 @@ absl::StatusOr<size_t> ServerFrames::TakeRequest(Buffer& input) {
 
 absl::StatusOr<size_t> ServerFrames::MeetOversized(const Buffer& input) {
   const absl::StatusOr<size_t> met = oversized_.Meet(input, limits_, frame_);
+  last_ = {};  // not of the meta that was read last, any more
   if (!met.ok() || *met != 0) return met;
   session_.Took();
   const std::string text =
@@ -121,8 +122,7 @@ void ServerFrames::OnRequest() {
 
 // Most are for the same method as the one before.
 const ServiceMap::Found& ServerFrames::Find(const wire::RpcRequestMeta& request) {
-  if (last_.method == nullptr || request.method_name() != last_.method->name() ||
-      request.service_name() != last_.method->service()->full_name()) {
+  if (last_.method == nullptr || !frame_.reader.same()) {
     last_ = session_.core()->services.Find(request.service_name(), request.method_name());
   }
   return last_;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -50,6 +51,22 @@ TEST_F(ServerOversizedTest, ItIsRefusedAndTheOthersAreServed) {
   EXPECT_EQ(service_.heard,
             (std::vector<std::string>{"one", "three", "one", "three", "one", "three"}));
   EXPECT_EQ(core_->counters.bad_peers, 0u);
+}
+
+// Which method is meant is remembered for metas that begin in the same way.
+TEST_F(ServerOversizedTest, TheNextRequestIsNotTakenForOneOfTheMethodBefore) {
+  Accept();
+  wire::RpcMeta other = RequestMeta(2);
+  other.mutable_request()->set_method_name("Other");
+  wire::RpcMeta next = other;
+  next.set_correlation_id(3);
+  wire_->Deliver(Request(1, "one") + Encoded(other, std::string(5000, 'x')) + Encoded(next, "two") +
+                 Encoded(next, "three") + Request(4, "four"));
+  std::vector<int> codes;
+  for (const Frame& answer : Answers()) codes.push_back(answer.meta.response().error_code());
+  std::sort(codes.begin(), codes.end());
+  EXPECT_EQ(codes, (std::vector<int>{0, 0, kNoMethod, kNoMethod, kBadRequest}));
+  EXPECT_EQ(service_.heard, (std::vector<std::string>{"one", "four"}));
 }
 
 TEST_F(ServerOversizedTest, TheAnswerNamesBothSizesAsSoonAsItIsKnownWhoAsks) {

@@ -11,11 +11,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "google/protobuf/io/coded_stream.h"
-#include "rpc/wire/payload.h"
 #include "rpc/wire/plain_meta.h"
-#include "transport/base/check.h"
-#include "transport/buffer/zero_copy_stream.h"
 
 namespace farcall {
 namespace {
@@ -29,17 +25,10 @@ struct FrameHeader {
   size_t meta_size = 0;
 };
 
-// Written out, both are one load or store.
+// Written out, it is one load.
 uint32_t LoadBigEndian32(const char* from) {
   const auto* const bytes = reinterpret_cast<const uint8_t*>(from);
   return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
-}
-
-void StoreBigEndian32(size_t value, uint8_t* to) {
-  to[0] = static_cast<uint8_t>(value >> 24);
-  to[1] = static_cast<uint8_t>(value >> 16);
-  to[2] = static_cast<uint8_t>(value >> 8);
-  to[3] = static_cast<uint8_t>(value);
 }
 
 absl::Status CheckFrameMagic(absl::string_view front) {
@@ -95,6 +84,39 @@ absl::StatusOr<size_t> ReadHeader(const Buffer& input, const FrameLimits& limits
   return 0;
 }
 
+// True: the header of the frame at the front lies in one piece, and is within the limits.
+bool ReadOrdinaryHeader(absl::string_view front, const FrameLimits& limits, FrameHeader& header) {
+  if (front.size() < kFrameHeaderSize ||
+      std::memcmp(front.data(), kFrameMagic.data(), kFrameMagic.size()) != 0) {
+    return false;
+  }
+  header = {.body_size = LoadBigEndian32(front.data() + 4),
+            .meta_size = LoadBigEndian32(front.data() + 8)};
+  return header.body_size <= limits.max_body_size && header.meta_size <= header.body_size &&
+         header.meta_size <= limits.max_meta_size;
+}
+
+// Most frames lie in one piece, and nothing is wrong with them. False: `frame` has nothing of it
+// that counts, and it is looked at in all its parts.
+bool CutOrdinaryFrame(Buffer& input, const FrameLimits& limits, Frame& frame) {
+  if (input.empty() || frame.meta_size > kOrdinaryMetaSize) return false;
+  const absl::string_view front = input.slices().front().view();
+  FrameHeader header;
+  if (!ReadOrdinaryHeader(front, limits, header)) return false;
+  if (front.size() < kFrameHeaderSize + header.body_size) return false;
+  if (!frame.reader.Read(front.substr(kFrameHeaderSize, header.meta_size), frame.meta))
+    return false;
+  const auto attachment = static_cast<size_t>(frame.meta.attachment_size());
+  const size_t rest = header.body_size - header.meta_size;
+  if (attachment > rest) return false;  // or below 0
+  frame.body_size = header.body_size;
+  frame.meta_size = header.meta_size;
+  input.RemoveFront(kFrameHeaderSize + header.meta_size);
+  frame.payload = input.CutFront(rest - attachment);
+  if (attachment > 0 || !frame.attachment.empty()) frame.attachment = input.CutFront(attachment);
+  return true;
+}
+
 // `input` holds the header and the meta. A meta that is spread over slices is copied into
 // one piece, not parsed by BufferInputStream: where a bounded message is malformed,
 // libprotobuf 3.21 backs up over more than the last piece, which a stream need not bear.
@@ -139,6 +161,8 @@ absl::Status CheckAttachmentSize(const FrameHeader& header, int64_t attachment_s
 }  // namespace
 
 absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame& frame) {
+  if (CutOrdinaryFrame(input, limits, frame)) [[likely]]
+    return 0;
   FrameHeader header;
   if (auto need = ReadHeader(input, limits, header); !need.ok() || *need != 0) return need;
   const size_t frame_size = kFrameHeaderSize + header.body_size;
@@ -168,122 +192,6 @@ absl::StatusOr<size_t> PeekMeta(const Buffer& input, const FrameLimits& limits, 
   if (input.size() < meta_end) return meta_end;
   if (absl::Status status = ReadMeta(input, header, frame); !status.ok()) return status;
   return 0;
-}
-
-absl::StatusOr<FrameEncoder> FrameEncoder::Create(PlainMeta& meta,
-                                                  const google::protobuf::MessageLite* payload,
-                                                  size_t attachment_size) {
-  FrameEncoder encoder(nullptr, payload);
-  absl::Status status = encoder.MeasureBody(0, attachment_size);
-  if (!status.ok()) return status;
-  if (attachment_size > 0) meta.SetAttachmentSize(static_cast<int32_t>(attachment_size));
-  encoder.plain_ = meta.bytes();
-  if (status = encoder.AddMeta(encoder.plain_.size()); !status.ok()) return status;
-  return encoder;
-}
-
-absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
-                                                  const google::protobuf::MessageLite* payload,
-                                                  size_t attachment_size) {
-  return Create(meta, payload, 0, attachment_size);
-}
-
-absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta, const Buffer& payload,
-                                                  size_t attachment_size) {
-  return Create(meta, nullptr, payload.size(), attachment_size);
-}
-
-absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
-                                                  const google::protobuf::MessageLite* payload,
-                                                  size_t serialized_size, size_t attachment_size) {
-  FrameEncoder encoder(&meta, payload);
-  absl::Status status = encoder.MeasureBody(serialized_size, attachment_size);
-  if (!status.ok()) return status;
-  if (attachment_size > 0) {
-    meta.set_attachment_size(static_cast<int32_t>(attachment_size));
-  } else {
-    meta.clear_attachment_size();
-  }
-  if (status = encoder.AddMeta(meta.ByteSizeLong()); !status.ok()) return status;
-  return encoder;
-}
-
-// `serialized_size`: of a payload that follows the head; 0 if there is payload_.
-absl::Status FrameEncoder::MeasureBody(size_t serialized_size, size_t attachment_size) {
-  if (payload_ != nullptr) {
-    if (absl::Status status = CheckRequiredFields(*payload_); !status.ok()) return status;
-    payload_size_ = payload_->ByteSizeLong();
-  }
-  if (attachment_size > INT32_MAX) {
-    return absl::ResourceExhaustedError(absl::StrCat("attachment of ", attachment_size,
-                                                     " bytes: a frame carries at most ", INT32_MAX,
-                                                     "; send it in parts"));
-  }
-  const size_t payload_size = payload_size_ + serialized_size;
-  if (payload_size > INT_MAX) {
-    return absl::ResourceExhaustedError(absl::StrCat("message of ", payload_size,
-                                                     " bytes: protobuf carries at most ", INT_MAX,
-                                                     "; use an attachment"));
-  }
-  following_size_ = serialized_size + attachment_size;
-  return absl::OkStatus();
-}
-
-absl::Status FrameEncoder::AddMeta(size_t size) {
-  if (size > INT_MAX) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("meta of ", size, " bytes: protobuf carries at most ", INT_MAX));
-  }
-  meta_size_ = size;
-  const size_t body_size = meta_size_ + payload_size_ + following_size_;
-  if (body_size > UINT32_MAX) {
-    return absl::ResourceExhaustedError(absl::StrCat("frame with a body of ", body_size,
-                                                     " bytes: a frame carries at most ", UINT32_MAX,
-                                                     "; send it in parts"));
-  }
-  return absl::OkStatus();
-}
-
-void FrameEncoder::WriteHeader(uint8_t* out) const {
-  std::memcpy(out, kFrameMagic.data(), kFrameMagic.size());
-  StoreBigEndian32(meta_size_ + payload_size_ + following_size_, out + 4);
-  StoreBigEndian32(meta_size_, out + 8);
-}
-
-void FrameEncoder::WriteTo(char* out) const {
-  auto* const begin = reinterpret_cast<uint8_t*>(out);
-  WriteHeader(begin);
-  uint8_t* end = begin + kFrameHeaderSize;
-  if (meta_ != nullptr) {
-    end = meta_->SerializeWithCachedSizesToArray(end);
-  } else {
-    std::memcpy(end, plain_.data(), plain_.size());
-    end += plain_.size();
-  }
-  if (payload_ != nullptr) end = payload_->SerializeWithCachedSizesToArray(end);
-  Check(end == begin + head_size(), "a message stays as it is while it is written");
-}
-
-bool FrameEncoder::AppendTo(BlockPool& pool, Buffer& out) const {
-  BlockOutputStream stream(pool, head_size());
-  {
-    uint8_t header[kFrameHeaderSize];
-    WriteHeader(header);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.WriteRaw(header, sizeof(header));
-    if (meta_ != nullptr) {
-      meta_->SerializeWithCachedSizes(&coded);
-    } else {
-      coded.WriteRaw(plain_.data(), static_cast<int>(plain_.size()));
-    }
-    if (payload_ != nullptr) payload_->SerializeWithCachedSizes(&coded);
-    coded.Trim();
-    if (coded.HadError()) return false;
-  }
-  Buffer head = stream.Take();
-  Check(head.size() == head_size(), "a message stays as it is while it is written");
-  out.Append(std::move(head));
-  return true;
 }
 
 }  // namespace farcall

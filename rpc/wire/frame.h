@@ -104,8 +104,9 @@ class FrameEncoder {
   static absl::StatusOr<FrameEncoder> Create(wire::RpcMeta& meta,
                                              const google::protobuf::MessageLite* payload,
                                              size_t serialized_size, size_t attachment_size);
-  absl::Status MeasureBody(size_t serialized_size, size_t attachment_size);
-  absl::Status AddMeta(size_t size);
+  bool MeasureBody(size_t serialized_size, size_t attachment_size);
+  bool AddMeta(size_t size);
+  absl::Status WhyNot(size_t serialized_size, size_t attachment_size) const;
   void WriteHeader(uint8_t* out) const;
 
   const wire::RpcMeta* meta_;  // null: plain_ is the meta

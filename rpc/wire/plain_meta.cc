@@ -170,7 +170,8 @@ void PlainMeta::SetAttachmentSize(int32_t bytes) {
 bool PlainMetaReader::Read(absl::string_view bytes, wire::RpcMeta& meta) {
   const size_t known = Known(bytes, meta);
   of_ = nullptr;
-  return (known > 0 && ReadFrom(known, bytes, meta)) || ReadFrom(0, bytes, meta);
+  same_ = known > 0 && ReadFrom(known, bytes, meta);
+  return same_ || ReadFrom(0, bytes, meta);
 }
 
 // How many bytes at the front are read already.

@@ -58,6 +58,8 @@ class PlainMetaReader {
   // meta.ParsePartialFromArray would make of them. False: they are malformed, or have something
   // that only generated code reads; what `meta` holds is then not specified.
   bool Read(absl::string_view bytes, wire::RpcMeta& meta);
+  // What was read last has the same request, or response, as what was read before.
+  bool same() const { return same_; }
 
  private:
   // A larger part is not kept.
@@ -72,6 +74,7 @@ class PlainMetaReader {
   // what they mean stands in `of_` already.
   std::string part_;
   const wire::RpcMeta* of_ = nullptr;  // null: nothing is known
+  bool same_ = false;
 };
 
 }  // namespace farcall

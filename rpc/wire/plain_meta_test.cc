@@ -137,6 +137,25 @@ struct Case {
 
 class PlainMetaReadTest : public ::testing::TestWithParam<Case> {};
 
+TEST(PlainMetaReaderTest, TellsWhetherTheRequestIsThatOfTheMetaBefore) {
+  PlainMetaReader reader;
+  wire::RpcMeta meta;
+  const auto same = [&](absl::string_view method, int64_t id) {
+    const PlainMeta plain(
+        PlainMeta::Request{.service_name = "S", .method_name = method, .correlation_id = id});
+    EXPECT_TRUE(reader.Read(plain.bytes(), meta));
+    EXPECT_EQ(meta.request().method_name(), std::string(method));
+    return reader.same();
+  };
+  EXPECT_FALSE(same("A", 1));
+  EXPECT_TRUE(same("A", 2));
+  EXPECT_FALSE(same("B", 3));
+  EXPECT_FALSE(same("A", 4));
+  EXPECT_FALSE(reader.Read("\x7f", meta));
+  EXPECT_FALSE(reader.same());
+  EXPECT_FALSE(same("A", 5)) << "what it was read into may have been changed by others";
+}
+
 TEST_P(PlainMetaReadTest, IsReadAsGeneratedCodeDoesOrLeftToIt) {
   EXPECT_EQ(ReadByHand(FromHex(GetParam().hex)), GetParam().by_hand) << GetParam().what;
 }

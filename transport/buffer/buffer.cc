@@ -38,8 +38,11 @@ void Buffer::Append(Buffer&& tail) {
     *this = std::move(tail);
     return;
   }
-  for (size_t i = 0; i < tail.slices_.size(); ++i) Append(std::move(tail.slices_[i]));
-  tail.slices_.clear();
+  while (!tail.slices_.empty()) {
+    Slice& slice = tail.slices_.front();
+    if (!Merge(slice.block, slice.offset, slice.length)) slices_.push_back(std::move(slice));
+    tail.slices_.pop_front();
+  }
   tail.size_ = 0;
 }
 
@@ -67,6 +70,14 @@ Buffer Buffer::CutFront(size_t bytes) {
     front = std::move(*this);
     return front;
   }
+  if (bytes > 0 && slices_.front().length > bytes) {
+    const Slice& first = slices_.front();
+    const auto part = static_cast<uint32_t>(bytes);
+    front.slices_.push_back(Slice{first.block, first.offset, part});
+    front.size_ = bytes;
+    TrimFirst(part);
+    return front;
+  }
   size_ -= bytes;
   front.size_ = bytes;
   while (bytes > 0) {
@@ -85,7 +96,7 @@ Buffer Buffer::CutFront(size_t bytes) {
   return front;
 }
 
-void Buffer::RemoveFront(size_t bytes) {
+void Buffer::RemoveSlices(size_t bytes) {
   Check(bytes <= size_, "no more is removed than there is");
   size_ -= bytes;
   while (bytes > 0) {

@@ -61,7 +61,14 @@ class Buffer {
 
   // The first `bytes` (<= size()), taken out of this Buffer.
   Buffer CutFront(size_t bytes);
-  void RemoveFront(size_t bytes);  // bytes <= size()
+  void RemoveFront(size_t bytes) {  // bytes <= size()
+    // Most often a part of the first slice.
+    if (size_ > 0 && slices_.front().length > bytes) {
+      TrimFirst(static_cast<uint32_t>(bytes));
+    } else {
+      RemoveSlices(bytes);
+    }
+  }
   void Clear() {
     if (size_ > 0) RemoveFront(size_);
   }
@@ -83,6 +90,13 @@ class Buffer {
 
  private:
   bool Merge(const BlockRef& block, uint32_t offset, uint32_t length);
+  void TrimFirst(uint32_t bytes) {  // fewer than it has
+    BufferSlice& first = slices_.front();
+    first.offset += bytes;
+    first.length -= bytes;
+    size_ -= bytes;
+  }
+  void RemoveSlices(size_t bytes);
 
   SliceList slices_;
   size_t size_ = 0;

@@ -44,7 +44,7 @@ class SendSide {
   // Bytes that were sent more than once.
   uint64_t resent() const { return resent_; }
 
-  void Write(Buffer data) { queue_.Append(std::move(data)); }
+  void Write(Buffer&& data) { queue_.Append(std::move(data)); }
   // The next bytes to be sent from position(), which moves: at most `most`, and as many as
   // the window allows; empty if none.
   // A part of a large slice that is much less than that is not cut off it: it would be too little

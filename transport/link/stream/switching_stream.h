@@ -116,7 +116,7 @@ class SwitchingStream {
 
   // Queues. Dropped once this side's stream has its end: after CloseAfterFlush, or when all
   // that the peer had to say before its own close was delivered.
-  void Write(Buffer data) {
+  void Write(Buffer&& data) {
     if (!bye_sent_ && !ended_) send_.Write(std::move(data));
   }
   // As Connection::backlog(): what is to be sent again has left once.

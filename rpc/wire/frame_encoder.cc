@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How frames are written.
+
+#include <climits>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "rpc/wire/frame.h"
+#include "rpc/wire/payload.h"
+#include "transport/base/check.h"
+#include "transport/buffer/zero_copy_stream.h"
+
+namespace farcall {
+namespace {
+
+// Written out, it is one store.
+void StoreBigEndian32(size_t value, uint8_t* to) {
+  to[0] = static_cast<uint8_t>(value >> 24);
+  to[1] = static_cast<uint8_t>(value >> 16);
+  to[2] = static_cast<uint8_t>(value >> 8);
+  to[3] = static_cast<uint8_t>(value);
+}
+
+}  // namespace
+
+absl::StatusOr<FrameEncoder> FrameEncoder::Create(PlainMeta& meta,
+                                                  const google::protobuf::MessageLite* payload,
+                                                  size_t attachment_size) {
+  absl::StatusOr<FrameEncoder> made = FrameEncoder(nullptr, payload);
+  FrameEncoder& encoder = *made;
+  if (!encoder.MeasureBody(0, attachment_size)) return encoder.WhyNot(0, attachment_size);
+  if (attachment_size > 0) meta.SetAttachmentSize(static_cast<int32_t>(attachment_size));
+  encoder.plain_ = meta.bytes();
+  if (!encoder.AddMeta(encoder.plain_.size())) return encoder.WhyNot(0, attachment_size);
+  return made;
+}
+
+absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
+                                                  const google::protobuf::MessageLite* payload,
+                                                  size_t attachment_size) {
+  return Create(meta, payload, 0, attachment_size);
+}
+
+absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta, const Buffer& payload,
+                                                  size_t attachment_size) {
+  return Create(meta, nullptr, payload.size(), attachment_size);
+}
+
+absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
+                                                  const google::protobuf::MessageLite* payload,
+                                                  size_t serialized_size, size_t attachment_size) {
+  FrameEncoder encoder(&meta, payload);
+  if (!encoder.MeasureBody(serialized_size, attachment_size)) {
+    return encoder.WhyNot(serialized_size, attachment_size);
+  }
+  if (attachment_size > 0) {
+    meta.set_attachment_size(static_cast<int32_t>(attachment_size));
+  } else {
+    meta.clear_attachment_size();
+  }
+  if (!encoder.AddMeta(meta.ByteSizeLong())) {
+    return encoder.WhyNot(serialized_size, attachment_size);
+  }
+  return encoder;
+}
+
+// `serialized_size`: of a payload that follows the head; 0 if there is payload_. False: WhyNot.
+bool FrameEncoder::MeasureBody(size_t serialized_size, size_t attachment_size) {
+  if (payload_ != nullptr) {
+    if (!payload_->IsInitialized()) return false;
+    payload_size_ = payload_->ByteSizeLong();
+  }
+  following_size_ = serialized_size + attachment_size;
+  return attachment_size <= INT32_MAX && payload_size_ + serialized_size <= INT_MAX;
+}
+
+// The same.
+bool FrameEncoder::AddMeta(size_t size) {
+  meta_size_ = size;
+  return size <= INT_MAX && size + payload_size_ + following_size_ <= UINT32_MAX;
+}
+
+// Of what is beyond a bound.
+absl::Status FrameEncoder::WhyNot(size_t serialized_size, size_t attachment_size) const {
+  if (payload_ != nullptr) {
+    if (absl::Status status = CheckRequiredFields(*payload_); !status.ok()) return status;
+  }
+  if (attachment_size > INT32_MAX) {
+    return absl::ResourceExhaustedError(absl::StrCat("attachment of ", attachment_size,
+                                                     " bytes: a frame carries at most ", INT32_MAX,
+                                                     "; send it in parts"));
+  }
+  const size_t payload_size = payload_size_ + serialized_size;
+  if (payload_size > INT_MAX) {
+    return absl::ResourceExhaustedError(absl::StrCat("message of ", payload_size,
+                                                     " bytes: protobuf carries at most ", INT_MAX,
+                                                     "; use an attachment"));
+  }
+  if (meta_size_ > INT_MAX) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("meta of ", meta_size_, " bytes: protobuf carries at most ", INT_MAX));
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat("frame with a body of ", meta_size_ + payload_size_ + following_size_,
+                   " bytes: a frame carries at most ", UINT32_MAX, "; send it in parts"));
+}
+
+void FrameEncoder::WriteHeader(uint8_t* out) const {
+  std::memcpy(out, kFrameMagic.data(), kFrameMagic.size());
+  StoreBigEndian32(meta_size_ + payload_size_ + following_size_, out + 4);
+  StoreBigEndian32(meta_size_, out + 8);
+}
+
+void FrameEncoder::WriteTo(char* out) const {
+  auto* const begin = reinterpret_cast<uint8_t*>(out);
+  WriteHeader(begin);
+  uint8_t* end = begin + kFrameHeaderSize;
+  if (meta_ != nullptr) {
+    end = meta_->SerializeWithCachedSizesToArray(end);
+  } else {
+    std::memcpy(end, plain_.data(), plain_.size());
+    end += plain_.size();
+  }
+  if (payload_ != nullptr) end = payload_->SerializeWithCachedSizesToArray(end);
+  Check(end == begin + head_size(), "a message stays as it is while it is written");
+}
+
+bool FrameEncoder::AppendTo(BlockPool& pool, Buffer& out) const {
+  BlockOutputStream stream(pool, head_size());
+  {
+    uint8_t header[kFrameHeaderSize];
+    WriteHeader(header);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.WriteRaw(header, sizeof(header));
+    if (meta_ != nullptr) {
+      meta_->SerializeWithCachedSizes(&coded);
+    } else {
+      coded.WriteRaw(plain_.data(), static_cast<int>(plain_.size()));
+    }
+    if (payload_ != nullptr) payload_->SerializeWithCachedSizes(&coded);
+    coded.Trim();
+    if (coded.HadError()) return false;
+  }
+  Buffer head = stream.Take();
+  Check(head.size() == head_size(), "a message stays as it is while it is written");
+  out.Append(std::move(head));
+  return true;
+}
+
+}  // namespace farcall
