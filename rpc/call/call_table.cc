@@ -13,8 +13,6 @@ constexpr int kFirstBits = 4;
 
 }  // namespace
 
-PendingCall::PendingCall() : deadline_([this] { table_->OnDeadline(*this); }) {}
-
 CallTable::~CallTable() { Check(empty(), "every call is taken before its table dies"); }
 
 void CallTable::Add(uint64_t id, TimePoint deadline, PendingCall& call) {
@@ -64,7 +62,9 @@ void CallTable::Free(size_t at) {
 
 void CallTable::Expire(TimePoint now, absl::FunctionRef<void(PendingCall&)> expired) {
   Check(due_.empty(), "Expire is not called from an expiry");
-  deadlines_.RunDue(now);
+  while (const Timer* const due = deadlines_.TakeDue(now)) {
+    due_.push_back(static_cast<const PendingCall::Deadline*>(due)->id);
+  }
   Give(due_, expired);
   due_.clear();
 }

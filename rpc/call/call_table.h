@@ -19,22 +19,24 @@ class CallTable;
 // A call that waits for its answer: what a table knows of it.
 class PendingCall {
  public:
-  PendingCall();
+  PendingCall() = default;
 
-  uint64_t id() const { return id_; }
+  uint64_t id() const { return deadline_.id; }
   bool pending() const { return table_ != nullptr; }
 
   // The table's.
   void Enter(CallTable* table, uint64_t id) {
     table_ = table;
-    id_ = id;
+    deadline_.id = id;
   }
-  Timer& deadline() { return deadline_; }
+  struct Deadline final : Timer {
+    uint64_t id = 0;  // of the call
+  };
+  Deadline& deadline() { return deadline_; }
 
  private:
   CallTable* table_ = nullptr;
-  uint64_t id_ = 0;
-  Timer deadline_;
+  Deadline deadline_;
 };
 
 // The calls of one connection that wait for answers, by id and by deadline. Every
@@ -67,9 +69,6 @@ class CallTable {
   std::optional<TimePoint> next_deadline() const { return deadlines_.next(); }
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-
-  // PendingCall's.
-  void OnDeadline(const PendingCall& call) { due_.push_back(call.id()); }
 
  private:
   struct Place {

@@ -56,6 +56,13 @@ size_t TimerQueue::RunDue(TimePoint now) {
   return fired;
 }
 
+Timer* TimerQueue::TakeDue(TimePoint now) {
+  if (heap_.empty() || heap_.front()->when > now) return nullptr;
+  Timer& timer = *heap_.front();
+  Cancel(timer);
+  return &timer;
+}
+
 std::optional<TimePoint> TimerQueue::next() const {
   if (heap_.empty()) return std::nullopt;
   return heap_.front()->when;

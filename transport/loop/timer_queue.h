@@ -19,6 +19,8 @@ class TimerQueue;
 class Timer {
  public:
   explicit Timer(absl::AnyInvocable<void()> on_time);
+  // For TimerQueue::TakeDue only.
+  Timer() = default;
   // Must not be pending: its queue belongs to a loop that may not be held now.
   ~Timer();
   Timer(const Timer&) = delete;
@@ -49,6 +51,10 @@ class TimerQueue {
   // of them waits for the next call, so that this ends. Firing may set and
   // cancel any timer, but not destroy the one that fires.
   size_t RunDue(TimePoint now);
+
+  // The earliest that is due at `now`, which is not pending any more and is not fired. Null: none
+  // is. Costs a timer no closure; not from RunDue.
+  Timer* TakeDue(TimePoint now);
 
   std::optional<TimePoint> next() const;
   size_t size() const { return heap_.size(); }

@@ -35,6 +35,21 @@ TEST(TimerQueueTest, FiresWhatIsDueEarliestFirst) {
   EXPECT_EQ(queue.size(), 0u);
 }
 
+TEST(TimerQueueTest, WhatIsTakenIsTheEarliestThatIsDueAndIsNotFired) {
+  TimerQueue queue;
+  Timer late;
+  Timer early;
+  EXPECT_EQ(queue.TakeDue(At(0)), nullptr);
+  queue.Set(late, At(20));
+  queue.Set(early, At(10));
+  EXPECT_EQ(queue.TakeDue(At(9)), nullptr);
+  EXPECT_EQ(queue.TakeDue(At(20)), &early);
+  EXPECT_FALSE(early.pending());
+  EXPECT_TRUE(late.pending());
+  EXPECT_EQ(queue.TakeDue(At(20)), &late);
+  EXPECT_EQ(queue.TakeDue(TimePoint::max()), nullptr);
+}
+
 TEST(TimerQueueTest, FiresOnceForEachSet) {
   TimerQueue queue;
   int fired = 0;
