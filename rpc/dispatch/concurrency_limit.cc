@@ -13,7 +13,7 @@ void ConcurrencyLimit::Set(MaxConcurrency max) {
   limit_ = max.is_auto() ? adaptive_.limit() : max.number();
 }
 
-ConcurrencyLimit::Entry ConcurrencyLimit::Begin() {
+ConcurrencyLimit::Entry ConcurrencyLimit::BeginCounted() {
   const int limit = limit_.load(std::memory_order_relaxed);
   if (limit == 0) return Entry::kFree;
   int count = count_.load(std::memory_order_relaxed);
@@ -23,8 +23,7 @@ ConcurrencyLimit::Entry ConcurrencyLimit::Begin() {
   return Entry::kCounted;
 }
 
-void ConcurrencyLimit::End(Entry entry, int error_code, Duration latency, TimePoint now) {
-  if (entry != Entry::kCounted) return;
+void ConcurrencyLimit::EndCounted(int error_code, Duration latency, TimePoint now) {
   const int under_way = count_.fetch_sub(1, std::memory_order_relaxed);
   if (!setting().is_auto()) return;
   // A sample that meets another one may be lost: there are plenty.

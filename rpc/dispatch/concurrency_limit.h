@@ -31,15 +31,20 @@ class ConcurrencyLimit {
   // Those that are counted.
   int count() const { return count_.load(std::memory_order_relaxed); }
 
-  Entry Begin();
+  Entry Begin() { return limit() == 0 ? Entry::kFree : BeginCounted(); }
   // Takes Begin back.
   void Revoke(Entry entry) {
     if (entry == Entry::kCounted) count_.fetch_sub(1, std::memory_order_relaxed);
   }
   // Of a call that was not refused: `error_code` 0 is success.
-  void End(Entry entry, int error_code, Duration latency, TimePoint now);
+  void End(Entry entry, int error_code, Duration latency, TimePoint now) {
+    if (entry == Entry::kCounted) EndCounted(error_code, latency, now);
+  }
 
  private:
+  Entry BeginCounted();
+  void EndCounted(int error_code, Duration latency, TimePoint now);
+
   std::atomic<MaxConcurrency> setting_{MaxConcurrency(0)};
   std::atomic<int> limit_{0};
   std::atomic<int> count_{0};

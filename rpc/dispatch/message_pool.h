@@ -21,17 +21,18 @@ class MessagePool {
   // A larger one is not kept: its memory would be held for nothing.
   static constexpr size_t kMostBytes = size_t{16} << 10;
   static constexpr size_t kMostKept = 64;
-  static constexpr uint32_t kLookEvery = 8;
+  static constexpr uint32_t kLookEvery = 32;
 
   MessagePool() = default;
   MessagePool(const MessagePool&) = delete;
   MessagePool& operator=(const MessagePool&) = delete;
   ~MessagePool() { Close(); }
 
-  // Empty, of the type of `prototype`, which is always the same.
-  std::unique_ptr<google::protobuf::Message> Take(const google::protobuf::Message& prototype) {
+  // Empty, of the type of what `prototype()` gives, which is always the same.
+  template <typename Prototype>
+  std::unique_ptr<google::protobuf::Message> Take(Prototype&& prototype) {
     google::protobuf::Message* const kept = free_.Take();
-    return std::unique_ptr<google::protobuf::Message>(kept != nullptr ? kept : prototype.New());
+    return std::unique_ptr<google::protobuf::Message>(kept != nullptr ? kept : prototype().New());
   }
   void Give(std::unique_ptr<google::protobuf::Message> message) {
     if (message->ByteSizeLong() > kMostBytes) return;

@@ -16,35 +16,35 @@ namespace {
 
 TEST(MessagePoolTest, AMessageComesBackEmpty) {
   MessagePool pool;
-  auto first = pool.Take(one::Ping::default_instance());
+  auto first = pool.Take(one::Ping::default_instance);
   static_cast<one::Ping&>(*first).set_text("secret of the last call");
   const google::protobuf::Message* const address = first.get();
   pool.Give(std::move(first));
-  const auto second = pool.Take(one::Ping::default_instance());
+  const auto second = pool.Take(one::Ping::default_instance);
   EXPECT_EQ(second.get(), address);
   EXPECT_FALSE(static_cast<const one::Ping&>(*second).has_text());
 }
 
 TEST(MessagePoolTest, ALargeMessageIsNotKept) {
   MessagePool pool;
-  auto large = pool.Take(one::Ping::default_instance());
+  auto large = pool.Take(one::Ping::default_instance);
   static_cast<one::Ping&>(*large).set_text(std::string(100'000, 'x'));
   pool.Give(std::move(large));
-  const auto next = pool.Take(one::Ping::default_instance());
+  const auto next = pool.Take(one::Ping::default_instance);
   EXPECT_LT(next->SpaceUsedLong(), 1000u);
 }
 
 // A cleared field keeps its memory, which counts although the message is empty.
 TEST(MessagePoolTest, AMessageThatHasGrownUnseenIsNotKeptForLong) {
   MessagePool pool;
-  auto grown = pool.Take(one::Ping::default_instance());
+  auto grown = pool.Take(one::Ping::default_instance);
   static_cast<one::Ping&>(*grown).set_text(std::string(10'000'000, 'x'));
   grown->Clear();
   const google::protobuf::Message* const address = grown.get();
   uint32_t times = 0;
   while (grown.get() == address && ++times <= 2 * MessagePool::kLookEvery) {
     pool.Give(std::move(grown));
-    grown = pool.Take(one::Ping::default_instance());
+    grown = pool.Take(one::Ping::default_instance);
     if (grown->SpaceUsedLong() < 1000) break;
   }
   EXPECT_LE(times, MessagePool::kLookEvery);
@@ -65,7 +65,7 @@ void GiveMarked(MessagePool& pool, Messages messages) {
 Messages TakeMany(MessagePool& pool) {
   Messages many;
   for (size_t i = 0; i < 3 * MessagePool::kMostKept; ++i) {
-    many.push_back(pool.Take(one::Ping::default_instance()));
+    many.push_back(pool.Take(one::Ping::default_instance));
   }
   return many;
 }

@@ -15,8 +15,8 @@
 namespace farcall {
 
 ServerCall::ServerCall(ServerSession& session, const Admission& admission)
-    : core_(session.core()),
-      session_(session.shared_from_this()),
+    : session_(session.shared_from_this()),
+      core_(session.core().get()),
       admission_(admission),
       arrival_(session.loop().now()) {
   keeps_drive = core_->handlers == nullptr;
@@ -24,8 +24,8 @@ ServerCall::ServerCall(ServerSession& session, const Admission& admission)
   if (session.auth_context() != nullptr) controller_.set_auth_context(session.auth_context());
 }
 
-void ServerCall::Unref() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) Dispose();
+void ServerCall::Unref(int count) {
+  if (references_.fetch_sub(count, std::memory_order_acq_rel) == count) Dispose();
 }
 
 template <typename Code>
@@ -80,7 +80,7 @@ void ServerCall::Run() {
   if (!on_pool_ && BelongsOnPool()) {
     // Since it was queued the method has turned out to be slow. The call may be over before this
     // has returned, and then nothing else holds the pool.
-    const std::shared_ptr<ServerCore> core = core_;
+    const std::shared_ptr<ServerCore> core = session_->core();
     core->running.Begin();
     const bool gone = GoToPool();
     core->running.End();
@@ -137,7 +137,8 @@ bool ServerCall::MayRun() {
   }
   google::protobuf::Service& service = *admission_.method.service;
   MethodState& state = *admission_.method.state;
-  request_ = state.requests.Take(service.GetRequestPrototype(&method()));
+  request_ =
+      state.requests.Take([&]() -> const auto& { return service.GetRequestPrototype(&method()); });
   const absl::Status parsed = ParseRequest(*request_);
   if (!parsed.ok()) {
     const bool full = absl::IsResourceExhausted(parsed);
@@ -147,7 +148,9 @@ bool ServerCall::MayRun() {
                      absl::string_view(parsed.message())));
     return false;
   }
-  response_ = state.responses.Take(service.GetResponsePrototype(&method()));
+  response_ = state.responses.Take([&]() -> const auto& {
+    return service.GetResponsePrototype(&method());
+  });
   return core_->options.interceptors.empty() || AskInterceptors();
 }
 
@@ -196,7 +199,7 @@ void ServerCall::Finish() {
   // Here rather than with the loop held, which may drop the last reference.
   GiveMessagesBack();
   // Last: who waits for the answers may then end what the call stands on.
-  const std::shared_ptr<ServerCore> core = core_;
+  const std::shared_ptr<ServerCore> core = session_->core();
   Unref();  // the closure's
   core->unanswered.End();
 }

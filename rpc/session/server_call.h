@@ -48,7 +48,7 @@ class ServerCall : public UserTask {
 
   Controller& controller() { return controller_; }
   void Ref() { references_.fetch_add(1, std::memory_order_relaxed); }
-  void Unref();
+  void Unref(int count = 1);  // drops so many
 
   // The session's list, with its loop held.
   ServerCall* previous = nullptr;
@@ -76,7 +76,9 @@ class ServerCall : public UserTask {
   virtual void Dispose() { delete this; }
 
   const std::shared_ptr<ServerSession>& session() const { return session_; }
-  const std::shared_ptr<ServerCore>& core() const { return core_; }
+  // Of Dispose, which may use what the session keeps alive, and nothing else of the call.
+  std::shared_ptr<ServerSession> TakeSession() { return std::move(session_); }
+  ServerCore& core() const { return *core_; }
   const google::protobuf::MethodDescriptor& method() const { return *admission_.method.method; }
 
  private:
@@ -106,8 +108,8 @@ class ServerCall : public UserTask {
   template <typename Code>
   std::optional<std::string> Guarded(absl::string_view whose, Code&& code);
 
-  const std::shared_ptr<ServerCore> core_;
-  const std::shared_ptr<ServerSession> session_;
+  std::shared_ptr<ServerSession> session_;
+  ServerCore* const core_;  // which the session keeps
   const Admission admission_;
   const TimePoint arrival_;
   std::atomic<int> references_{2};

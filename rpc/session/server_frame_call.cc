@@ -44,7 +44,6 @@ size_t FieldBytes(const wire::RpcMeta& meta) {
 
 // What it has too much of; empty: nothing.
 std::string TooMuch(const wire::RpcMeta& meta) {
-  if (meta.user_fields_size() == 0) return {};
   if (meta.user_fields_size() > kMaxUserFields) {
     return absl::StrCat("it has ", meta.user_fields_size(), " user_fields, over the limit, ",
                         kMaxUserFields);
@@ -91,8 +90,9 @@ ServerFrameCall::ServerFrameCall(ServerSession& session, const Admission& admiss
     : ServerCall(session, admission),
       correlation_id_(frame.meta.correlation_id()),
       payload_info_(PayloadInfo::Of(frame.meta)),
-      too_much_(TooMuch(frame.meta)),
       payload_(std::move(frame.payload)) {
+  if (frame.meta.user_fields_size() > 0) [[unlikely]]
+    too_much_ = TooMuch(frame.meta);
   if (too_much_.empty()) [[likely]]
     TakeFields(frame.meta, controller());
   controller().request_attachment() = std::move(frame.attachment);
@@ -103,14 +103,14 @@ ServerFrameCall::ServerFrameCall(ServerSession& session, const Admission& admiss
 }
 
 void ServerFrameCall::Dispose() {
-  const std::shared_ptr<ServerCore> kept = core();
-  kept->frame_calls->Delete(this);
+  const std::shared_ptr<ServerSession> kept = TakeSession();
+  kept->core()->frame_calls->Delete(this);
 }
 
 absl::Status ServerFrameCall::ParseRequest(google::protobuf::Message& request) {
   if (!too_much_.empty()) return absl::InvalidArgumentError(too_much_);
   const absl::Status status = Unpack(payload_info_, payload_, controller().request_attachment(),
-                                     core()->options.max_body_size, session()->pool(), request);
+                                     core().options.max_body_size, session()->pool(), request);
   payload_.Clear();
   return status;
 }
@@ -170,8 +170,8 @@ bool ServerFrameCall::TrySend(const google::protobuf::Message* response, absl::S
 
 Buffer ServerFrameCall::TakeAttachment() {
   Buffer attachment = std::move(controller().response_attachment());
-  RegistrationCache* const registrations = core()->parts.registrations;
-  if (registrations == nullptr || !core()->options.use_rdma) return attachment;
+  RegistrationCache* const registrations = core().parts.registrations;
+  if (registrations == nullptr || !core().options.use_rdma) return attachment;
   return registrations->Adopt(std::move(attachment));
 }
 
@@ -189,8 +189,8 @@ bool ServerFrameCall::Deliver(const absl::StatusOr<FrameEncoder>& encoder, Buffe
 // False: there is no memory, and nothing was counted.
 bool ServerFrameCall::Deliver(const FrameEncoder& encoder, Buffer& body, int code) {
   Ref();  // for the delivery, which unlists the call
-  auto deliver = [kept = session(), this](absl::string_view head, Buffer&& rest) {
-    kept->Respond(*this, head, std::move(rest));
+  auto deliver = [this](absl::string_view head, Buffer&& rest) {
+    session()->Respond(*this, head, std::move(rest));
   };
   const auto count = [this, code] { Count(code); };
   if (SendFrame(session()->loop(), session()->pool(), encoder, body, std::move(deliver), count)) {

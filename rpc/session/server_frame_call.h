@@ -34,7 +34,7 @@ class ServerFrameCall final : public ServerCall {
 
   const int64_t correlation_id_;
   const PayloadInfo payload_info_;
-  const std::string too_much_;  // of what came beside the message; "": nothing
+  std::string too_much_;  // of what came beside the message; "": nothing
   Buffer payload_;
 };
 

@@ -11,8 +11,13 @@
 namespace farcall {
 
 // Those that hold much are looked at while they do, however quiet they are.
-void ServerSession::WatchMemory(size_t held) {
-  if (held < MemoryHolders::kMuch || memory_timer_.pending()) return;
+void ServerSession::WatchMemory() {
+  constexpr size_t kMost = MemoryHolders::kMuch - 1;
+  if (memory_timer_.pending()) return;
+  if (partial_ <= kMost &&
+      !written_.Above(kMost - partial_, [this] { return connection_->backlog(); })) {
+    return;
+  }
   moved_ = Moved();
   loop_.SetTimer(memory_timer_, loop_.now() + MemoryHolders::kEach);
 }

@@ -92,12 +92,13 @@ bool ServerSession::ChooseProtocol(const Buffer& input) {
 }
 
 // Answers of this very turn count: many may be made of the bytes of one read.
-bool ServerSession::MayTake() const {
+bool ServerSession::MayTake() {
   return !closing_ && !busy_ && call_count_ < max_calls_ &&
-         connection_->backlog() <= kWater.high_water;
+         !written_.Above(kWater.high_water, [this] { return connection_->backlog(); });
 }
 
 size_t ServerSession::OnRead(Buffer& input) {
+  static_cast<void>(info_.Of(*connection_));
   if (protocol_ == nullptr && !ChooseProtocol(input)) {
     patience_.OnRead(/*whole=*/false, /*rest=*/true, loop_.now());
     return 0;
@@ -133,6 +134,7 @@ void ServerSession::Write(absl::string_view head, Buffer&& body) {
   // Small, and bounded by the backlog: it may leave the pool when that is at its limit.
   if (!head.empty() && !writer_->Append(head, data)) data.Append(head);
   data.Append(std::move(body));
+  written_.Add(data.size());
   connection_->Write(std::move(data));
 }
 
@@ -145,11 +147,13 @@ void ServerSession::SetBusy(bool busy) {
 
 void ServerSession::Respond(ServerCall& call, absl::string_view head, Buffer&& body) {
   Unlist(call);
-  call.Unref();
-  if (connection_ == nullptr) return;
-  Write(head, std::move(body));
-  patience_.OnAnswer(loop_.now());
-  UpdateReading();
+  if (connection_ != nullptr) {
+    Write(head, std::move(body));
+    patience_.OnAnswer(loop_.now());
+    UpdateReading();
+  }
+  // The list's, and that of this answer. Last: the call may be all that keeps this session.
+  call.Unref(2);
 }
 
 // Nobody knows yet in which protocol to say farewell: what has come and was not read tells it.
@@ -211,9 +215,8 @@ void ServerSession::OnDrained() {
 }
 
 void ServerSession::UpdateReading() {
-  const size_t backlog = connection_->backlog();
-  backlogged_ |= backlog > kWater.high_water;
-  WatchMemory(partial_ + backlog);
+  backlogged_ |= written_.Above(kWater.high_water, [this] { return connection_->backlog(); });
+  if (partial_ + written_.most() >= MemoryHolders::kMuch) WatchMemory();
   const bool pause = backlogged_ || busy_ || call_count_ >= max_calls_;
   if (pause == paused_) return;
   paused_ = pause;
@@ -267,7 +270,6 @@ void ServerSession::Unlist(ServerCall& call) {
   (call.previous != nullptr ? call.previous->next : calls_) = call.next;
   if (call.next != nullptr) call.next->previous = call.previous;
   --call_count_;
-  call.Unref();
 }
 
 }  // namespace farcall

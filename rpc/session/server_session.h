@@ -17,6 +17,7 @@
 #include "rpc/session/server_core.h"
 #include "rpc/session/server_protocol.h"
 #include "rpc/session/session_patience.h"
+#include "transport/backlog_bound.h"
 #include "transport/buffer/block_writer.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
@@ -68,11 +69,11 @@ class ServerSession final : public Connection::Handler,
 
   // --- For its protocol, from OnRead: the connection is open.
 
-  // Of the connection: as it is now.
-  const KeptInfo::Info& info() { return info_.Of(*connection_); }
+  // Of the connection: as it was when this read began.
+  const KeptInfo::Info& info() { return info_.last(); }
   const std::shared_ptr<const AuthContext>& auth_context() const { return auth_context_; }
   // Whether the next request may be taken now. If not, OnRead comes again.
-  bool MayTake() const;
+  bool MayTake();
   // A whole request was cut off, good or bad.
   void Took() { ++requests_; }
   // Whether the connection has shown a good credential, or nobody asks for one.
@@ -120,10 +121,10 @@ class ServerSession final : public Connection::Handler,
   Refusal Stopping();
   Refusal OverLimit(const ServerCall::Admission& admission);
   void List(ServerCall& call);
-  void Unlist(ServerCall& call);
+  void Unlist(ServerCall& call);  // which keeps its reference
   void UpdateReading();
   void OnPatience();
-  void WatchMemory(size_t held);
+  void WatchMemory();
   void OnMemoryWatch();
   // Bytes that are kept for the peer: of a request that is not complete, and of answers.
   size_t Held() const { return partial_ + connection_->backlog(); }
@@ -140,6 +141,7 @@ class ServerSession final : public Connection::Handler,
   KeptInfo info_;
   std::unique_ptr<ServerProtocol> protocol_;  // null: nothing came yet, or closed
   std::shared_ptr<const AuthContext> auth_context_;
+  BacklogBound written_;
   std::optional<BlockWriter> writer_;  // while there is a connection
   SessionPatience patience_;
   Timer patience_timer_;
