@@ -29,24 +29,29 @@
 
 namespace farcall {
 
-// A call with a closure: its memory is used again, so that the steady state allocates nothing.
+class ChannelCall;
+
+// What the calls of a channel share; those under way keep it.
+struct ChannelCalls : CallEnvironment {
+  // Of calls with closures, used again, so that the steady state allocates nothing.
+  ChunkPool<ChannelCall> memory;
+};
+
+// A call with a closure.
 class ChannelCall final : public RoutedCall {
  public:
-  using Pool = ChunkPool<ChannelCall>;
-
-  ChannelCall(std::shared_ptr<Pool> pool, std::shared_ptr<const CallEnvironment> environment,
+  ChannelCall(const std::shared_ptr<ChannelCalls>& all,
               const google::protobuf::MethodDescriptor& method, Controller& controller,
               google::protobuf::Message* response, google::protobuf::Closure* done)
-      : RoutedCall(std::move(environment), method, controller, response, done),
-        pool_(std::move(pool)) {}
+      : RoutedCall(all, method, controller, response, done), memory_(all->memory) {}
 
  private:
   void Dispose() override {
-    const std::shared_ptr<Pool> pool = std::move(pool_);
-    pool->Delete(this);
+    const std::shared_ptr<const CallEnvironment> kept = TakeEnvironment();
+    memory_.Delete(this);
   }
 
-  std::shared_ptr<Pool> pool_;
+  ChunkPool<ChannelCall>& memory_;
 };
 
 namespace {
@@ -159,11 +164,12 @@ Channel::Channel(const RuntimeParts& parts, const ChannelOptions& options,
                  std::vector<std::shared_ptr<Cluster>> clusters)
     : parts_(parts),
       options_(options),
-      environment_(std::make_shared<const CallEnvironment>(
-          CallEnvironment{parts.clock, parts.pool, options.max_body_size, options.interceptors,
-                          parts.copied, parts.log})),
       clusters_(std::move(clusters)),
-      calls_(std::make_shared<ChannelCall::Pool>()) {}
+      calls_(std::make_shared<ChannelCalls>()) {
+  static_cast<CallEnvironment&>(*calls_) = {parts.clock,           parts.pool,
+                                            options.max_body_size, options.interceptors,
+                                            parts.copied,          parts.log};
+}
 
 Channel::~Channel() {
   // In a child of fork(2) the clusters keep themselves.
@@ -195,23 +201,24 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
     return;
   }
   if (done == nullptr) {
-    RoutedCall call(environment_, *method, controller, response, nullptr);
-    EventLoop& loop = ClusterOfThisThread().loop();
+    RoutedCall call(calls_, *method, controller, response, nullptr);
+    EventLoop& loop = ClusterOfThisThread()->loop();
     Send(call, *method, controller, *request);
     call.Wait(loop);
   } else {
-    Send(*calls_->New(calls_, environment_, *method, controller, response, done), *method,
-         controller, *request);
+    Send(*calls_->memory.New(calls_, *method, controller, response, done), *method, controller,
+         *request);
   }
 }
 
-Cluster& Channel::ClusterOfThisThread() const {
-  return clusters_.size() == 1 ? *clusters_.front() : *clusters_[ThreadSlot() % clusters_.size()];
+const std::shared_ptr<Cluster>& Channel::ClusterOfThisThread() const {
+  return clusters_.size() == 1 ? clusters_.front() : clusters_[ThreadSlot() % clusters_.size()];
 }
 
 void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& method,
                    Controller& controller, const google::protobuf::Message& request) {
-  std::shared_ptr<Cluster> cluster = ClusterOfThisThread().shared_from_this();
+  // The controller keeps it until the call has ended.
+  const std::shared_ptr<Cluster>& cluster = ClusterOfThisThread();
   EventLoop& loop = cluster->loop();
   const uint64_t call_id = cluster->NextCallId();
   if (!controller.Begin(cluster, call_id)) {
@@ -247,7 +254,7 @@ void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& m
   }
   const bool sent = SendFrame(
       loop, *parts_.pool, *encoder, body,
-      [cluster = std::move(cluster), &call, call_id, plan](absl::string_view head, Buffer&& rest) {
+      [cluster = cluster.get(), &call, call_id, plan](absl::string_view head, Buffer&& rest) {
         cluster->Start(call, call_id, plan, head, std::move(rest));
       });
   if (!sent) FailNow(loop, call, kOvercrowded, kNoBlocks);

@@ -24,7 +24,7 @@
 
 namespace farcall {
 
-class ChannelCall;
+struct ChannelCalls;
 class Cluster;
 class RoutedCall;
 struct CallEnvironment;
@@ -57,15 +57,14 @@ class Channel final : public google::protobuf::RpcChannel {
  private:
   Channel(const RuntimeParts& parts, const ChannelOptions& options,
           std::vector<std::shared_ptr<Cluster>> clusters);
-  Cluster& ClusterOfThisThread() const;
+  const std::shared_ptr<Cluster>& ClusterOfThisThread() const;
   void Send(RoutedCall& call, const google::protobuf::MethodDescriptor& method,
             Controller& controller, const google::protobuf::Message& request);
 
   const RuntimeParts& parts_;
   const ChannelOptions options_;
-  const std::shared_ptr<const CallEnvironment> environment_;
   const std::vector<std::shared_ptr<Cluster>> clusters_;  // one for each of its loops
-  const std::shared_ptr<ChunkPool<ChannelCall>> calls_;   // memory of those with closures
+  const std::shared_ptr<ChannelCalls> calls_;
 };
 
 }  // namespace farcall

@@ -26,7 +26,7 @@ ClientCall::ClientCall(std::shared_ptr<const CallEnvironment> environment,
       done_(done),
       started_(environment_->clock->Now()) {}
 
-bool ClientCall::AskInterceptors(const google::protobuf::Message& request) {
+bool ClientCall::AskEach(const google::protobuf::Message& request) {
   for (const std::shared_ptr<ClientInterceptor>& one : environment_->interceptors) {
     ++asked_;
     bool go_on = false;

@@ -55,7 +55,10 @@ class ClientCall : public UserTask {
 
   // Before the call begins, on the caller's thread: false, and the controller has failed. What the
   // controller holds from then on is what the call goes by.
-  bool AskInterceptors(const google::protobuf::Message& request);
+  bool AskInterceptors(const google::protobuf::Message& request) {
+    const bool none = environment_->interceptors.empty() && !controller_.has_response_memory();
+    return none || AskEach(request);
+  }
   // Then: bytes of memory that the caller has set for the attachment of the answer.
   size_t response_memory() const { return place_.size(); }
 
@@ -84,10 +87,13 @@ class ClientCall : public UserTask {
   // Until it is dropped, with the loop held, a device may write to what was lent last, and the call
   // does not complete.
   std::shared_ptr<void> HoldPlace();
+  // The end of a call that owns itself. Which may use what the environment keeps alive, by
+  // TakeEnvironment, and nothing else of the call.
+  virtual void Dispose() { delete this; }
+  std::shared_ptr<const CallEnvironment> TakeEnvironment() { return std::move(environment_); }
 
  private:
-  // The end of a call that owns itself.
-  virtual void Dispose() { delete this; }
+  bool AskEach(const google::protobuf::Message& request);
   void End();
   // Runs code of an interceptor. Whether it threw, which fails the call and is logged.
   template <typename Code>
@@ -96,7 +102,7 @@ class ClientCall : public UserTask {
   void LandAttachment();
   void OnPlaceDropped();
 
-  const std::shared_ptr<const CallEnvironment> environment_;
+  std::shared_ptr<const CallEnvironment> environment_;
   const google::protobuf::MethodDescriptor& method_;
   Controller& controller_;
   google::protobuf::Message* const response_;

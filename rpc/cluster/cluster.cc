@@ -94,7 +94,7 @@ RoutedCall* Cluster::Find(uint64_t call_id) {
 void Cluster::Start(RoutedCall& call, uint64_t call_id, const RoutedCall::Plan& plan,
                     absl::string_view head, Buffer&& body) {
   ++calls_;
-  if (!call.synchronous()) loop_.NeedThread(+1);
+  if (!call.synchronous() && closures_++ == 0) loop_.NeedThread(+1);
   budget_.OnCall(loop_.now());
   Buffer frame;
   if (unplaced_.size() >= static_cast<size_t>(options().max_pending_calls)) {
@@ -114,7 +114,7 @@ void Cluster::OnCallEnd(RoutedCall& call) {
   if (!listed_.empty()) listed_.erase(call.id());
   if (!unplaced_.empty()) unplaced_.erase(call.id());
   --calls_;
-  if (!call.synchronous()) loop_.NeedThread(-1);
+  if (!call.synchronous() && --closures_ == 0) loop_.NeedThread(-1);
   call.Complete(loop_);
   LetGoIfDone();
 }

@@ -131,6 +131,7 @@ class Cluster final : public Cancellable,
   absl::btree_set<std::pair<TimePoint, uint64_t>> alarms_;
   Timer alarm_timer_;
   size_t calls_ = 0;
+  size_t closures_ = 0;  // calls that nobody waits for: the loop needs its thread
   bool retired_ = false;
   Timer probe_timer_;
   BlockWriter writer_;

@@ -100,9 +100,10 @@ void RoutedCall::Place(Attempt& attempt) {
   const uint64_t attempt_id = attempts_++ == 0 ? id_ : cluster_->NextCallId();
   tried_.push_back(choice.server);
   attempt.server = choice.server;
-  attempt.session = choice.session;
+  ClientSession& session = *choice.session;
+  attempt.session = std::move(choice.session);
   attempt.began = cluster_->loop().now();
-  choice.session->Start(attempt, attempt_id, plan_.deadline, NextFrame(attempt_id));
+  session.Start(attempt, attempt_id, plan_.deadline, NextFrame(attempt_id));
 }
 
 Buffer RoutedCall::NextFrame(uint64_t attempt_id) {
@@ -240,9 +241,9 @@ void RoutedCall::FinishFailed(int code, absl::string_view text) {
 
 void RoutedCall::Finish() {
   // The loser of a backup request was this slow at least: what its server is known by.
-  Drop(first_, ServerSet::Outcome::kUnanswered);
+  if (first_.session != nullptr) Drop(first_, ServerSet::Outcome::kUnanswered);
   if (second_) Drop(*second_, ServerSet::Outcome::kUnanswered);
-  StopWaiting();
+  if (waiting_ != Waiting::kForNothing || alarm_ != TimePoint::max()) StopWaiting();
   set_attempts(retries_, second_.has_value());
   frame_.Clear();
   cluster_->OnCallEnd(*this);

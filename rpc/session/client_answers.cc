@@ -21,6 +21,8 @@ bool IsFarewell(const wire::RpcMeta& meta) {
 }  // namespace
 
 size_t ClientSession::OnRead(Buffer& input) {
+  // All answers of this read are told the same.
+  static_cast<void>(info_.Of(*connection_));
   while (oversized_.Skip(input)) {
     const absl::StatusOr<size_t> need = CutAnswer(input);
     if (!need.ok()) {
@@ -65,7 +67,7 @@ void ClientSession::OnAnswer() {
     max_request_body_ = std::min<size_t>(meta.response().max_body_size(), UINT32_MAX);
   PendingCall* const call = calls_.Take(static_cast<uint64_t>(meta.correlation_id()));
   if (call == nullptr) return OnAnswerToNobody();
-  static_cast<SessionCall*>(call)->OnAnswer(frame_, info_.Of(*connection_));
+  static_cast<SessionCall*>(call)->OnAnswer(frame_, info_.last());
 }
 
 // It fails its own call; those of others go on, if the rest of it is worth reading.
