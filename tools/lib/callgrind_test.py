@@ -101,11 +101,11 @@ class TableTest(unittest.TestCase):
     def test_shows_what_else_a_call_takes(self):
         row = {"transport": "tcp", "in_flight": 64}
         for side in instructions.SIDES:
-            row[side + "_allocations"] = 1
-            row[side + "_mutexes"] = 2
-            row[side + "_system_calls"] = 0.1
+            for value, what in enumerate(instructions.EXTRAS):
+                row["%s_%s" % (side, what)] = value / 10
         last = instructions.extras_table([row]).splitlines()[-1]
-        self.assertEqual(last.split(), ["tcp", "64"] + 2 * ["1.00", "2.00", "0.10"])
+        figures = ["%.2f" % (value / 10) for value in range(len(instructions.EXTRAS))]
+        self.assertEqual(last.split(), ["tcp", "server", "64"] + figures)
 
 
 class LimitTest(unittest.TestCase):
