@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tools/doctor/checks/checks.h"
 #include "tools/doctor/look/host.h"
+#include "tools/doctor/look/queues.h"
 #include "tools/doctor/look/verbs.h"
 #include "tools/doctor/loopbacks.h"
 #include "tools/doctor/peer/caller.h"
@@ -50,18 +53,33 @@ void Watch(Clock::time_point begun, double seconds, const Progress& progress) {
 
 }  // namespace
 
+std::vector<std::string> InterfacesOf(const node::Inventory& inventory,
+                                      const std::vector<OwnAddress>& own) {
+  std::vector<std::string> names;
+  for (const QueueOf& queue : QueuesOf(inventory, std::nullopt, own, {})) {
+    if (std::find(names.begin(), names.end(), queue.interface) == names.end()) {
+      names.push_back(queue.interface);
+    }
+  }
+  return names;
+}
+
 Facts Collect(const absl::StatusOr<VerbsApi>& api, double seconds, const Progress& progress) {
   Facts facts;
   progress("reading the node's files");
   facts.before = node::ReadInventory();
+  facts.own = ReadOwnAddresses();
+  facts.settings = ReadSettings();
+  const std::vector<std::string> interfaces = InterfacesOf(facts.before, facts.own);
+  progress("asking the drivers of network interfaces");
+  facts.queues.dcb = ReadDcbs(interfaces);
+  const auto queues = ReadCounters(interfaces);
   const Clock::time_point begun = Clock::now();
   facts.library = ReadLibraries(api.status());
   facts.files = ReadDeviceFiles();
   facts.memory = ReadMemoryFacts();
   facts.loops = DefaultLoops();
   facts.huge_pages = ReadHugePageFacts();
-  facts.own = ReadOwnAddresses();
-  facts.settings = ReadSettings();
   if (api.ok()) {
     progress("asking libibverbs and librdmacm");
     facts.fork = ReadForkSafety();
@@ -76,7 +94,9 @@ Facts Collect(const absl::StatusOr<VerbsApi>& api, double seconds, const Progres
   if (!facts.before.devices().empty()) Watch(begun, seconds, progress);
   progress("reading the node's files again");
   facts.now = node::ReadInventory();
+  facts.queues.moved = MovedOf(queues, ReadCounters(interfaces));
   facts.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+  facts.queues.when = absl::StrFormat("in %.3g s", facts.seconds);
   return facts;
 }
 

@@ -16,6 +16,10 @@ namespace farcall::doctor {
 // `progress` is called at least each minute, with the same text again where a step takes long.
 Facts Collect(const absl::StatusOr<VerbsApi>& api, double seconds, const Progress& progress);
 
+// The interfaces whose queues RDMA's packets wait in.
+std::vector<std::string> InterfacesOf(const node::Inventory& inventory,
+                                      const std::vector<OwnAddress>& own);
+
 }  // namespace farcall::doctor
 
 #endif  // FARCALL_TOOLS_DOCTOR_COLLECT_H_

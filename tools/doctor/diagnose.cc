@@ -100,7 +100,8 @@ Findings OfDevice(const Facts& facts, const node::Device& device) {
     const bool no_pci_settings = !device.software().empty() || node::IsVirtualFunction(device);
     all.push_back(CheckCapabilities(*opened, no_pci_settings));
   }
-  Append(CheckCongestion(facts.now, device, facts.settings.traffic_class, facts.own), all);
+  Append(CheckCongestion(facts.now, device, facts.settings.traffic_class, facts.own, facts.queues),
+         all);
   const node::Device* const before = node::FindDevice(facts.before, device.name());
   if (before != nullptr) Append(CheckCounters(*before, device, facts.seconds), all);
   for (const LoopbackFacts& loopback : facts.loopbacks) {

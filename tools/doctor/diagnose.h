@@ -32,6 +32,7 @@ struct Facts {
   SettingsFacts settings;
   LibraryVerdict verdict;
   std::vector<LoopbackFacts> loopbacks;
+  Queues queues;
 };
 
 enum ExitCode : int { kReady = 0, kDegraded = 1, kNoRdma = 2, kUsage = 64 };

@@ -9,11 +9,14 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "tools/doctor/checks/checks.h"
 #include "tools/doctor/collect.h"
 #include "tools/doctor/diagnose.h"
+#include "tools/doctor/look/queues.h"
 #include "tools/doctor/peer/caller.h"
 #include "tools/doctor/peer/compare.h"
 #include "tools/doctor/peer/doctor_server.h"
+#include "tools/doctor/peer/queue_counts.h"
 #include "tools/doctor/report_text.h"
 #include "tools/doctor/watchdog.h"
 #include "tools/farcall/arguments.h"
@@ -80,7 +83,33 @@ Introduction IntroductionOf(const Facts& facts, const Report& report) {
     // Raw verbs may reach it all the same, which tells that the network is not the cause.
     introduction.trouble = absl::StrCat(facts.verdict.reason, ": ", facts.verdict.detail);
   }
+  const std::vector<QueueOf> queues =
+      QueuesOf(facts.now, facts.settings.traffic_class, facts.own, facts.queues.dcb);
+  introduction.count = [queues, interfaces = InterfacesOf(facts.now, facts.own)] {
+    return ToMessage(queues, ReadCounters(interfaces));
+  };
   return introduction;
+}
+
+// Measures, and looks at the counters of this host's adapters before and after.
+void MeasureAgainst(const std::string& peer, double seconds, const Facts& facts,
+                    const VerbsApi* api, const Progress& progress, Report& report) {
+  const std::vector<std::string> interfaces = InterfacesOf(facts.now, facts.own);
+  const auto before = ReadCounters(interfaces);
+  const std::chrono::duration<double> how_long(seconds);
+  auto comparison =
+      Compare(WithPort(peer), api, std::chrono::duration_cast<Duration>(how_long), progress);
+  if (!comparison.ok()) return AddFindings({PeerNotReached(peer, comparison.status())}, report);
+  const auto moved = MovedOf(before, ReadCounters(interfaces));
+  std::vector<LoadedQueue> loaded;
+  for (const QueueOf& queue :
+       QueuesOf(facts.now, facts.settings.traffic_class, facts.own, facts.queues.dcb)) {
+    const auto found = moved.find(queue.interface);
+    if (found != moved.end()) loaded.push_back({queue.device, queue.priority, found->second});
+  }
+  AddFindings(CheckComparison(*comparison), report);
+  AddFindings(CheckLoad(*comparison, loaded), report);
+  report.peer = *std::move(comparison);
 }
 
 int CannotServe(const Streams& streams, const absl::Status& why) {
@@ -129,15 +158,7 @@ int Run(const cli::Arguments& arguments, double seconds, const Streams& streams,
   const Facts facts = CollectWatched(api, seconds, progress);
   Report report = Diagnose(facts);
   if (const std::string peer = arguments.Text("--peer", ""); !peer.empty()) {
-    const std::chrono::duration<double> how_long(seconds);
-    auto comparison =
-        Compare(WithPort(peer), loaded, std::chrono::duration_cast<Duration>(how_long), progress);
-    if (comparison.ok()) {
-      AddFindings(CheckComparison(*comparison), report);
-      report.peer = *std::move(comparison);
-    } else {
-      AddFindings({PeerNotReached(peer, comparison.status())}, report);
-    }
+    MeasureAgainst(peer, seconds, facts, loaded, progress, report);
   }
   if (arguments.Has("--json")) {
     const auto inventory = node::ToJsonLine(facts.now);

@@ -159,6 +159,8 @@ PURE = [
     "rpc/user_fields",
     "rpc/version",
     "rpc/wire/",
+    "tools/doctor/dcb/dcb_facts",
+    "tools/doctor/dcb/queue_counters",
     "tools/node/json_objects",
     "tools/node/parse",
     "transport/address",

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,10 +54,21 @@ Findings CheckNuma(const node::Inventory& inventory, const node::Device& device)
 // which have none, and virtual functions, whose settings are those of the physical one (PCI Express
 // Base, 9.3.5).
 Finding CheckCapabilities(const VerbsDevice& device, bool no_pci_settings);
-// How packets are marked and held back; nothing but for RoCE. `traffic_class`: of
+// How packets are marked, sorted and held back; nothing but for RoCE. `traffic_class`: of
 // FARCALL_TRAFFIC_CLASS.
 Findings CheckCongestion(const node::Inventory& inventory, const node::Device& device,
-                         std::optional<uint32_t> traffic_class, const std::vector<OwnAddress>& own);
+                         std::optional<uint32_t> traffic_class, const std::vector<OwnAddress>& own,
+                         const Queues& queues);
+// The queue that farcall's packets wait in, of each port of RoCE.
+struct QueueOf {
+  std::string device;
+  std::string interface;
+  std::optional<uint32_t> priority;  // nullopt: not known
+};
+std::vector<QueueOf> QueuesOf(const node::Inventory& inventory,
+                              std::optional<uint32_t> traffic_class,
+                              const std::vector<OwnAddress>& own,
+                              const std::map<std::string, Dcb>& dcb);
 // Which counters of errors and congestion moved between two looks.
 Findings CheckCounters(const node::Device& before, const node::Device& after, double seconds);
 Finding CheckLoopback(const LoopbackFacts& facts);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tools/doctor/checks/finding.h"
+#include "tools/node/inventory.h"
 #include "tools/node/testing/fixture.h"
 
 namespace farcall::doctor {

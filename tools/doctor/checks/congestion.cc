@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
 #include "tools/doctor/checks/checks.h"
 #include "tools/doctor/checks/interfaces.h"
+#include "tools/doctor/checks/queues.h"
+#include "tools/doctor/checks/way.h"
 
 namespace farcall::doctor {
 namespace {
@@ -19,9 +19,9 @@ namespace {
 constexpr const char* kEcn = "ecn";
 constexpr const char* kSettings = "settings";
 constexpr const char* kTos = "traffic class";
-constexpr const char* kPfc = "pfc and trust";
 
-template <typename Priorities>
+using Priorities = google::protobuf::RepeatedField<uint32_t>;
+
 std::string PrioritiesText(const Priorities& priorities) {
   return priorities.empty() ? "none" : absl::StrJoin(priorities, ",");
 }
@@ -35,7 +35,13 @@ std::string OfBond(const AdapterInterface& adapter) {
              : absl::StrCat(" (of ", adapter.netdev->name(), " in ", adapter.bond, ")");
 }
 
-Finding Ecn(const std::string& device, const AdapterInterface& adapter) {
+bool Has(const Priorities& priorities, uint32_t priority) {
+  return std::find(priorities.begin(), priorities.end(), priority) != priorities.end();
+}
+
+// `priority`: of farcall's packets, where it is known.
+Finding Ecn(const std::string& device, const AdapterInterface& adapter,
+            std::optional<uint32_t> priority) {
   constexpr const char* kNotKnown =
       "whether this adapter slows down for marked packets is not known here";
   if (adapter.netdev == nullptr) {
@@ -43,8 +49,8 @@ Finding Ecn(const std::string& device, const AdapterInterface& adapter) {
   }
   const node::Netdev& netdev = *adapter.netdev;
   const std::string where = absl::StrCat("/sys/class/net/", netdev.name(), "/ecn");
-  const auto& notifies = netdev.ecn_np_priorities();
-  const auto& reacts = netdev.ecn_rp_priorities();
+  const Priorities& notifies = netdev.ecn_np_priorities();
+  const Priorities& reacts = netdev.ecn_rp_priorities();
   if (!netdev.ecn_files() && notifies.empty() && reacts.empty()) {
     return {kEcn,
             device,
@@ -55,14 +61,24 @@ Finding Ecn(const std::string& device, const AdapterInterface& adapter) {
   }
   const std::string text = absl::StrCat("notifies for priorities ", PrioritiesText(notifies),
                                         ", reacts for ", PrioritiesText(reacts), OfBond(adapter));
-  if (!notifies.empty() && !reacts.empty()) return {kEcn, device, Verdict::kOk, text, "", ""};
+  const bool off = notifies.empty() || reacts.empty();
+  if (off || (priority.has_value() && !(Has(notifies, *priority) && Has(reacts, *priority)))) {
+    const std::string of = absl::StrCat(priority.value_or(3));
+    return {kEcn,
+            device,
+            Verdict::kDegraded,
+            absl::StrCat(text, off ? "" : "; farcall's is " + of),
+            "congestion ends in lost packets or pauses instead of slower senders",
+            absl::StrCat("echo 1 > ", where, "/roce_np/enable/", of,
+                         ", the same for roce_rp; and marks in the switches")};
+  }
+  if (priority.has_value()) return {kEcn, device, Verdict::kOk, text, "", ""};
   return {kEcn,
           device,
-          Verdict::kDegraded,
-          text,
-          "congestion ends in lost packets or pauses instead of slower senders",
-          absl::StrCat("echo 1 > ", where,
-                       "/roce_np/enable/3, the same for roce_rp; and marks in the switches")};
+          Verdict::kUnknown,
+          absl::StrCat(text, "; farcall's is not known"),
+          "whether senders slow down is told by priority",
+          ""};
 }
 
 // The type of service has the DSCP in its upper six bits.
@@ -75,69 +91,43 @@ Finding TrafficClass(const std::string& device, const node::Port& port,
       "; rdma_cm's default is ",
       port.has_default_roce_tos() ? TosText(port.default_roce_tos()) : "not readable here",
       port.traffic_class().empty() ? "" : absl::StrCat("; the driver's: ", port.traffic_class()));
-  // "Global tclass=106"; 0 marks nothing.
-  const bool by_driver = port.traffic_class().find_first_of("123456789") != std::string::npos;
-  const bool marked = own.value_or(0) != 0 || port.default_roce_tos() != 0 || by_driver;
-  if (marked) return {kTos, device, Verdict::kOk, text, "", ""};
+  const Mark mark = MarkOf(port, own);
+  if (mark.tos.value_or(0) >= 4) return {kTos, device, Verdict::kOk, text, "", ""};
   return {kTos,
           device,
-          port.has_default_roce_tos() ? Verdict::kDegraded : Verdict::kUnknown,
+          mark.tos.has_value() ? Verdict::kDegraded : Verdict::kUnknown,
           text,
           "without a mark switches treat RoCE as all other traffic",
           "FARCALL_TRAFFIC_CLASS or ChannelOptions::traffic_class (104 is DSCP 26), the same in "
           "adapter and switch"};
 }
 
-// Whether PFC is on for any priority; nothing where the driver's text does not tell: a flag for
-// each of the eight ("0,0,0,1,0,0,0,0"), or their bits as one number ("0x8").
-std::optional<bool> PfcIsOn(absl::string_view text) {
-  const std::vector<absl::string_view> flags =
-      absl::StrSplit(text, absl::ByAnyChar(", \t\n"), absl::SkipEmpty());
-  const bool all_flags = std::all_of(flags.begin(), flags.end(), [](absl::string_view flag) {
-    return flag == "0" || flag == "1";
-  });
-  if (flags.size() == 8 && all_flags) {
-    return std::find(flags.begin(), flags.end(), "1") != flags.end();
-  }
-  int bits = 0;
-  const bool one = flags.size() == 1 &&
-                   (absl::SimpleAtoi(flags[0], &bits) || absl::SimpleHexAtoi(flags[0], &bits));
-  if (one && bits >= 0 && bits < 256) return bits != 0;
-  return std::nullopt;
+Dcb DcbOf(const node::Netdev& netdev, const std::map<std::string, Dcb>& all) {
+  const auto found = all.find(netdev.name());
+  if (found != all.end()) return found->second;
+  Dcb none;
+  none.error = "Data Center Bridging was not asked for";
+  return none;
 }
 
-Finding PfcAndTrust(const std::string& device, const AdapterInterface& adapter) {
-  constexpr const char* kLoses =
-      "RoCE without priority flow control needs ECN, or loses packets under load";
+Findings OfPort(const node::Device& device, const node::Port& port,
+                std::optional<uint32_t> traffic_class, const AdapterInterface& adapter,
+                const Queues& queues) {
+  const std::string& name = device.name();
   if (adapter.netdev == nullptr) {
-    return {kPfc, device, Verdict::kUnknown, kNoInterface, kLoses, ""};
+    return {NoWay(name, kNoInterface), Ecn(name, adapter, std::nullopt)};
   }
-  const node::Netdev& netdev = *adapter.netdev;
-  const std::string& trust = netdev.qos_trust();
-  const std::string text =
-      absl::StrCat("trust ", trust.empty() ? "not readable" : trust, "; pfc ",
-                   netdev.qos_pfc().empty() ? "not readable" : netdev.qos_pfc(), OfBond(adapter));
-  const std::string tool = absl::StrCat("mlnx_qos -i ", netdev.name());
-  if (!trust.empty() && trust != "dscp") {
-    return {kPfc,
-            device,
-            Verdict::kDegraded,
-            text,
-            "the adapter does not go by DSCP: what is marked so lands in the priority of the rest",
-            tool + " --trust dscp"};
+  Way way = WayOf(*adapter.netdev, port, traffic_class, DcbOf(*adapter.netdev, queues.dcb));
+  way.of_bond = OfBond(adapter);
+  if (node::IsVirtualFunction(device) && !way.trouble.empty()) {
+    absl::StrAppend(&way.trouble, ": a virtual function has the settings of its physical one");
   }
-  const std::optional<bool> pfc = PfcIsOn(netdev.qos_pfc());
-  if (pfc == false) {
-    return {kPfc,
-            device,
-            Verdict::kDegraded,
-            text,
-            absl::StrCat("off for all priorities: ", kLoses),
-            tool + " --pfc 0,0,0,1,0,0,0,0 for priority 3, and the same in the switches"};
+  Findings findings = {CheckWay(name, way), Ecn(name, adapter, way.priority)};
+  const auto moved = queues.moved.find(adapter.netdev->name());
+  if (moved != queues.moved.end()) {
+    findings.push_back(CheckQueues(name, moved->second, way.priority, {queues.when}));
   }
-  if (pfc == true && !trust.empty()) return {kPfc, device, Verdict::kOk, text, "", ""};
-  return {kPfc, device, Verdict::kUnknown,
-          text, kLoses, absl::StrCat("on the host: dcb pfc show dev ", netdev.name(), "; ", tool)};
+  return findings;
 }
 
 }  // namespace
@@ -148,9 +138,27 @@ Findings CheckSettings(const SettingsFacts& facts) {
            "mend the file or the variable; docs/settings.md has all settings"}};
 }
 
+std::vector<QueueOf> QueuesOf(const node::Inventory& inventory,
+                              std::optional<uint32_t> traffic_class,
+                              const std::vector<OwnAddress>& own,
+                              const std::map<std::string, Dcb>& dcb) {
+  std::vector<QueueOf> queues;
+  for (const node::Device& device : inventory.devices()) {
+    if (!device.software().empty() || node::IsIwarp(device)) continue;
+    for (const node::Port& port : device.ports()) {
+      if (!node::IsEthernet(port)) continue;
+      const AdapterInterface adapter = AdapterInterfaceOf(inventory, device, port, own);
+      if (adapter.netdev == nullptr) continue;
+      const Way way = WayOf(*adapter.netdev, port, traffic_class, DcbOf(*adapter.netdev, dcb));
+      queues.push_back({device.name(), way.interface, way.priority});
+    }
+  }
+  return queues;
+}
+
 Findings CheckCongestion(const node::Inventory& inventory, const node::Device& device,
-                         std::optional<uint32_t> traffic_class,
-                         const std::vector<OwnAddress>& own) {
+                         std::optional<uint32_t> traffic_class, const std::vector<OwnAddress>& own,
+                         const Queues& queues) {
   if (node::IsIwarp(device) || !HasRoce(device)) return {};
   if (!device.software().empty()) {
     return {{kTos, device.name(), Verdict::kOk,
@@ -161,8 +169,8 @@ Findings CheckCongestion(const node::Inventory& inventory, const node::Device& d
   for (const node::Port& port : device.ports()) {
     if (!node::IsEthernet(port)) continue;
     const AdapterInterface adapter = AdapterInterfaceOf(inventory, device, port, own);
-    findings.push_back(PfcAndTrust(device.name(), adapter));
-    findings.push_back(Ecn(device.name(), adapter));
+    const Findings of_port = OfPort(device, port, traffic_class, adapter, queues);
+    findings.insert(findings.end(), of_port.begin(), of_port.end());
     findings.push_back(TrafficClass(device.name(), port, traffic_class));
     const std::string& mode = port.default_roce_mode();
     if (!mode.empty() && mode != "RoCE v2") {

@@ -12,6 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "tools/doctor/dcb/dcb_facts.h"
+#include "tools/doctor/dcb/queue_counters.h"
+
 namespace farcall::doctor {
 
 struct LibraryFacts {
@@ -86,6 +89,13 @@ struct SettingsFacts {
   std::string error;                      // why the library does not take them; "": it does
   std::vector<int> cpus{};                // of the loops, in turns; empty: not set
   bool near_adapters = true;
+};
+
+// What the kernel tells of the queues of network interfaces, by their names.
+struct Queues {
+  std::map<std::string, Dcb> dcb;
+  std::map<std::string, QueueCounters> moved;  // between two looks
+  std::string when;                            // "in 1 s"
 };
 
 // Why not RDMA, in the words of the library itself.

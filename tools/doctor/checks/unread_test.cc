@@ -63,9 +63,9 @@ Verdicts Judge(const node::Inventory& inventory, const std::vector<std::string>&
   }
   for (const node::Device& device : inventory.devices()) {
     Findings all = CheckPorts(inventory, device, nullptr, own);
-    for (const Findings& more :
-         {Findings{CheckGids(inventory, device, own)}, CheckPci(device),
-          CheckNuma(inventory, device), CheckCongestion(inventory, device, std::nullopt, own)}) {
+    for (const Findings& more : {Findings{CheckGids(inventory, device, own)}, CheckPci(device),
+                                 CheckNuma(inventory, device),
+                                 CheckCongestion(inventory, device, std::nullopt, own, {})}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     for (const Finding& finding : all) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tools/doctor/look/host.h"
+#include "tools/doctor/look/queues.h"
 #include "tools/doctor/look/verbs.h"
 #include "tools/node/testing/fixture.h"
 #include "transport/rdma/testing/fake_fabric.h"
@@ -111,6 +112,21 @@ TEST(RelaxedOrderingTest, IsNotKnownToOthersThanRootOrWithoutExpress) {
   std::string endless(256, '\0');
   endless[0x34] = endless[0x41] = 0x40;
   EXPECT_FALSE(RelaxedOrderingOf(endless).has_value()) << "a list that goes round";
+}
+
+TEST(QueuesTest, AnInterfaceWithoutThemSaysWhy) {
+  const Dcb dcb = ReadDcb("lo");
+  EXPECT_NE(dcb.error, "");
+  EXPECT_FALSE(dcb.pfc.has_value());
+  const QueueCounters counters = ReadQueueCounters("lo", dcb);
+  EXPECT_NE(counters.error, "");
+  EXPECT_FALSE(counters.known());
+  for (const char* name : {"", "no-such-one", "longer-than-any-interface"}) {
+    EXPECT_NE(ReadDcb(name).error, "") << name;
+    EXPECT_NE(ReadQueueCounters(name, Dcb()).error, "") << name;
+  }
+  EXPECT_EQ(ReadDcbs({"lo"}).at("lo").error, dcb.error);
+  EXPECT_TRUE(MovedOf(ReadCounters({"lo"}), {}).empty());
 }
 
 TEST(VerbsTest, LibrariesThatDoNotLoad) {

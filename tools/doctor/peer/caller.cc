@@ -143,6 +143,18 @@ absl::StatusOr<GreetResponse> Caller::Greet() {
   return response;
 }
 
+absl::StatusOr<CountResponse> Caller::Count() {
+  Doctor_Stub stub(channel_.get());
+  Controller controller;
+  const CountRequest request;
+  CountResponse response;
+  stub.Count(&controller, &request, &response, nullptr);
+  if (controller.Failed()) {
+    return absl::UnavailableError(absl::Utf8SafeCHexEscape(controller.ErrorText()));
+  }
+  return response;
+}
+
 absl::StatusOr<uint16_t> Caller::AskForRaw(const std::string& address) {
   Doctor_Stub stub(channel_.get());
   Controller controller;

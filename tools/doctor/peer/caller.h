@@ -42,6 +42,7 @@ class Caller {
                                                          const std::string& server, bool use_rdma);
 
   absl::StatusOr<GreetResponse> Greet();
+  absl::StatusOr<CountResponse> Count();
   // The port of a raw listener at the server.
   absl::StatusOr<uint16_t> AskForRaw(const std::string& address);
 

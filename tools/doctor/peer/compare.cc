@@ -14,6 +14,7 @@
 #include "rpc/version.h"
 #include "tools/doctor/checks/facts.h"
 #include "tools/doctor/peer/caller.h"
+#include "tools/doctor/peer/queue_counts.h"
 #include "tools/doctor/raw/raw_ends.h"
 #include "transport/why_not_rdma.h"
 
@@ -154,6 +155,8 @@ absl::StatusOr<Comparison> Compare(const std::string& server, const VerbsApi* ap
                                                       peer.version(), ", and this is ", Version()));
   }
   Comparison comparison;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto before = (*over_tcp)->Count();
   comparison.host = peer.host();
   comparison.peer_summary = peer.summary();
   comparison.rows.push_back(MeasureRaw(api, **over_tcp, peer, how_long, progress));
@@ -161,6 +164,11 @@ absl::StatusOr<Comparison> Compare(const std::string& server, const VerbsApi* ap
   ComparisonRow tcp = MeasureCalls(**over_tcp, "farcall over tcp", how_long, progress);
   tcp.by = "sockets";
   comparison.rows.push_back(std::move(tcp));
+  const auto after = (*over_tcp)->Count();
+  // A peer that went away said so above.
+  if (before.ok() && after.ok()) comparison.peers_queues = MovedOf(*before, *after);
+  comparison.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return comparison;
 }
 

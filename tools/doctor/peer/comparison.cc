@@ -2,10 +2,13 @@
 
 #include "tools/doctor/peer/comparison.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "benchmarks/common/number_text.h"
 #include "tools/doctor/checks/facts.h"
+#include "tools/doctor/checks/queues.h"
 #include "tools/farcall/text_table.h"
 
 namespace farcall::doctor {
@@ -41,7 +44,19 @@ Finding Carried(const Comparison& comparison) {
                        "; the peer's own report says: ", comparison.peer_summary)};
 }
 
+Watched LoadOf(const Comparison& comparison) {
+  return {absl::StrFormat("in %.3g s of load", comparison.seconds), comparison.reason == "in_use"};
+}
+
 }  // namespace
+
+Findings CheckLoad(const Comparison& comparison, const std::vector<LoadedQueue>& queues) {
+  Findings findings;
+  for (const LoadedQueue& queue : queues) {
+    findings.push_back(CheckQueues(queue.device, queue.moved, queue.priority, LoadOf(comparison)));
+  }
+  return findings;
+}
 
 std::string ToText(const Comparison& comparison) {
   cli::TextTable table({0, 1});
@@ -100,6 +115,13 @@ Findings CheckComparison(const Comparison& comparison) {
                         "so are devices in software (rxe, siw); an adapter loses packets, or runs "
                         "behind a narrow slot",
                         "counters and pci of this report, at both ends"});
+  }
+  for (const LoadedQueue& queue : comparison.peers_queues) {
+    Finding finding = CheckQueues(comparison.host, queue.moved, queue.priority, LoadOf(comparison));
+    // A device of the peer is none of this host's.
+    finding.check = kCheck;
+    finding.finding = absl::StrCat("there, ", queue.device, ", ", finding.finding);
+    findings.push_back(std::move(finding));
   }
   return findings;
 }

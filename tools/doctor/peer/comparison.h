@@ -5,11 +5,14 @@
 #ifndef FARCALL_TOOLS_DOCTOR_PEER_COMPARISON_H_
 #define FARCALL_TOOLS_DOCTOR_PEER_COMPARISON_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "tools/doctor/checks/finding.h"
+#include "tools/doctor/dcb/queue_counters.h"
 
 namespace farcall::doctor {
 
@@ -22,18 +25,29 @@ struct ComparisonRow {
   double bytes_per_second = 0;
 };
 
+// What an adapter counted while it was measured.
+struct LoadedQueue {
+  std::string device;
+  std::optional<uint32_t> priority;  // of farcall's packets; nullopt: not known
+  QueueCounters moved;
+};
+
 struct Comparison {
   std::string host;          // of the peer
   std::string peer_summary;  // of the peer's own report
   std::string reason;        // why calls with use_rdma do not go over it; "in_use": they do
   std::string detail;
   std::vector<ComparisonRow> rows;
+  double seconds = 0;  // that it took
+  std::vector<LoadedQueue> peers_queues{};
 };
 
 // Aligned, with a head.
 std::string ToText(const Comparison& comparison);
 // `error`: of Compare.
 Finding PeerNotReached(const std::string& peer, const absl::Status& error);
+// What the counters of this host's adapters did under that load.
+Findings CheckLoad(const Comparison& comparison, const std::vector<LoadedQueue>& queues);
 // What it means.
 Findings CheckComparison(const Comparison& comparison);
 

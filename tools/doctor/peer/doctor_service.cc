@@ -51,6 +51,12 @@ void DoctorService::Echo(google::protobuf::RpcController* rpc_controller,
   controller.response_attachment() = std::move(controller.request_attachment());
 }
 
+void DoctorService::Count(google::protobuf::RpcController*, const CountRequest*,
+                          CountResponse* response, google::protobuf::Closure* done) {
+  const ClosureGuard answer(done);
+  if (introduction_.count) *response = introduction_.count();
+}
+
 void DoctorService::Raw(google::protobuf::RpcController* rpc_controller, const RawRequest* request,
                         RawResponse* response, google::protobuf::Closure* done) {
   const ClosureGuard answer(done);

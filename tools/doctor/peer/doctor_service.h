@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,6 +25,8 @@ struct Introduction {
   std::string summary;
   std::vector<std::string> addresses;  // of RDMA devices, without port
   std::string trouble;                 // why there is no RDMA; "": there is
+  // Asks the adapters; may be null: there are none. Called by the thread of a handler.
+  std::function<CountResponse()> count{};
 };
 
 // Handlers may be called by several threads at once.
@@ -39,6 +42,8 @@ class DoctorService final : public Doctor {
              GreetResponse* response, google::protobuf::Closure* done) override;
   void Echo(google::protobuf::RpcController* controller, const EchoRequest* request,
             EchoResponse* response, google::protobuf::Closure* done) override;
+  void Count(google::protobuf::RpcController* controller, const CountRequest* request,
+             CountResponse* response, google::protobuf::Closure* done) override;
   void Raw(google::protobuf::RpcController* controller, const RawRequest* request,
            RawResponse* response, google::protobuf::Closure* done) override;
 

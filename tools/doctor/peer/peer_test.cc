@@ -8,6 +8,7 @@
 #include "tools/doctor/peer/caller.h"
 #include "tools/doctor/peer/compare.h"
 #include "tools/doctor/peer/doctor_server.h"
+#include "tools/doctor/peer/queue_counts.h"
 #include "transport/rdma/testing/fake_fabric.h"
 #include "transport/why_not_rdma.h"
 
@@ -121,6 +122,21 @@ TEST(VerdictOfTest, AnErrorWithoutAReasonIsNoneOfTheLibrarysReasons) {
   const auto other = VerdictOf(absl::ResourceExhaustedError("too many open files"));
   EXPECT_EQ(other.reason, LibraryVerdict::kNotTold);
   EXPECT_EQ(other.detail, "too many open files");
+}
+
+TEST_F(PeerTest, QueuesOfThePeerAreCountedBeforeAndAfter) {
+  Introduction introduction{"ready", {}, ""};
+  introduction.count = [times = 0]() mutable {
+    std::map<std::string, QueueCounters> counters;
+    AddStatistic("rx_prio3_pause", 100 * ++times, counters["eth1"]);
+    return ToMessage({{"mlx5_0", "eth1", 3}}, counters);
+  };
+  Serve(std::move(introduction), nullptr);
+  const auto comparison = Compare(server_->address(), nullptr, kShort, [](absl::string_view) {});
+  ASSERT_TRUE(comparison.ok()) << comparison.status();
+  ASSERT_EQ(comparison->peers_queues.size(), 1u);
+  EXPECT_EQ(TextOf(comparison->peers_queues[0].moved), "priority 3: pauses received 100");
+  EXPECT_GT(comparison->seconds, 0);
 }
 
 TEST_F(PeerTest, NobodyThere) {
