@@ -6,6 +6,7 @@
 #   k8s_cache    where all of it lies
 #   kustomize    the program
 #   schemas      a Python environment with kubernetes-validate
+#   promtool     the program of Prometheus that tests alarms
 #   base         the name of the base image in our own store of buildah
 #   store_flags  of buildah, for that store
 
@@ -80,6 +81,25 @@ prepare_schemas() {
     return 1
   fi
   : >"$schemas/.checked"
+}
+
+# Out of Debian's package, which is not installed: that would start a server.
+prepare_promtool() {
+  local into=$k8s_cache/promtool new
+  promtool=$into/usr/bin/promtool
+  [ ! -x "$promtool" ] || return 0
+  say "fetching promtool"
+  new=$(mktemp -d "$k8s_cache/promtool.XXXXXX") || return
+  if ! _thrice env -C "$new" apt-get -q download prometheus; then
+    as_root apt-get -q update >/dev/null 2>&1
+    if ! _thrice env -C "$new" apt-get -q download prometheus; then
+      say "cannot fetch Debian's package prometheus; cure: reach a mirror of Debian"
+      rm -rf "$new"
+      return 1
+    fi
+  fi
+  dpkg-deb -x "$new"/prometheus_*.deb "$new" && rm -rf "$into" "$new"/prometheus_*.deb &&
+    mv "$new" "$into"
 }
 
 # What docker's debian:bookworm-slim leaves out of a minimal Debian, too.

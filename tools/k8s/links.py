@@ -39,7 +39,7 @@ def _selectors(overlay):
             yield label_of(item), spec.get("selector"), space
         elif item["kind"] == "NetworkPolicy":
             yield label_of(item), spec["podSelector"], space
-        elif item["kind"] == "PodDisruptionBudget":
+        elif item["kind"] in ("PodDisruptionBudget", "PodMonitor"):
             yield label_of(item), spec.get("selector"), space
     for pods in overlay.pods():
         for term in pods.spec.get("topologySpreadConstraints", []):
@@ -76,6 +76,11 @@ def ports(overlay, _):
             for port in wanted:
                 if not pods.has_port(port):
                     yield "%s: %s has no port %s" % (label_of(item), pods.name, port)
+    for item in overlay.of("PodMonitor"):
+        for pods in overlay.selected(item["spec"]["selector"], item["metadata"]["namespace"]):
+            for end in item["spec"]["podMetricsEndpoints"]:
+                if not pods.has_port(end["port"]):
+                    yield "%s: %s has no port %s" % (label_of(item), pods.name, end["port"])
     for pods in overlay.pods():
         for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
             for container in pods.containers:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Renders the overlays by kustomize, validates them against schemas, and holds them to the rules.
 
-  manifests.py render KUSTOMIZE       writes k8s/rendered
-  manifests.py test KUSTOMIZE         prints a line for each case
+  manifests.py render KUSTOMIZE PROMTOOL       writes k8s/rendered
+  manifests.py test KUSTOMIZE PROMTOOL         prints a line for each case
 """
 
 import copy
@@ -15,6 +15,7 @@ import textwrap
 
 import yaml
 
+import alarm_cases
 import rules
 import schemas
 from cases import Trouble, need, run_cases
@@ -68,6 +69,9 @@ _MISTAKES = [
     ("macvlan", "NetworkAttachmentDefinition", lambda item: item["spec"].update(config={})),
     ("macvlan", "NetworkAttachmentDefinition", lambda item: item["spec"].update(configs="")),
     ("bench", "Job", lambda item: item.update(apiVersion="batch/v9")),
+    ("monitored", "PodMonitor", lambda item: item["spec"].update(endpoints=[])),
+    ("monitored", "PrometheusRule",
+     lambda item: item["spec"]["groups"][0]["rules"][0].update(expression="up")),
 ]
 
 
@@ -127,6 +131,14 @@ def test_bench_with_sriov(kustomize, overlays):
         need("nvidia.com/rdma_vf" in str(pods.spec), pods.name + " has no virtual function")
 
 
+def test_any_overlay_is_monitored(kustomize, overlays):
+    text = page_with("operations.md", "resources: [../farcall/k8s/overlays/macvlan]")
+    composed = compose(kustomize, "monitored-macvlan", text)
+    test_composed(overlays, composed)
+    for kind in ("PodMonitor", "PrometheusRule"):
+        need(composed.of(kind) == overlays["monitored"].of(kind), "another %s" % kind)
+
+
 def generated_config_map():
     """As gen_selectors prints it: tools/gen_selectors/program_test.cc holds the page to that."""
     return page_with("gen_selectors.md", "$ gen_selectors ").partition("\n")[2]
@@ -175,7 +187,7 @@ def test_rules(overlays):
     need(not wrong, "; ".join(wrong))
 
 
-def test(kustomize):
+def test(kustomize, promtool):
     overlays = load_overlays(RENDERED)
     cases = [("render-" + name, lambda name=name: test_render(kustomize, name))
              for name in sorted(os.listdir(OVERLAYS))]
@@ -184,6 +196,8 @@ def test(kustomize):
     cases += [("schemas-find-mistakes", lambda: test_schemas_find(overlays)),
               ("rules", lambda: test_rules(overlays)),
               ("bench-with-sriov", lambda: test_bench_with_sriov(kustomize, overlays)),
+              ("any-overlay-monitored",
+               lambda: test_any_overlay_is_monitored(kustomize, overlays)),
               ("page", lambda: test_page(kustomize)),
               ("generated-selectors", lambda: test_generated_selectors(kustomize, overlays))]
     cases += [("bench-with-" + name,
@@ -191,6 +205,7 @@ def test(kustomize):
               for name in ("ipoib", "macvlan", "hostnetwork")]
     cases += [(name, lambda name=name: test_of_page(kustomize, overlays, name))
               for name in _OF_PAGE]
+    cases += alarm_cases.cases(promtool, overlays["monitored"])
     return run_cases("manifests", cases)
 
 
@@ -198,4 +213,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "render":
         write(sys.argv[2])
     else:
-        sys.exit(0 if test(sys.argv[2]) else 1)
+        sys.exit(0 if test(sys.argv[2], sys.argv[3]) else 1)

@@ -49,6 +49,11 @@ class _Items:
         item.clear()
         item.update(changed)
 
+    def of_dashboard(self, old, new):
+        for item in self.all:
+            if "grafana_dashboard" in item["metadata"].get("labels", {}):
+                item["data"] = {key: text.replace(old, new) for key, text in item["data"].items()}
+
     def pod(self):
         kind = [item["kind"] for item in self.all if "template" in item.get("spec", {})][0]
         return self.first(kind)["spec"]["template"]["spec"]
@@ -130,6 +135,9 @@ LINKS = [
     ("ports", "shared-hca", "a probe at a port that is not there",
      _probe("livenessProbe", {"httpGet": {"path": "/health", "port": 8080}})),
     ("ports", "shared-hca", "a sidecar takes the port", _replace("Deployment", "8002", "8003")),
+    ("selectors", "monitored", "a monitor of nothing", _replace("PodMonitor", "echo", "ecko")),
+    ("ports", "monitored", "a monitor at a port that is not there",
+     _replace("PodMonitor", "rpc", "metrics")),
     ("volumes", "device-plugin", "another ConfigMap",
      _replace("ConfigMap", "rdma-devices", "devices")),
     ("volumes", "device-plugin", "another key", _replace("ConfigMap", "config.json", "config")),
@@ -219,4 +227,20 @@ SAFETY = [
      _set("container", "resources", {"limits": {"memory": "2Gi"}})),
 ]
 
-MUTANTS = [Mutant(*parts) for parts in LINKS + SAFETY]
+METRICS = [
+    ("metrics", "monitored", "an alarm of what nobody exports",
+     _replace("PrometheusRule", "farcall_rdma_breaks_total", "farcall_rdma_broken_total")),
+    ("metrics", "monitored", "a reason that is none",
+     _replace("PrometheusRule", "peer_off|not_asked", "peer_off|not_wanted")),
+    ("metrics", "monitored", "a curve of what nobody exports",
+     lambda items: items.of_dashboard("farcall_pool_used_bytes", "farcall_pool_bytes")),
+    ("alarms", "monitored", "an alarm that no page explains",
+     _replace("PrometheusRule", "FarcallPortDown", "FarcallDown")),
+    ("alarms", "monitored", "an alarm without a word",
+     lambda items: items.first("PrometheusRule")["spec"]["groups"][0]["rules"][0].pop(
+         "annotations")),
+    ("alarms", "monitored", "an alarm without severity",
+     lambda items: items.first("PrometheusRule")["spec"]["groups"][0]["rules"][0].pop("labels")),
+]
+
+MUTANTS = [Mutant(*parts) for parts in LINKS + METRICS + SAFETY]

@@ -2,10 +2,11 @@
 """All rules over all overlays: what the schemas of Kubernetes cannot see."""
 
 import links
+import metrics
 import safety
 from world import Farcall
 
-RULES = links.RULES + safety.RULES
+RULES = links.RULES + metrics.RULES + safety.RULES
 
 
 def findings(overlays, root):

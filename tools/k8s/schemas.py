@@ -35,7 +35,38 @@ _NETWORK = {
         },
     },
 }
-_OURS = {"NetworkAttachmentDefinition": _NETWORK}
+
+
+def _closed(required, **properties):
+    return {"type": "object", "required": required, "additionalProperties": False,
+            "properties": properties}
+
+
+_TEXT = {"type": "string", "minLength": 1}
+_TEXTS = {"type": "object", "additionalProperties": _TEXT}
+_DURATION = {"type": "string", "pattern": "^([0-9]+(ms|[smhdwy]))+$"}
+
+
+def _operator(kind, spec):
+    """A custom resource of prometheus-operator, as its API reference has it: what we use of it."""
+    return _closed(["apiVersion", "kind", "metadata", "spec"],
+                   apiVersion={"const": "monitoring.coreos.com/v1"}, kind={"const": kind},
+                   metadata=_closed(["name", "namespace"], name=_TEXT, namespace=_TEXT,
+                                    labels=_TEXTS, annotations=_TEXTS), spec=spec)
+
+
+_POD_MONITOR = _operator("PodMonitor", _closed(
+    ["selector", "podMetricsEndpoints"], selector=_closed([], matchLabels=_TEXTS),
+    podMetricsEndpoints={"type": "array", "minItems": 1, "items": _closed(
+        ["port"], port=_TEXT, path=_TEXT, interval=_DURATION, scrapeTimeout=_DURATION)}))
+_ALARM = _closed(["alert", "expr"], alert={"type": "string", "pattern": "^[A-Z][A-Za-z]+$"},
+                 expr=_TEXT, labels=_TEXTS, annotations=_TEXTS, **{"for": _DURATION})
+_RULES = _operator("PrometheusRule", _closed(["groups"], groups={
+    "type": "array", "minItems": 1, "items": _closed(
+        ["name", "rules"], name=_TEXT,
+        rules={"type": "array", "minItems": 1, "items": _ALARM})}))
+_OURS = {"NetworkAttachmentDefinition": _NETWORK, "PodMonitor": _POD_MONITOR,
+         "PrometheusRule": _RULES}
 
 
 def errors(item):

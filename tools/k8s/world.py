@@ -102,6 +102,11 @@ class Farcall:
         self.settings = set(re.findall(r"(?m)^\| `([a-z_.]+)` \|", read("docs/settings.md")))
         self.variables = {"FARCALL_" + name.upper().replace(".", "_") for name in self.settings}
         self.variables.add("FARCALL_CONFIG")
+        exported = read("rpc/status/rdma_metrics.cc") + read("rpc/status/status_metrics.cc")
+        self.metrics = set(re.findall(r'"(farcall_\w+)"', exported))
+        self.histograms = {name for name in self.metrics if name.endswith("_duration_seconds")}
+        self.reasons = set(re.findall(r'\{"(\w+)",', read("transport/why_not_rdma.cc")))
+        self.explained = set(re.findall(r"(?m)^\| `(\w+)` \|", read("docs/operations.md")))
 
 
 def load_overlays(directory):
