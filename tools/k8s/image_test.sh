@@ -52,6 +52,10 @@ expect "the tag is told" "$output" "registry/farcall-debug:*"
 run --inside --engine docker farcall
 expect "inside: the context is the tree" "$calls" "docker build --build-arg PROGRAMS=built *[!s]"
 
+run --engine docker --prefix registry/ qos
+expect "qos needs no programs" "$calls" "docker build --target qos -t registry/farcall-qos:* -f\
+ tools/qos/Dockerfile tools/qos"
+
 engine docker 'echo "no space left"; exit 1'
 run --programs "$room/programs" --engine docker
 expect "an engine that fails" "$status:$output" "1:no space left"

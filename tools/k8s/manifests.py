@@ -69,6 +69,8 @@ _MISTAKES = [
     ("macvlan", "NetworkAttachmentDefinition", lambda item: item["spec"].update(config={})),
     ("macvlan", "NetworkAttachmentDefinition", lambda item: item["spec"].update(configs="")),
     ("bench", "Job", lambda item: item.update(apiVersion="batch/v9")),
+    ("qos", "MutatingAdmissionPolicy", lambda item: item["spec"].update(mutation=[])),
+    ("qos", "ClusterRole", lambda item: item["rules"][0].pop("verbs")),
     ("monitored", "PodMonitor", lambda item: item["spec"].update(endpoints=[])),
     ("monitored", "PrometheusRule",
      lambda item: item["spec"]["groups"][0]["rules"][0].update(expression="up")),

@@ -7,6 +7,7 @@ import re
 
 import yaml
 
+from entering import ENTERS, enters, reads_only
 from links import NETWORKS
 from world import dig, label_of
 
@@ -17,7 +18,7 @@ POOL_BYTES = GIB
 # Of examples/echo/server.cc, in seconds.
 SERVER_GRACE = 5
 # Programs of the base image that commands may use.
-BASE_PROGRAMS = ("sh", "sleep", "test", ":")
+BASE_PROGRAMS = ("nsenter", "sh", "sleep", "test", ":")
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
@@ -191,7 +192,7 @@ def _container_is_safe(pods, container):
     if dig(context, "capabilities", "drop") != ["ALL"]:
         yield "keeps capabilities"
     added = pods.capabilities(container)
-    if set(added) - {"IPC_LOCK"}:
+    if set(added) - (ENTERS if enters(container) else {"IPC_LOCK"}):
         yield "adds capabilities"
     if added and pods.user(container) != 0:
         yield "has a capability that is in effect for uid 0 only"
@@ -214,14 +215,19 @@ def privileges(overlay, _):
         context = pods.spec.get("securityContext", {})
         if dig(context, "seccompProfile", "type") != "RuntimeDefault":
             yield "%s: no seccomp profile" % pods.name
-        if pods.spec.get("automountServiceAccountToken") is not False:
+        if any(map(enters, ours)):
+            yield from reads_only(overlay, pods)
+        elif pods.spec.get("automountServiceAccountToken") is not False:
             yield "%s: it has a token of the API server" % pods.name
         paths = [volume["name"] for volume in pods.spec.get("volumes", []) if "hostPath" in volume]
         for container in ours:
             for mount in container.get("volumeMounts", []):
+                if mount["mountPath"] == "/sys/kernel/config" and enters(container):
+                    continue  # rdma_cm's defaults
                 if mount["name"] in paths and mount.get("readOnly") is not True:
                     yield "%s: it may write to the node's %s" % (pods.name, mount["mountPath"])
-        loose = pods.spec.get("hostNetwork") or paths or any(map(pods.capabilities, ours))
+        host = pods.spec.get("hostNetwork") or pods.spec.get("hostPID")
+        loose = host or paths or any(map(pods.capabilities, ours))
         wanted = "privileged" if loose else "restricted"
         if levels.get(pods.namespace) != wanted:
             yield "%s: namespace %s must be %s" % (pods.name, pods.namespace, wanted)
@@ -262,7 +268,7 @@ def resources(overlay, farcall):
                     yield "%s: no overlay provides %s" % (pods.name, name)
             devices = [name for name in extended if "/" in name]
             devices += dig(container, "resources", "claims") or []
-            if pods.capabilities(container) and not devices:
+            if "IPC_LOCK" in pods.capabilities(container) and not devices:
                 yield "%s: it may lock memory and asks for no device" % pods.name
             huge = limits.get("hugepages-2Mi")
             if bool(huge) != ("--huge_pages" in container.get("args", [])):

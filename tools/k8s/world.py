@@ -8,7 +8,10 @@ import yaml
 
 POD_KINDS = ("DaemonSet", "Deployment", "Job")
 # These belong to no namespace.
-CLUSTER_KINDS = ("DeviceClass", "Namespace")
+CLUSTER_KINDS = ("ClusterRole", "ClusterRoleBinding", "DeviceClass", "MutatingAdmissionPolicy",
+                 "MutatingAdmissionPolicyBinding", "Namespace")
+# The image of what enters other pods' network namespaces.
+QOS = "farcall-qos"
 
 
 def label_of(item):
@@ -95,7 +98,7 @@ class Farcall:
                 return stream.read()
 
         version = re.search(r'FARCALL_VERSION = "(.*)"', read("tools/version.bzl")).group(1)
-        self.images = ["farcall:" + version, "farcall-debug:" + version]
+        self.images = [name + ":" + version for name in ("farcall", "farcall-debug", QOS)]
         self.programs = re.findall(r"(?m)^([\w-]+) //", read("k8s/programs.txt"))
         self.programs += ["farcall-bench"]
         # A test holds that page to the code.

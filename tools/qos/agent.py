@@ -109,6 +109,9 @@ class Agent:
             except nodes.Trouble as trouble:
                 troubles.append(str(trouble))
         self._loaded.clear()
+        self._reload()
+        if self._config:
+            self._tos.update(plan.tos_of_devices(self._config))
         troubles += self._bring_devices({})
         for trouble in troubles:
             self._log(trouble)

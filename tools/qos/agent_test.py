@@ -146,14 +146,15 @@ class AgentTest(unittest.TestCase):
         self.agent.step()
         self.assertTrue(self.another().remove(), "also what another one left")
         self.assertEqual(self.node.tables, {})
+        self.assertEqual(self.node.tos, {"mlx5_0": 0})
 
     def test_bad_input_leaves_what_worked(self):
         self.start(1)
         self.agent.step()
+        right = {"gold": "26", "pods.json": '[{"class": "gold", "namespace": "payments"}]'}
         for name, text, words in (
                 ("gold", "64", "0 to 63"), ("pods.json", "{", "no JSON"),
                 ("pods.json", '[{"class": "silver", "namespace": "a"}]', "silver")):
-            before = name, "26" if name == "gold" else '[{"class": "gold", "namespace": "payments"}]'
             self.write(name, text)
             self.start(4)
             self.agent.step()
@@ -162,7 +163,7 @@ class AgentTest(unittest.TestCase):
             self.assertEqual(len(told), 1, self.said)
             self.assertIn("what was right before goes on", told[0])
             self.assertEqual(self.marked(), {11, 14}, "for new pods, too")
-            self.write(*before)
+            self.write(name, right[name])
             self.agent.step()
 
     def test_nothing_right_yet_marks_nothing_and_removes_nothing(self):

@@ -68,7 +68,10 @@ class Scene:
         self.tell()
 
     def words(self, *more):
-        return [os.path.join(HERE, "qos"), "--classes", self.path("classes"), "--pods",
+        """With the capabilities of the DaemonSet."""
+        return ["setpriv", "--inh-caps=-all",
+                "--bounding-set=-all,+net_admin,+sys_admin,+sys_ptrace", "--",
+                os.path.join(HERE, "qos"), "--classes", self.path("classes"), "--pods",
                 self.path("pods"), "--period", "0.1", *more]
 
     def start_qos(self):

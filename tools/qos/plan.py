@@ -7,7 +7,7 @@ import re
 
 TABLE = "inet farcall_qos"
 CHAIN = "marks_"
-# Of a namespace or a pod: the class that it is to have; a pod's counts before its namespace's.
+# Of a namespace: the class of its pods. Not of pods: who makes them could choose a class himself.
 LABEL = "farcall.dev/qos-class"
 REMOVE = "add table %s\ndelete table %s\n" % (TABLE, TABLE)
 _POD = re.compile(r"pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}"
@@ -59,14 +59,14 @@ def class_of(pod, config, namespaces):
     """(class or "", trouble or ""). `namespaces`: {name: labels}."""
     chosen = {entry.cls for entry in config.entries
               if entry.selects(pod.namespace, pod.labels)}
-    labelled = pod.labels.get(LABEL) or namespaces.get(pod.namespace, {}).get(LABEL)
+    labelled = namespaces.get(pod.namespace, {}).get(LABEL)
     if labelled and labelled not in config.dscps:
-        return "", "%s: %s=%s, and there is no such class; it is not marked" % (
-            pod, LABEL, labelled[:63])
+        return "", "namespace %s: %s=%s, and there is no such class; its pods are not marked" % (
+            pod.namespace, LABEL, labelled[:63])
     if labelled:
         chosen.add(labelled)
     if len(chosen) > 1:
-        return "", "%s: it is of %s, by its labels and by pods.json; it is not marked" % (
+        return "", "%s: it is of %s, by its namespace's label and by pods.json; not marked" % (
             pod, " and of ".join(sorted(chosen)))
     return (chosen.pop() if chosen else ""), ""
 

@@ -63,7 +63,7 @@ class ClassTest(unittest.TestCase):
         spaces = {"shop": {plan.LABEL: "bulk"}}
         for one, cls in ((pod(1, "payments"), "gold"), (pod(1, "batch"), ""),
                          (pod(1, "batch", {"tier": "nightly"}), "bulk"), (pod(1, "shop"), "bulk"),
-                         (pod(1, "shop", {plan.LABEL: "gold"}), "gold"), (pod(1, "x"), "")):
+                         (pod(1, "shop", {plan.LABEL: "gold"}), "bulk"), (pod(1, "x"), "")):
             self.assertEqual(plan.class_of(one, CONFIG, spaces), (cls, ""), one)
 
     def test_a_class_that_is_not_there_marks_nothing_and_is_told(self):
