@@ -275,19 +275,6 @@ UpgradeCounts Runtime::upgrade_counts() const {
   return machine_ != nullptr ? machine_->upgrades->counts() : UpgradeCounts();
 }
 
-absl::StatusOr<RegisteredMemory> Runtime::RegisterMemory(
-    std::span<std::byte> memory, absl::AnyInvocable<void()> released) const {
-  return RegisteredMemory::Register(parts_.registrar, memory, std::move(released));
-}
-
-void Runtime::ForgetMemory(const void* begin, size_t bytes) const {
-  if (parts_.registrations != nullptr) parts_.registrations->Forget(begin, bytes);
-}
-
-CopiedBytes Runtime::copied_bytes() const {
-  return parts_.copied != nullptr ? parts_.copied->Sum() : CopiedBytes();
-}
-
 std::unique_ptr<Runtime> Runtime::On(RuntimeParts parts) {
   Check(parts.clock != nullptr && parts.loops != nullptr && parts.transport != nullptr &&
             parts.pool != nullptr && parts.run_blocking != nullptr,

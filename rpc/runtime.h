@@ -17,6 +17,7 @@
 #include "rpc/options.h"
 #include "rpc/runtime_parts.h"
 #include "rpc/status/runtime_status.h"
+#include "transport/buffer/buffer.h"
 #include "transport/buffer/registered_memory.h"
 #include "transport/copied_bytes.h"
 #include "transport/why_not_rdma.h"
@@ -56,6 +57,17 @@ class Runtime {
   // again: to be called before memory is unmapped that was given to Buffer::AppendUserData, and
   // after its release has run. Any thread.
   void ForgetMemory(const void* begin, size_t bytes) const;
+  // `bytes` bytes in blocks of the runtime's pool (RuntimeOptions::pool), which leave without a
+  // copy over TCP and RDMA; nobody else refers to them: write them by Buffer::CopyFrom or
+  // WritableIovecs, then append them to an attachment. Of more than 4 KiB they pin less than twice
+  // their size, unless only larger blocks are left. kResourceExhausted: pool.max_bytes does not
+  // leave so many; what the program keeps, connections cannot have. Give it back before
+  // the runtime ends. Any thread; microseconds. docs/memory.md, "Values that stay".
+  absl::StatusOr<Buffer> AllocateBuffer(size_t bytes) const;
+  // The same bytes, for who keeps them: they pin less than twice their size. Copied only where they
+  // pin more: into blocks of the pool, or, up to 4 KiB and where it has none that fit, to the
+  // ordinary heap, from which a device sends with a copy. Any thread.
+  Buffer RightSized(Buffer bytes) const;
   // Bytes that were copied, by cause, of all channels and servers since the runtime was made.
   CopiedBytes copied_bytes() const;
   // What a report of a trouble should carry, as text for people: version, limits, memory,

@@ -43,6 +43,29 @@ TEST(RuntimeMemoryTest, NoBytesAreRefused) {
   EXPECT_EQ(runtime->RegisterMemory({}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(RuntimeMemoryTest, BlocksAreAllocatedAndGivenBack) {
+  RuntimeOptions options = Small();
+  options.pool.region_bytes = size_t{2} << 20;
+  options.pool.max_bytes = size_t{6} << 20;
+  const auto runtime = *Runtime::Create(options);
+  const auto used = [&] { return runtime->parts().pool->stats().used_bytes; };
+  {
+    auto buffer = runtime->AllocateBuffer(5000);
+    ASSERT_TRUE(buffer.ok()) << buffer.status();
+    buffer->CopyFrom("written", 7);
+    EXPECT_EQ(buffer->size(), 5000u);
+    EXPECT_EQ(buffer->ToString().substr(0, 7), "written");
+    EXPECT_EQ(used(), 8192u);
+    buffer->RemoveFront(4990);
+    const Buffer kept = runtime->RightSized(*std::move(buffer));
+    EXPECT_EQ(kept.pinned_bytes(), 10u);
+    EXPECT_EQ(used(), 0u);
+  }
+  EXPECT_EQ(runtime->AllocateBuffer(size_t{7} << 20).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(used(), 0u);
+}
+
 TEST(RuntimeMemoryTest, NothingIsCopiedAtFirst) {
   const auto runtime = *Runtime::Create(Small());
   EXPECT_EQ(runtime->copied_bytes(), CopiedBytes());

@@ -38,7 +38,8 @@ struct Block {
   std::byte* data = nullptr;
   uint32_t capacity = 0;  // bytes
   MemoryKind kind = MemoryKind::kHost;
-  bool of_program = false;  // the bytes are the program's own, by Buffer::AppendUserData
+  // The bytes are the program's own, by Buffer::AppendUserData or RegisteredMemory.
+  bool of_program = false;
   std::atomic<uint32_t> references{0};
   BlockOwner* owner = nullptr;       // outlives the block
   const RegionKeys* keys = nullptr;  // so that posting needs no search

@@ -3,10 +3,12 @@
 #include "transport/buffer/buffer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
 #include "transport/buffer/heap_block.h"
 
@@ -118,6 +120,34 @@ Buffer Buffer::Share() const {
   return copy;
 }
 
+absl::Status Buffer::Holds(size_t from, size_t bytes) const {
+  if (from <= size_ && bytes <= size_ - from) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      absl::StrCat(bytes, " bytes from offset ", from, " on are asked of ", size_));
+}
+
+absl::StatusOr<Buffer> Buffer::TryCutFront(size_t bytes) {
+  if (absl::Status status = Holds(0, bytes); !status.ok()) return status;
+  return CutFront(bytes);
+}
+
+absl::StatusOr<Buffer> Buffer::TrySlice(size_t from, size_t bytes) const {
+  if (absl::Status status = Holds(from, bytes); !status.ok()) return status;
+  Buffer part;
+  for (const Slice& slice : slices()) {
+    if (part.size_ == bytes) break;
+    if (from >= slice.length) {
+      from -= slice.length;
+      continue;
+    }
+    const size_t length = std::min(bytes - part.size_, slice.length - from);
+    part.Append(slice.block, slice.offset + static_cast<uint32_t>(from),
+                static_cast<uint32_t>(length));
+    from = 0;
+  }
+  return part;
+}
+
 size_t Buffer::CopyTo(void* out, size_t bytes, size_t from) const {
   Check(from <= size_, "a copy starts inside the Buffer");
   bytes = std::min(bytes, size_ - from);
@@ -152,6 +182,59 @@ absl::string_view Buffer::Front(size_t bytes, char* scratch) const {
   if (first.length >= bytes) return first.view().substr(0, bytes);
   CopyTo(scratch, bytes);
   return {scratch, bytes};
+}
+
+size_t Buffer::Iovecs(std::span<iovec> out, size_t from) const {
+  Check(from <= size_, "parts start inside the Buffer");
+  size_t count = 0;
+  for (const Slice& slice : slices()) {
+    if (count == out.size()) break;
+    if (from >= slice.length) {
+      from -= slice.length;
+      continue;
+    }
+    out[count++] = {slice.block->bytes() + slice.offset + from, slice.length - from};
+    from = 0;
+  }
+  return count;
+}
+
+size_t Buffer::WritableIovecs(std::span<iovec> out, size_t from) {
+  for (const Slice& slice : slices()) {
+    Check(slice.block.unique(), "only who alone refers to a block writes to it");
+  }
+  return Iovecs(out, from);
+}
+
+void Buffer::CopyFrom(const void* in, size_t bytes, size_t at) {
+  Check(at <= size_ && bytes <= size_ - at, "a copy lies inside the Buffer");
+  const char* next = static_cast<const char*>(in);
+  while (bytes > 0) {
+    std::array<iovec, 16> parts;
+    const size_t count = WritableIovecs(parts, at);
+    for (size_t i = 0; i < count && bytes > 0; ++i) {
+      const size_t part = std::min(bytes, parts[i].iov_len);
+      std::memcpy(parts[i].iov_base, next, part);
+      next += part;
+      at += part;
+      bytes -= part;
+    }
+  }
+}
+
+size_t Buffer::pinned_bytes() const {
+  size_t bytes = 0;
+  const Block* last = nullptr;
+  for (const Slice& slice : slices()) {
+    const Block* const block = slice.block.get();
+    if (block->of_program) {
+      bytes += slice.length;
+    } else if (block != last) {
+      bytes += block->capacity;
+    }
+    last = block;
+  }
+  return bytes;
 }
 
 // Counts the bytes. True: they need no slice of their own.

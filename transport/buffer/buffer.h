@@ -6,6 +6,8 @@
 #ifndef FARCALL_TRANSPORT_BUFFER_BUFFER_H_
 #define FARCALL_TRANSPORT_BUFFER_BUFFER_H_
 
+#include <sys/uio.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,6 +15,7 @@
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "transport/buffer/block.h"
 #include "transport/buffer/slice_list.h"
@@ -21,7 +24,8 @@ namespace farcall {
 
 // Move-only; Share() is the only copy, and it copies references, not bytes.
 // One thread at a time; different Buffers over the same blocks may be used by
-// different threads. The bytes of a slice never change once it is in a Buffer.
+// different threads. The bytes of a slice never change once it is in a Buffer, but by
+// who alone refers to its block (WritableIovecs, CopyFrom).
 class Buffer {
  public:
   using Slice = BufferSlice;
@@ -76,6 +80,11 @@ class Buffer {
   // The same bytes again: references to the same blocks.
   Buffer Share() const;
 
+  // The same as CutFront and as Share of a part, [from, from + bytes), for numbers that a peer
+  // chose: kOutOfRange where there are not so many bytes, and this stays as it was.
+  absl::StatusOr<Buffer> TryCutFront(size_t bytes);
+  absl::StatusOr<Buffer> TrySlice(size_t from, size_t bytes) const;
+
   // Copies min(bytes, size() - from) bytes, from offset `from` (<= size()), to
   // `out`; returns how many. Host memory only, as all that follows.
   size_t CopyTo(void* out, size_t bytes, size_t from = 0) const;
@@ -87,6 +96,22 @@ class Buffer {
 
   // In order; valid until the Buffer is changed.
   std::span<const Slice> slices() const { return slices_.all(); }
+  // The slices from offset `from` (<= size()) on, as many as `out` has room for, for pwritev,
+  // sendmsg or io_uring; returns how many. The kernel takes up to 1,024 at once. What it wrote is
+  // the next `from`. Valid until the Buffer is changed.
+  size_t Iovecs(std::span<iovec> out, size_t from = 0) const;
+
+  // The same for who writes the bytes, by preadv or by hand: of Runtime::AllocateBuffer, say.
+  // Each slice must be all that refers to its block, since others would see the bytes change (else
+  // the program ends).
+  size_t WritableIovecs(std::span<iovec> out, size_t from = 0);
+  // Copies `bytes` over those from offset `at` on (at + bytes <= size()), under the same rule.
+  void CopyFrom(const void* in, size_t bytes, size_t at = 0);
+
+  // Bytes of memory that are in use as long as this refers to them: all of each block of a pool,
+  // however little of it is here, and no more than the slices where memory is the program's own. A
+  // block that two Buffers share counts for both.
+  size_t pinned_bytes() const;
 
  private:
   bool Merge(const BlockRef& block, uint32_t offset, uint32_t length);
@@ -97,6 +122,7 @@ class Buffer {
     size_ -= bytes;
   }
   void RemoveSlices(size_t bytes);
+  absl::Status Holds(size_t from, size_t bytes) const;
 
   SliceList slices_;
   size_t size_ = 0;

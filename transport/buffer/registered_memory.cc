@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
 #include "transport/buffer/heap_block.h"
 
@@ -23,6 +24,7 @@ class RegisteredMemory::State final : public BlockOwner {
       block.data = memory.data() + i * kPiece;
       block.capacity = static_cast<uint32_t>(std::min(kPiece, memory.size() - i * kPiece));
       block.owner = this;
+      block.of_program = true;
     }
   }
 
@@ -142,6 +144,15 @@ Buffer RegisteredMemory::Slice(size_t offset, size_t length,
     length -= part;
   }
   return slice;
+}
+
+absl::StatusOr<Buffer> RegisteredMemory::TrySlice(size_t offset, size_t length,
+                                                  absl::AnyInvocable<void()> done) const {
+  if (offset > size() || length > size() - offset) {
+    return absl::OutOfRangeError(absl::StrCat(length, " bytes from offset ", offset,
+                                              " on are asked of memory of ", size(), " bytes"));
+  }
+  return Slice(offset, length, std::move(done));
 }
 
 bool RegisteredMemory::idle() const {

@@ -51,6 +51,10 @@ class RegisteredMemory {
   // then the library neither reads nor writes them on its behalf any more. Perhaps before this
   // returns (length 0).
   Buffer Slice(size_t offset, size_t length, absl::AnyInvocable<void()> done = nullptr) const;
+  // The same for numbers that a peer chose: kOutOfRange where they do not lie within it, and `done`
+  // is not run.
+  absl::StatusOr<Buffer> TrySlice(size_t offset, size_t length,
+                                  absl::AnyInvocable<void()> done = nullptr) const;
   // Nobody has a slice. Once it is true it stays so until the next Slice.
   bool idle() const;
   // OK: all devices in use know it, or there are none. kUnavailable: it is being registered; until

@@ -65,6 +65,26 @@ TEST_F(RegisteredMemoryTest, ASliceLiesWithin) {
   EXPECT_DEATH(memory.Slice(1, SIZE_MAX), "within its memory");
 }
 
+TEST_F(RegisteredMemoryTest, WhatAPeerAsksForIsRefusedWhereItDoesNotLieWithin) {
+  const RegisteredMemory memory = Register();
+  int done = 0;
+  const auto count = [&] { ++done; };
+  EXPECT_EQ(memory.TrySlice(11, 0, count).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(memory.TrySlice(5, 6, count).status().message(),
+            "6 bytes from offset 5 on are asked of memory of 10 bytes");
+  EXPECT_FALSE(memory.TrySlice(1, SIZE_MAX, count).ok());
+  EXPECT_FALSE(memory.TrySlice(SIZE_MAX, 1, count).ok());
+  EXPECT_EQ(done, 0) << "a slice that is not has no end";
+  EXPECT_EQ(memory.TrySlice(5, 5, count)->ToString(), "56789");
+  EXPECT_EQ(done, 1);
+}
+
+TEST_F(RegisteredMemoryTest, ASliceCountsAsItsOwnBytesOnly) {
+  const RegisteredMemory memory = Register();
+  EXPECT_EQ(memory.Slice(2, 3).pinned_bytes(), 3u);
+  EXPECT_EQ(memory.Slice(2, 3, [] {}).pinned_bytes(), 3u);
+}
+
 TEST_F(RegisteredMemoryTest, ItIsReleasedAfterTheLastHandleAndTheLastSlice) {
   RegisteredMemory memory = Register();
   RegisteredMemory copy = memory;

@@ -24,6 +24,9 @@ struct BufferSlice {
 
   // Only for blocks of host memory.
   absl::string_view view() const { return {block->bytes() + offset, length}; }
+  std::span<const std::byte> bytes() const {
+    return std::as_bytes(std::span(block->bytes() + offset, length));
+  }
 };
 
 // A queue of slices: two of them without memory of its own, which is most Buffers. Made
