@@ -24,7 +24,7 @@ absl::Status Serve() {
   const auto runtime = example::StoreRuntime(absl::GetFlag(FLAGS_event_loops), max_bytes);
   if (!runtime.ok()) return runtime.status();
   example::Store store(max_bytes);
-  example::KvService service(store, *(*runtime)->parts().pool);
+  example::KvService service(store, **runtime);
   return example::ServeStore(**runtime, service, absl::GetFlag(FLAGS_listen),
                              absl::GetFlag(FLAGS_use_rdma));
 }

@@ -17,12 +17,13 @@ farcall::Controller& AsController(google::protobuf::RpcController* controller) {
 }
 
 // Small values are kept as text, however they came, so that they hold no block.
-Value Received(const KvPutRequest& request, farcall::Buffer attachment, farcall::BlockPool& pool) {
+Value Received(const KvPutRequest& request, farcall::Buffer attachment,
+               const farcall::Runtime& runtime) {
   Value value;
   if (request.has_value()) {
     value.small = request.value();
   } else if (attachment.size() > Store::kLargeValue) {
-    value.large = Tightened(std::move(attachment), pool);
+    value.large = runtime.RightSized(std::move(attachment));
   } else {
     value.small = attachment.ToString();
   }
@@ -36,7 +37,7 @@ void KvService::Put(google::protobuf::RpcController* rpc_controller, const KvPut
   const farcall::ClosureGuard answer(done);
   farcall::Controller& controller = AsController(rpc_controller);
   const absl::Status put = store_.Put(
-      request->key(), Received(*request, std::move(controller.request_attachment()), pool_));
+      request->key(), Received(*request, std::move(controller.request_attachment()), runtime_));
   if (put.ok()) return;
   controller.SetFailed(absl::IsResourceExhausted(put) ? ENOSPC : EINVAL, put.message());
 }

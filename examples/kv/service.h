@@ -5,7 +5,7 @@
 
 #include "examples/kv/kv.pb.h"
 #include "examples/kv/store.h"
-#include "transport/buffer/block_pool.h"
+#include "rpc/runtime.h"
 
 namespace example {
 
@@ -16,9 +16,9 @@ class KvService final : public Kv {
   // Of all values in one answer, beyond which MultiGet fails with E2BIG.
   static constexpr size_t kLargestAnswer = size_t{32} << 20;
 
-  // Both outlive the service. Of `pool` are the blocks of values that do not stay in those in which
-  // they came.
-  KvService(Store& store, farcall::BlockPool& pool) : store_(store), pool_(pool) {}
+  // Both outlive the service. `runtime` has the memory of values that cannot stay in the blocks in
+  // which they came, since that would pin too much.
+  KvService(Store& store, const farcall::Runtime& runtime) : store_(store), runtime_(runtime) {}
 
   void Put(google::protobuf::RpcController* controller, const KvPutRequest* request,
            KvPutResponse* response, google::protobuf::Closure* done) override;
@@ -31,7 +31,7 @@ class KvService final : public Kv {
 
  private:
   Store& store_;
-  farcall::BlockPool& pool_;
+  const farcall::Runtime& runtime_;
 };
 
 }  // namespace example

@@ -20,17 +20,12 @@ const Store::Shard& Store::ShardOf(size_t hash) const {
 
 Store::Shard& Store::ShardOf(size_t hash) { return shards_[ShardNumber(hash, kShards)]; }
 
-bool Store::Reserve(size_t bytes, size_t pinned) {
-  const size_t held = bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  const size_t used = pinned_bytes_.fetch_add(pinned, std::memory_order_relaxed) + pinned;
-  if (held <= max_bytes_ && used <= 2 * max_bytes_) return true;
-  GiveBack(bytes, pinned);
-  return false;
-}
-
-void Store::GiveBack(size_t bytes, size_t pinned) {
-  bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-  pinned_bytes_.fetch_sub(pinned, std::memory_order_relaxed);
+bool Store::Count(size_t bytes, size_t replaced) {
+  size_t held = bytes_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > replaced && bytes - replaced > max_bytes_ - held) return false;
+  } while (!bytes_.compare_exchange_weak(held, held - replaced + bytes, std::memory_order_relaxed));
+  return true;
 }
 
 absl::Status Store::Put(absl::string_view key, Value value) {
@@ -42,22 +37,22 @@ absl::Status Store::Put(absl::string_view key, Value value) {
     return absl::InvalidArgumentError(
         absl::StrCat("values have up to ", kLargestValue, " bytes, not ", value.size()));
   }
-  // Before the old value is given back: a full store refuses a replacement too.
-  if (!Reserve(key.size() + value.size(), key.size() + value.pinned())) {
+  // A value that is replaced gives its blocks back without the lock.
+  Value old;
+  const size_t hash = HashOf(key);
+  Shard& shard = ShardOf(hash);
+  const std::lock_guard<std::mutex> lock(shard.mutex);
+  const auto found = shard.values.find(key, hash);
+  const bool there = found != shard.values.end();
+  if (!Count(key.size() + value.size(), there ? key.size() + found->second.size() : 0)) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the store has reached its ", max_bytes_, " bytes (--max_bytes)"));
   }
-  // A value that is replaced gives its blocks back without the lock.
-  Value old;
-  bool replaced = false;
-  {
-    Shard& shard = ShardOf(HashOf(key));
-    const std::lock_guard<std::mutex> lock(shard.mutex);
-    const auto [at, added] = shard.values.try_emplace(key);
-    old = std::exchange(at->second, std::move(value));
-    replaced = !added;
+  if (there) {
+    old = std::exchange(found->second, std::move(value));
+  } else {
+    shard.values.emplace(key, std::move(value));
   }
-  if (replaced) GiveBack(key.size() + old.size(), key.size() + old.pinned());
   return absl::OkStatus();
 }
 
@@ -84,7 +79,7 @@ bool Store::Delete(absl::string_view key) {
     old = std::move(found->second);
     shard.values.erase(found);
   }
-  GiveBack(key.size() + old.size(), key.size() + old.pinned());
+  Count(0, key.size() + old.size());
   return true;
 }
 

@@ -12,41 +12,38 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "examples/kv/value_blocks.h"
 #include "transport/buffer/buffer.h"
 
 namespace example {
 
-// One of the two is empty: values of more than kLargeValue bytes are kept in the blocks in which
-// they arrived, and are answered by references to them.
+// One of the two is empty: values of more than kLargeValue bytes are kept in blocks, and are
+// answered by references to them.
 struct Value {
   std::string small;
-  farcall::Buffer large;
+  farcall::Buffer large;  // farcall::Runtime::RightSized: it pins less than twice its size
   size_t size() const { return small.size() + large.size(); }
-  // Of memory that is in use as long as the value is kept.
-  size_t pinned() const { return small.size() + PinnedBytes(large); }
 };
 
-// Values by key, in shards of their own locks. Any thread.
+// Values by key, in shards of their own locks. Nothing is written to a value that is kept: Put
+// has another one in its place, and who got the old one before has it, whole, for as long as he
+// refers to it. So an answer needs neither lock nor copy while it is sent. Any thread.
 class Store {
  public:
   static constexpr size_t kLongestKey = 1024;
   static constexpr size_t kLargeValue = 4096;
   static constexpr size_t kLargestValue = size_t{8} << 20;
 
-  // `max_bytes`: of keys and values together. They may pin twice as much.
+  // `max_bytes`: of keys and values together, exactly. They pin less than twice as much.
   explicit Store(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Replaces the value that was there. kInvalidArgument: key or value has no allowed size;
-  // kResourceExhausted: the store is full.
+  // Replaces the value that was there, which counts no more. kInvalidArgument: key or value has no
+  // allowed size; kResourceExhausted: the store is full, and keeps what it had.
   absl::Status Put(absl::string_view key, Value value);
   // False: there is none.
   bool Get(absl::string_view key, Value& value) const;
   bool Delete(absl::string_view key);
 
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  // Of the memory that keys and values keep in use.
-  size_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr size_t kShards = 64;
@@ -56,9 +53,8 @@ class Store {
     Values values;  // guarded by mutex
   };
 
-  // Counts what a shard is to hold more. False: the store is full.
-  bool Reserve(size_t bytes, size_t pinned);
-  void GiveBack(size_t bytes, size_t pinned);
+  // Counts `bytes` in place of `replaced`. False: the store is full.
+  bool Count(size_t bytes, size_t replaced);
   // A key is hashed once: for its shard, and for the map in it.
   static size_t HashOf(absl::string_view key) { return Values::hasher()(key); }
   const Shard& ShardOf(size_t hash) const;
@@ -66,7 +62,6 @@ class Store {
 
   const size_t max_bytes_;
   std::atomic<size_t> bytes_{0};
-  std::atomic<size_t> pinned_bytes_{0};
   std::array<Shard, kShards> shards_;
 };
 

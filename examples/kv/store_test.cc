@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "transport/buffer/block_pool.h"
 
 namespace example {
 namespace {
@@ -86,26 +85,36 @@ TEST(StoreTest, AFullStoreRefusesAndKeepsWhatItHas) {
   EXPECT_TRUE(store.Put("k", Value()).ok());
 }
 
-TEST(StoreTest, WhatValuesPinHasALimitToo) {
-  const auto pool =
-      *farcall::BlockPool::Create({.region_bytes = size_t{2} << 20, .max_bytes = size_t{16} << 20});
-  const auto loose = [&] {
-    Value value;
-    value.large.Append(pool->Allocate(farcall::BlockPool::kMedium), 0, 5000);
-    return value;
-  };
-  Store store(100'000);
-  int stored = 0;
-  while (store.Put(absl::StrCat("k", stored), loose()).ok()) ASSERT_LT(++stored, 100);
-  EXPECT_EQ(stored, 3) << "of 64 KiB each";
-  EXPECT_EQ(store.bytes(), 3u * 5002);
-  EXPECT_EQ(store.pinned_bytes(), 3u * (farcall::BlockPool::kMedium + 2));
-  EXPECT_TRUE(store.Delete("k0"));
-  EXPECT_TRUE(store.Put("k1", Small("x")).ok());
-  EXPECT_TRUE(store.Delete("k1"));
-  EXPECT_TRUE(store.Delete("k2"));
-  EXPECT_EQ(store.bytes(), 0u);
-  EXPECT_EQ(store.pinned_bytes(), 0u);
+TEST(StoreTest, AFullStoreReplacesWhatIsNoSmaller) {
+  Store store(20);
+  ASSERT_TRUE(store.Put("one", Small("1234567")).ok());
+  ASSERT_TRUE(store.Put("two", Small("1234567")).ok());
+  EXPECT_TRUE(store.Put("two", Small("7654321")).ok());
+  EXPECT_FALSE(store.Put("two", Small("12345678")).ok());
+  EXPECT_TRUE(store.Put("two", Small("")).ok());
+  EXPECT_EQ(store.bytes(), 13u);
+  EXPECT_TRUE(store.Put("one", Small("12345678901234")).ok());
+  EXPECT_EQ(store.bytes(), 20u);
+}
+
+TEST(StoreTest, ThreadsFillItToItsLastByte) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 2000;
+  Store store(kThreads * kEach * 10);
+  std::atomic<int> refused{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      // 11 bytes each: a tenth of them find no room.
+      for (int i = 0; i < kEach; ++i) {
+        const std::string key = absl::StrCat(thread, "-", 1000 + i);
+        if (!store.Put(key, Small(std::string(11 - key.size(), 'v'))).ok()) ++refused;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(store.bytes(), size_t{kThreads * kEach * 10 / 11 * 11});
+  EXPECT_EQ(refused, kThreads * kEach - kThreads * kEach * 10 / 11);
 }
 
 TEST(StoreTest, ThreadsSeeWholeValuesOnly) {
@@ -134,7 +143,6 @@ TEST(StoreTest, ThreadsSeeWholeValuesOnly) {
   EXPECT_EQ(torn, 0);
   for (int i = 0; i < kKeys; ++i) store.Delete(absl::StrCat("key ", i));
   EXPECT_EQ(store.bytes(), 0u);
-  EXPECT_EQ(store.pinned_bytes(), 0u);
 }
 
 }  // namespace
