@@ -2,8 +2,6 @@
 
 #include "rpc/session/server_brpc_rdma.h"
 
-#include <string>
-
 #include "rpc/session/server_session.h"
 
 namespace farcall {
@@ -11,10 +9,12 @@ namespace farcall {
 absl::StatusOr<size_t> ServerBrpcRdma::OnRead(Buffer& input) {
   if (hello_.done()) [[likely]]
     return frames_.OnRead(input);
-  std::string answer;
-  const absl::StatusOr<size_t> need = hello_.OnRead(input, answer);
-  if (!answer.empty()) session_.Write(answer, Buffer());
-  if (!need.ok() || *need != 0) return need;
+  absl::StatusOr<size_t> need = hello_.OnRead(input);
+  if (hello_.state() == BrpcServerMachine::State::kAnswer) {
+    session_.Write(hello_.Refuse(BrpcRefusal::kOff), Buffer());
+    need = hello_.OnRead(input);
+  }
+  if (!need.ok() || !hello_.done()) return need;
   return frames_.OnRead(input);
 }
 

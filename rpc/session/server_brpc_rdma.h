@@ -4,13 +4,14 @@
 #define FARCALL_RPC_SESSION_SERVER_BRPC_RDMA_H_
 
 #include "absl/strings/string_view.h"
-#include "rpc/session/brpc_rdma_hello.h"
 #include "rpc/session/server_frames.h"
 #include "rpc/session/server_protocol.h"
+#include "transport/brpc/server_machine.h"
 
 namespace farcall {
 
-// baidu_std of a brpc client that asked for RDMA first, and is told to go on over TCP.
+// baidu_std of a brpc client that asked for RDMA first, and is told to go on over TCP: where RDMA
+// is on, the link has answered it before (docs/link.md).
 class ServerBrpcRdma final : public ServerProtocol {
  public:
   explicit ServerBrpcRdma(ServerSession& session) : session_(session), frames_(session) {}
@@ -29,7 +30,7 @@ class ServerBrpcRdma final : public ServerProtocol {
 
  private:
   ServerSession& session_;  // outlives this
-  BrpcRdmaHello hello_;
+  BrpcServerMachine hello_;
   ServerFrames frames_;
 };
 

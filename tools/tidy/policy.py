@@ -23,6 +23,8 @@ LAYERS = {
     "transport/base/": [],
     "transport/buffer/": ["transport/base/"],
     "transport/loop/": ["transport/base/"],
+    # The hellos of another framework: for whoever has a TCP connection in its hands.
+    "transport/brpc/": _TRANSPORT,
     # The kinds of transport never see each other.
     "transport/tcp/": _TRANSPORT + ["transport/tcp/"],
     "transport/rdma/": _TRANSPORT + ["transport/rdma/"],
@@ -40,9 +42,10 @@ LAYERS = {
     "transport/link/hello/": _link(),
     "transport/link/stream/": _link(),
     "transport/link/upgrade/": _link("hello", "stream"),
-    "transport/link/connection/": _link("hello", "stream", "upgrade"),
+    "transport/link/connection/": _link("hello", "stream", "upgrade") + ["transport/brpc/"],
     "transport/tls/": _TRANSPORT + ["transport/tls/"],
     "rpc/": _TRANSPORT + ["rpc/"],
+    "rpc/session/": _TRANSPORT + ["rpc/", "transport/brpc/"],
     # The composition root: the one file of rpc that knows which transports there are.
     "rpc/runtime.cc": _TRANSPORT
     + ["rpc/", "transport/tcp/", "transport/tls/", "transport/rdma/", "transport/link/"],
@@ -128,7 +131,6 @@ PURE = [
     "rpc/http/json",
     "rpc/http/json_string",
     "rpc/retry_policy",
-    "rpc/session/brpc_rdma_hello",
     "rpc/session/landing_spot",
     "rpc/session/memory_holders",
     "rpc/session/protocol_guess",
@@ -168,6 +170,8 @@ PURE = [
     "transport/base/numa_node",
     "transport/base/option_field",
     "transport/base/past_event",
+    "transport/brpc/",
+    "transport/brpc_end",
     "transport/connection_info",
     "transport/copied_bytes",
     "transport/fabric_port",
