@@ -32,7 +32,7 @@ Lane::~Lane() {
   if (unacknowledged_ > 0) api_.ibv.ack_cq_events(cq_.get(), unacknowledged_);
 }
 
-absl::Status Lane::Enroll(const std::shared_ptr<MessageChannel>& channel, PeerTrust trust) {
+absl::Status Lane::Enroll(const std::shared_ptr<PairChannel>& channel, PeerTrust trust) {
   Check(loop_.held() && !channels_.contains(channel->number()), "a channel is enrolled once");
   // Where that failed before, there may be room by now.
   Begin();
@@ -63,29 +63,29 @@ absl::Status Lane::Enroll(const std::shared_ptr<MessageChannel>& channel, PeerTr
 
 // Entries of the completion queue that are its own: on an error everything completes. For
 // further sends it takes more while they are under way.
-uint32_t Lane::NeedOf(MessageChannel& channel) const {
+uint32_t Lane::NeedOf(PairChannel& channel) const {
   const ReceiveQueue* const own = channel.own_queue();
   const uint32_t receives = own == nullptr ? 0 : own->slots();
   return channel.limits().own_completions() + receives;
 }
 
-bool Lane::Enrolled(const MessageChannel& channel) const {
+bool Lane::Enrolled(const PairChannel& channel) const {
   const auto found = channels_.find(channel.number());
   return found != channels_.end() && found->second.get() == &channel;
 }
 
-void Lane::Break(MessageChannel& channel, const absl::Status& why) {
+void Lane::Break(PairChannel& channel, const absl::Status& why) {
   for (int count = Look(); count > 0; count = Look()) HandleBatch(count);
   channel.Fail(why);
   channel.EndBatch();
 }
 
-void Lane::WhenDrained(MessageChannel& channel, absl::AnyInvocable<void()> done) {
+void Lane::WhenDrained(PairChannel& channel, absl::AnyInvocable<void()> done) {
   if (!Enrolled(channel)) return done();
   drains_.push_back({&channel, std::move(done)});
 }
 
-void Lane::Forget(MessageChannel& channel, bool silent) {
+void Lane::Forget(PairChannel& channel, bool silent) {
   if (!Enrolled(channel)) return;
   for (int count = Look(); count > 0; count = Look()) HandleBatch(count);
   FinishDrains([&](const Drain& drain) { return drain.channel == &channel; });
@@ -143,9 +143,9 @@ void Lane::HandleBatch(int count) {
   for (int i = 0; i < count; ++i) Handle(found_[i]);
   if (receives_) Replenish(*receives_);
   // What is touched from here on belongs to the next batch.
-  std::vector<MessageChannel*> touched = std::move(spare_);
+  std::vector<PairChannel*> touched = std::move(spare_);
   touched.swap(touched_);
-  for (MessageChannel* const channel : touched) {
+  for (PairChannel* const channel : touched) {
     channel->touched = false;
     if (channel->own_queue() != nullptr && channel->error().ok()) Replenish(*channel->own_queue());
     channel->EndBatch();

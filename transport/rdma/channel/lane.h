@@ -26,7 +26,7 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/event_loop.h"
 #include "transport/rdma/channel/lane_counters.h"
-#include "transport/rdma/channel/message_channel.h"
+#include "transport/rdma/channel/pair_channel.h"
 #include "transport/rdma/channel/receive_queue.h"
 #include "transport/rdma/channel/send_batch.h"
 #include "transport/rdma/device/device.h"
@@ -67,15 +67,15 @@ class Lane final : private PollSource {
 
   // The channel's receives are there, and its completions find it. kCapacity: the completion
   // queue or the receives are used up.
-  absl::Status Enroll(const std::shared_ptr<MessageChannel>& channel, PeerTrust trust);
+  absl::Status Enroll(const std::shared_ptr<PairChannel>& channel, PeerTrust trust);
   // Handles what has completed, and then fails the channel.
-  void Break(MessageChannel& channel, const absl::Status& why);
+  void Break(PairChannel& channel, const absl::Status& why);
   // Calls `done` when all that the channel sent has completed and the completion queue was
   // empty afterwards, or when the channel is forgotten.
-  void WhenDrained(MessageChannel& channel, absl::AnyInvocable<void()> done);
+  void WhenDrained(PairChannel& channel, absl::AnyInvocable<void()> done);
   // The queue pair is destroyed. Handles the completions that are still there. `silent`: without
   // the device's word that it has given up what it took of the shared receives.
-  void Forget(MessageChannel& channel, bool silent);
+  void Forget(PairChannel& channel, bool silent);
   // The pool has blocks for so many more shared receives; 0: there will be no more for now.
   void OnReceives(uint32_t more);
   // Ends polling. Nothing is enrolled.
@@ -94,7 +94,7 @@ class Lane final : private PollSource {
   // How often more receives are asked for where there were none to be had.
   static constexpr Duration kAskEvery = std::chrono::seconds(1);
   struct Drain {
-    MessageChannel* channel;
+    PairChannel* channel;
     absl::AnyInvocable<void()> done;
   };
 
@@ -118,10 +118,10 @@ class Lane final : private PollSource {
   void FeedHungry();
   void BalanceReceives();
   void FinishDrains(absl::FunctionRef<bool(const Drain&)> over);
-  bool Enrolled(const MessageChannel& channel) const;
+  bool Enrolled(const PairChannel& channel) const;
   void FailAll(const absl::Status& why);
   void TakeEvents();
-  uint32_t NeedOf(MessageChannel& channel) const;
+  uint32_t NeedOf(PairChannel& channel) const;
 
   const VerbsApi& api_;
   EventLoop& loop_;
@@ -143,12 +143,12 @@ class Lane final : private PollSource {
   uint32_t first_receives_ = 0;  // never fewer than these
   AskMore ask_;
   bool asking_ = false;
-  TimePoint ask_again_{};                                                    // not before
-  absl::flat_hash_map<uint32_t, std::shared_ptr<MessageChannel>> channels_;  // by number
-  std::vector<MessageChannel*> members_;                                     // by ledger member
-  MessageChannel* last_ = nullptr;                                           // that was found
-  std::vector<MessageChannel*> touched_;  // by the batch that is handled
-  std::vector<MessageChannel*> spare_;    // its memory, of the batch before
+  TimePoint ask_again_{};                                                 // not before
+  absl::flat_hash_map<uint32_t, std::shared_ptr<PairChannel>> channels_;  // by number
+  std::vector<PairChannel*> members_;                                     // by ledger member
+  PairChannel* last_ = nullptr;                                           // that was found
+  std::vector<PairChannel*> touched_;  // by the batch that is handled
+  std::vector<PairChannel*> spare_;    // its memory, of the batch before
   std::vector<Drain> drains_;
   std::array<ibv_wc, kBatch> found_;
   LaneCounters counters_;

@@ -3,13 +3,9 @@
 #include "transport/rdma/channel/message_channel.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
-#include "transport/base/errno_status.h"
-#include "transport/base/trace.h"
 
 namespace farcall {
 namespace {
@@ -19,35 +15,6 @@ uint64_t SendId(const SendPlan& send) {
 }
 
 }  // namespace
-
-MessageChannel::MessageChannel(const VerbsApi& api, BlockPool& pool, size_t device, ibv_qp& pair,
-                               const Limits& limits, uint32_t own_slots, CopyTally* copied)
-    : api_(api),
-      pair_(pair),
-      number_(pair.qp_num),
-      limits_(limits),
-      pool_(pool),
-      copied_(copied),
-      sent_(std::bit_ceil(limits.send_slots)),
-      small_(pool),
-      memory_(pool) {
-  if (own_slots == 0) return;
-  own_queue_.emplace(pool, device, ReceiveQueue::Target{.own = &pair}, own_slots,
-                     limits.receive_slots);
-}
-
-absl::Status MessageChannel::Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room,
-                                  LaneCounters& lane, PeerTrust trust) {
-  auto member = queue.ledger().Join(trust);
-  if (!member.ok()) return member.status();
-  queue_ = &queue;
-  batch_ = &batch;
-  room_ = &room;
-  lane_ = &lane;
-  member_ = *member;
-  queue.ledger().Pause(*member);
-  return absl::OkStatus();
-}
 
 void MessageChannel::Open(const ReceiveTerms& own, const ReceiveTerms& peer, bool initiator,
                           std::vector<ibv_mw*> windows) {
@@ -130,43 +97,19 @@ bool MessageChannel::Send(Buffer& out, bool fin) {
     more = batch_->full();
     PostBatch();
   }
-  CountWait(!out.empty(), memory);
+  CountWait(WaitFor(out, memory));
   return memory;
 }
 
-// What waits is tried each turn, and counts once.
-void MessageChannel::CountWait(bool bytes_left, bool memory) {
-  const bool waits = bytes_left && error_.ok();
-  if (waits == std::exchange(waits_, waits) || !waits) return;
-  if (!memory) {
-    ++counters_.memory_waits;
-    lane_->memory_waits.Add(1);
-  } else if (flow_->credits() <= 1) {  // the last one is kept back (credit_flow.h)
-    ++counters_.credit_waits;
-    lane_->credit_waits.Add(1);
-  } else {
-    ++counters_.slot_waits;
-    lane_->slot_waits.Add(1);
-  }
+// Of bytes that are left.
+MessageChannel::Wait MessageChannel::WaitFor(const Buffer& out, bool memory) const {
+  if (out.empty()) return Wait::kNothing;
+  if (!memory) return Wait::kMemory;
+  // The last one is kept back (credit_flow.h).
+  return flow_->credits() <= 1 ? Wait::kCredits : Wait::kSlots;
 }
 
-// Whether the completion queue has room for one more send, of which `own` need none taken.
-bool MessageChannel::TakeRoom(uint32_t own) {
-  if (flow_->unfinished() < own + extra_) return true;
-  if (!room_->Take(1)) return false;
-  ++extra_;
-  return true;
-}
-
-void MessageChannel::GiveRoom() {
-  const uint32_t unfinished = flow_->unfinished();
-  const uint32_t needed = unfinished - std::min(unfinished, kOwnSends - 1);
-  if (extra_ <= needed) return;
-  room_->Give(extra_ - needed);
-  extra_ = needed;
-}
-
-// The same for one more RDMA READ.
+// As TakeRoom, for one more RDMA READ.
 bool MessageChannel::TakeReadRoom() {
   if (incoming_.reading() < kOwnReads + read_room_) return true;
   if (!room_->Take(1)) return false;
@@ -178,7 +121,7 @@ bool MessageChannel::TakeReadRoom() {
 bool MessageChannel::FillBatch(Buffer& out, bool fin) {
   bind_waits_ = false;
   while (!out.empty() && flow_->Budget() > 0 && !batch_->full()) {
-    if (!TakeRoom(kOwnSends - 1)) {
+    if (!TakeRoom(kOwnSends - 1, posted_messages())) {
       batch_->SignalLast();
       return true;
     }
@@ -205,7 +148,7 @@ bool MessageChannel::FillBatch(Buffer& out, bool fin) {
     AddMessage(out, plan, flow_->Send(last), fin && all);
   }
   if (out.empty() && fin && !fin_sent_ && flow_->Budget() > 0 && !batch_->full()) {
-    if (TakeRoom(kOwnSends - 1)) return AddBare(/*fin=*/true);
+    if (TakeRoom(kOwnSends - 1, posted_messages())) return AddBare(/*fin=*/true);
     batch_->SignalLast();
     return true;
   }
@@ -229,7 +172,7 @@ MessagePlan MessageChannel::Plan(const Buffer& out, uint32_t max_copy) const {
 
 // A message without bytes, if one is due. False: no memory.
 bool MessageChannel::AddBare(bool fin) {
-  if (!fin && (!HasNews() || !TakeRoom(kOwnSends))) return true;
+  if (!fin && (!HasNews() || !TakeRoom(kOwnSends, posted_messages()))) return true;
   const MessagePlan plan = PlanMessage({}, 0, message_limits_, [](const Block&) { return false; });
   if (!batch_->Reserve(plan)) {
     batch_->SignalLast();
@@ -247,53 +190,17 @@ bool MessageChannel::AddBare(bool fin) {
 // `plan` is Reserved.
 void MessageChannel::AddMessage(Buffer& out, const MessagePlan& plan, const SendPlan& send,
                                 bool fin) {
-  Sent& sent = sent_[send.seq & (sent_.size() - 1)];
   MessageHeader header{.count = send.count, .fin = fin, .reference = plan.reference};
   if (references_ == References::kYes) {
     header.references_read = static_cast<uint16_t>(incoming_.read());
     told_read_ = incoming_.read();
   }
-  if (plan.reference) {
-    sent.copy = AddReference(out, plan, header, send);
-  } else {
-    sent.copy = batch_->Add(out.slices(), plan, header, SendId(send), send.signaled);
-  }
-  if (plan.reference) {
-    // Its bytes are kept with the window.
-  } else if (plan.copied == plan.bytes) {
-    out.RemoveFront(plan.bytes);
-  } else {
-    sent.data = out.CutFront(plan.bytes);
-  }
-  CountCopied(CopyCause::kSentUnregistered, plan.unknown);
-  CountCopied(CopyCause::kSentSmall, plan.copied - plan.unknown);
-  counters_.bytes_written += plan.bytes;
-  lane_->bytes_out.Add(plan.bytes);
+  BlockRef copy = plan.reference
+                      ? AddReference(out, plan, header, send)
+                      : batch_->Add(out.slices(), plan, header, SendId(send), send.signaled);
+  KeepSent(send.seq, std::move(copy), plan, out);
   hello_due_ = false;
   if (fin) fin_sent_ = true;
-}
-
-void MessageChannel::CountCopied(CopyCause cause, uint64_t bytes) {
-  if (bytes == 0) return;
-  counters_.copied[cause] += bytes;
-  if (copied_ != nullptr) copied_->Add(cause, bytes);
-}
-
-void MessageChannel::PostBatch() {
-  if (batch_->empty()) return;
-  const size_t messages = batch_->size();
-  ++counters_.doorbells;
-  counters_.messages += messages;
-  lane_->doorbells.Add(1);
-  lane_->messages_out.Add(messages);
-  const int error = batch_->Post(pair_);
-  trace::Post(number_, messages, error);
-  if (error != 0) Fail(Annotate(ErrnoStatus(error), "ibv_post_send"));
-}
-
-void MessageChannel::Fail(absl::Status error) {
-  may_send_ = false;
-  if (error_.ok()) error_ = std::move(error);
 }
 
 }  // namespace farcall

@@ -15,6 +15,7 @@ namespace farcall {
 
 void MessageChannel::OnCompletion(const ibv_wc& completion) {
   const WrId id = UnpackWrId(completion.wr_id);
+  windows_failed_ |= error_.ok() && completion.status == IBV_WC_MW_BIND_ERR;
   if (completion.status != IBV_WC_SUCCESS) OnError(completion);
   if (id.kind == WrId::Kind::kSend) return OnSent(id.slot);
   if (id.kind >= WrId::Kind::kBind) return OnLocal(id, completion.status == IBV_WC_SUCCESS);
@@ -26,24 +27,10 @@ void MessageChannel::OnCompletion(const ibv_wc& completion) {
   if (!own_queue_) queue_->Reuse(id.slot, /*bare=*/false);
 }
 
-void MessageChannel::OnError(const ibv_wc& completion) {
-  if (!error_.ok()) return;
-  lane_->breaks[CompletionStatusIndex(completion.status)].Add(1);
-  windows_failed_ = completion.status == IBV_WC_MW_BIND_ERR;
-  Fail(absl::UnavailableError(absl::StrCat(api_.ibv.wc_status_str(completion.status),
-                                           " (vendor error 0x", absl::Hex(completion.vendor_err),
-                                           ")")));
-}
-
 void MessageChannel::OnSent(uint32_t seq) {
   if (!flow_) return;
-  const uint32_t freed = flow_->OnCompleted(seq);
-  for (uint32_t i = 0; i < freed; ++i) {
-    Sent& sent = sent_[(seq - i) & (sent_.size() - 1)];
-    sent.data.Clear();
-    sent.copy = BlockRef();
-  }
-  GiveRoom();
+  Release(seq, flow_->OnCompleted(seq));
+  GiveRoom(posted_messages());
 }
 
 void MessageChannel::OnReceived(uint32_t slot, uint32_t bytes) {
@@ -71,7 +58,7 @@ void MessageChannel::OnReceived(uint32_t slot, uint32_t bytes) {
     if (header->reference) {
       queue_->Reuse(slot, /*bare=*/false);
     } else {
-      TakeBytes(slot, bytes);
+      incoming_.AddBytes(TakeBytes(slot, kMessageHeaderBytes, bytes));
     }
   }
   if (header->fin) ended_ = true;
@@ -92,34 +79,6 @@ absl::Status MessageChannel::OnHeader(const MessageHeader& header, absl::string_
   good = incoming_.AddReference(*remote);
   UpdateReading();
   return good;
-}
-
-void MessageChannel::TakeBytes(uint32_t slot, uint32_t bytes) {
-  const auto payload = bytes - static_cast<uint32_t>(kMessageHeaderBytes);
-  counters_.bytes_read += payload;
-  lane_->bytes_in.Add(payload);
-  if (detached_) return queue_->Reuse(slot, /*bare=*/false);
-  const absl::string_view copied(queue_->block(slot)->bytes() + kMessageHeaderBytes, payload);
-  const bool small = bytes < limits_.copy_out_below;
-  // Who keeps a message keeps its block: all of it, of which it needs less than half.
-  const bool wasteful = !small && bytes < kReceiveBlock / 2 && memory_.IsShort();
-  Buffer copy;
-  const bool fits = (small || wasteful) && small_.Append(copied, copy);
-  if (!fits && !small) {
-    Buffer taken;
-    taken.Append({queue_->Take(slot), uint32_t{kMessageHeaderBytes}, payload});
-    return incoming_.AddBytes(std::move(taken));
-  }
-  // The heap, where the pool is at its limit: a few small messages, within the credits.
-  if (!fits) copy.Append(copied);
-  CountCopied(CopyCause::kReceivedSmall, payload);
-  incoming_.AddBytes(std::move(copy));
-  queue_->Reuse(slot, /*bare=*/false);
-}
-
-void MessageChannel::EndBatch() {
-  Grant();
-  if (user_ != nullptr) user_->OnChannel();
 }
 
 void MessageChannel::Starve() {

@@ -83,7 +83,7 @@ void RdmaConnection::Close(absl::Status why, CloseMode mode) {
 
 ConnectionInfo RdmaConnection::info() const {
   ConnectionInfo info = parts_.info;
-  const MessageChannel::Counters& counters = channel_.counters();
+  const PairChannel::Counters& counters = channel_.counters();
   info.bytes_read = counters.bytes_read;
   info.bytes_written = counters.bytes_written;
   info.reads = counters.receives;
@@ -199,7 +199,7 @@ void RdmaConnection::EndFlush() {
   channel_.DropUnread();
   channel_.TakeInput().Clear();
   const bool broken = !channel_.error().ok();
-  if (broken || (channel_.fin_sent() && channel_.ended() && channel_.quiet())) {
+  if (broken || channel_.flushed()) {
     Finish(std::move(why_));
   }
 }

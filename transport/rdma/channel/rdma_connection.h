@@ -17,24 +17,24 @@
 #include "transport/connection_info.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/posted_call.h"
-#include "transport/rdma/channel/message_channel.h"
+#include "transport/rdma/channel/pair_channel.h"
 #include "transport/transport.h"
 
 namespace farcall {
 
-// A Connection over a queue pair: the contract of transport.h on top of a MessageChannel.
+// A Connection over a queue pair: the contract of transport.h on top of a PairChannel.
 //
-// Its orderly end is the FIN of the last message, as with TCP: who hears it delivers what
-// came, ends and disconnects; who sent it waits for that, so that nothing is lost on the
-// way. What must wait for a later turn (OnDrained, what ResumeRead brings) is a timer that
-// is due at once. OnClose comes from the mailbox, and not before nothing is written any more to
-// where Handler::Landing said.
-class RdmaConnection final : public Connection, private MessageChannel::User, private Flushable {
+// Between two ends of this library its orderly end is the FIN of the last message, as with TCP: who
+// hears it delivers what came, ends and disconnects; who sent it waits for that, so that nothing is
+// lost on the way. On brpc's wire it is the end of the TCP connection beside it. What must wait for
+// a later turn (OnDrained, what ResumeRead brings) is a timer that is due at once. OnClose comes
+// from the mailbox, and not before nothing is written any more to where Handler::Landing said.
+class RdmaConnection final : public Connection, private PairChannel::User, private Flushable {
  public:
   struct Parts {
     EventLoop& loop;
     BlockPool& pool;  // outlives the Connection
-    std::shared_ptr<MessageChannel> channel;
+    std::shared_ptr<PairChannel> channel;
     // Called once, when the Connection has let go of the channel: the queue pair ends.
     absl::AnyInvocable<void()> retire;
     ConnectionOptions options;
@@ -94,7 +94,7 @@ class RdmaConnection final : public Connection, private MessageChannel::User, pr
 
   Parts parts_;
   EventLoop& loop_;
-  MessageChannel& channel_;
+  PairChannel& channel_;
   Handler* handler_ = nullptr;  // since Start
   Buffer input_;
   Buffer out_;

@@ -2,6 +2,8 @@
 
 #include "transport/rdma/channel/send_batch.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -42,8 +44,8 @@ bool SendBatch::Opens(const Block& block) const {
 }
 
 bool SendBatch::Reserve(const MessagePlan& plan) {
-  if (plan.send_inline) return true;
   const uint32_t room = plan.own_bytes();
+  if (plan.send_inline || room == 0) return true;
   // Nobody sends from it any more.
   if (arena_.unique()) arena_used_ = 0;
   if (arena_ && arena_->capacity - arena_used_ >= room && Knows(*arena_)) return true;
@@ -54,9 +56,9 @@ bool SendBatch::Reserve(const MessagePlan& plan) {
   return true;
 }
 
-SendBatch::Head SendBatch::PutHead(const MessagePlan& plan, const MessageHeader& header) {
-  Check(!full(), "a batch has room for a message");
+SendBatch::Head SendBatch::TakeHead(const MessagePlan& plan) {
   Head head;
+  if (plan.own_bytes() == 0) return head;
   if (plan.send_inline) {
     head.bytes = inline_.data() + messages_ * inline_room_;
   } else {
@@ -65,6 +67,11 @@ SendBatch::Head SendBatch::PutHead(const MessagePlan& plan, const MessageHeader&
     head.key = KeyOf(*arena_, device_);
     arena_used_ = std::min(arena_->capacity, arena_used_ + Aligned(plan.own_bytes()));
   }
+  return head;
+}
+
+SendBatch::Head SendBatch::PutHead(const MessagePlan& plan, const MessageHeader& header) {
+  Head head = TakeHead(plan);
   EncodeMessageHeader(header, head.bytes);
   return head;
 }
@@ -80,7 +87,7 @@ ibv_send_wr& SendBatch::Append(ibv_wr_opcode opcode, uint64_t wr_id) {
   return request;
 }
 
-void SendBatch::Finish(const MessagePlan& plan, uint64_t wr_id, bool signaled) {
+ibv_send_wr& SendBatch::Finish(const MessagePlan& plan, uint64_t wr_id, bool signaled) {
   ibv_sge* const segments = NextSegments();
   last_ = size_;
   ibv_send_wr& request = Append(IBV_WR_SEND, wr_id);
@@ -89,17 +96,17 @@ void SendBatch::Finish(const MessagePlan& plan, uint64_t wr_id, bool signaled) {
   if (signaled) request.send_flags |= IBV_SEND_SIGNALED;
   if (plan.send_inline) request.send_flags |= IBV_SEND_INLINE;
   ++messages_;
+  return request;
 }
 
-BlockRef SendBatch::Add(std::span<const Buffer::Slice> slices, const MessagePlan& plan,
-                        const MessageHeader& header, uint64_t wr_id, bool signaled) {
-  Head head = PutHead(plan, header);
-  char* const copied = head.bytes + kMessageHeaderBytes;
+// The head's, with the copied bytes that follow it, first.
+void SendBatch::PutSegments(std::span<const Buffer::Slice> slices, const MessagePlan& plan,
+                            const Head& head) {
+  char* const copied = head.bytes + plan.header;
   if (plan.copied > 0) GatherCopied(slices, 0, plan, copied);
-
   ibv_sge* const segments = NextSegments();
-  segments[0] = {reinterpret_cast<uint64_t>(head.bytes),
-                 static_cast<uint32_t>(kMessageHeaderBytes) + plan.segments[0].length, head.key};
+  segments[0] = {reinterpret_cast<uint64_t>(head.bytes), plan.header + plan.segments[0].length,
+                 head.key};
   for (uint32_t i = 1; i < plan.segment_count; ++i) {
     const MessagePlan::Segment& segment = plan.segments[i];
     if (segment.slice == MessagePlan::kCopied) {
@@ -110,7 +117,29 @@ BlockRef SendBatch::Add(std::span<const Buffer::Slice> slices, const MessagePlan
     segments[i] = {reinterpret_cast<uint64_t>(slice.block->data + slice.offset + segment.offset),
                    segment.length, KeyOf(*slice.block, device_)};
   }
+}
+
+BlockRef SendBatch::Add(std::span<const Buffer::Slice> slices, const MessagePlan& plan,
+                        const MessageHeader& header, uint64_t wr_id, bool signaled) {
+  Head head = PutHead(plan, header);
+  PutSegments(slices, plan, head);
   Finish(plan, wr_id, signaled);
+  return std::move(head.kept);
+}
+
+BlockRef SendBatch::AddImmediate(std::span<const Buffer::Slice> slices, const MessagePlan& plan,
+                                 uint32_t immediate, uint64_t wr_id, bool signaled,
+                                 bool solicited) {
+  Head head = TakeHead(plan);
+  PutSegments(slices, plan, head);
+  ibv_send_wr& request = Finish(plan, wr_id, signaled);
+  request.opcode = IBV_WR_SEND_WITH_IMM;
+  request.imm_data = htonl(immediate);
+  if (solicited) request.send_flags |= IBV_SEND_SOLICITED;
+  if (plan.header + plan.segments[0].length == 0) {
+    ++request.sg_list;
+    --request.num_sge;
+  }
   return std::move(head.kept);
 }
 
@@ -157,6 +186,10 @@ void SendBatch::AddRead(const IncomingStream::Read& read, uint64_t wr_id) {
 
 void SendBatch::SignalLast() {
   if (messages_ > 0) requests_[last_].send_flags |= IBV_SEND_SIGNALED;
+}
+
+void SendBatch::SolicitLast() {
+  if (messages_ > 0) requests_[last_].send_flags |= IBV_SEND_SOLICITED;
 }
 
 int SendBatch::Post(ibv_qp& pair) {

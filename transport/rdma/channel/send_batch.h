@@ -51,6 +51,9 @@ class SendBatch {
   // where it goes inline.
   BlockRef Add(std::span<const Buffer::Slice> slices, const MessagePlan& plan,
                const MessageHeader& header, uint64_t wr_id, bool signaled);
+  // The same of a message without a header; `immediate` goes beside its bytes, if any.
+  BlockRef AddImmediate(std::span<const Buffer::Slice> slices, const MessagePlan& plan,
+                        uint32_t immediate, uint64_t wr_id, bool signaled, bool solicited);
   // The same for a reference, whose message is that of `plan`, Reserved; before it goes
   // what binds `window` to the bytes, with a key that it did not have before.
   BlockRef AddReference(const Buffer::Slice& slice, const MessagePlan& plan,
@@ -62,6 +65,8 @@ class SendBatch {
   void AddRead(const IncomingStream::Read& read, uint64_t wr_id);
   // Asks for the completion of the last message, if it does not.
   void SignalLast();
+  // Wakes the peer for it (IBV_SEND_SOLICITED).
+  void SolicitLast();
   // Posts all and is empty. 0, or the errno of ibv_post_send(3).
   int Post(ibv_qp& pair);
 
@@ -74,10 +79,13 @@ class SendBatch {
     uint32_t key = 0;
     BlockRef kept;
   };
+  Head TakeHead(const MessagePlan& plan);
   Head PutHead(const MessagePlan& plan, const MessageHeader& header);
+  void PutSegments(std::span<const Buffer::Slice> slices, const MessagePlan& plan,
+                   const Head& head);
   ibv_send_wr& Append(ibv_wr_opcode opcode, uint64_t wr_id);
   ibv_sge* NextSegments() { return segments_.data() + size_ * kSegments; }
-  void Finish(const MessagePlan& plan, uint64_t wr_id, bool signaled);
+  ibv_send_wr& Finish(const MessagePlan& plan, uint64_t wr_id, bool signaled);
 
   BlockPool& pool_;
   const void* const registrar_;

@@ -3,9 +3,7 @@
 #include "transport/rdma/cm/port_endpoint.h"
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
-#include <cstring>
 #include <random>
 #include <utility>
 
@@ -18,9 +16,6 @@ namespace {
 // packet of this one, and who has not seen it cannot make one up.
 uint32_t RandomPacketNumber() { return std::random_device()() & 0xffffff; }
 
-// 256 bytes: 1, and one more for each doubling.
-ibv_mtu ToMtu(uint32_t bytes) { return static_cast<ibv_mtu>(std::bit_width(bytes / 128) - 1); }
-
 FabricPort PortOf(const PortSetUp& connect, const LocalPort& local) {
   return {connect.gid, local.port.type, connect.lid, connect.mtu};
 }
@@ -29,11 +24,10 @@ FabricPort PortOf(const PortSetUp& connect, const LocalPort& local) {
 
 PortEndpoint::PortEndpoint(const RdmaParts& parts, const LocalPort& local, const FabricPort& to,
                            std::shared_ptr<SetUpLine> line)
-    : parts_(parts),
-      local_(local),
-      to_(to),
+    : to_(to),
       line_(std::move(line)),
       first_packet_(RandomPacketNumber()),
+      pair_(parts, local),
       service_level_(parts.options.service_level) {
   line_->SetEnd(this);
 }
@@ -48,7 +42,7 @@ PortEndpoint::PortEndpoint(const RdmaParts& parts, const LocalPort& local, const
 
 PortEndpoint::~PortEndpoint() { LeaveLine(); }
 
-Address PortEndpoint::local() const { return Address::Ipv6(local_.port.gid, 0); }
+Address PortEndpoint::local() const { return Address::Ipv6(pair_.local().port.gid, 0); }
 Address PortEndpoint::peer() const { return Address::Ipv6(to_.gid, 0); }
 
 absl::Status PortEndpoint::SetTrafficClass(int traffic_class) {
@@ -58,13 +52,8 @@ absl::Status PortEndpoint::SetTrafficClass(int traffic_class) {
 }
 
 int PortEndpoint::CreatePair(ibv_pd& pd, ibv_qp_init_attr& attributes) {
-  call_ = "ibv_create_qp";
-  ibv_qp* const made = parts_.api.ibv.create_qp(&pd, &attributes);
-  if (made == nullptr) return errno;
-  pair_ = Own(parts_.api, made);
-  const int error = ToInit();
-  if (error != 0) pair_.reset();
-  return error;
+  // What rdma_cm gives too. What may be read is what a memory window opens.
+  return pair_.Create(pd, attributes, IBV_ACCESS_REMOTE_READ);
 }
 
 int PortEndpoint::Connect(rdma_conn_param& param) {
@@ -84,8 +73,7 @@ int PortEndpoint::Accept(rdma_conn_param& param) {
   begins_ = std::min<uint8_t>(param.initiator_depth, peer_->answers);
   retry_count_ = param.retry_count;
   rnr_retry_ = param.rnr_retry_count;
-  if (const int error = ToReceive(); error != 0) return error;
-  if (const int error = ToSend(); error != 0) return error;
+  if (const int error = Join(); error != 0) return error;
   state_ = State::kAccepting;
   line_->Send(EncodePortSetUp(Describe(PortSetUp::Kind::kAccept, param)));
   return 0;
@@ -105,14 +93,6 @@ void PortEndpoint::LeaveLine() {
   if (line_->end() == this) line_->SetEnd(nullptr);
 }
 
-// The peer learns of it on the TCP connection.
-void PortEndpoint::Disconnect() {
-  if (pair_ == nullptr) return;
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_ERR;
-  Modify(attributes, IBV_QP_STATE);
-}
-
 void PortEndpoint::OnMessage(absl::string_view bytes) {
   const auto message = ParsePortSetUp(bytes);
   using Kind = PortSetUp::Kind;
@@ -125,7 +105,7 @@ void PortEndpoint::OnMessage(absl::string_view bytes) {
     return Tell(RDMA_CM_EVENT_ESTABLISHED, 0);
   }
   if (state_ == State::kOver) return;
-  call_ = "a message of the peer";
+  told_ = "a message of the peer";
   Tell(RDMA_CM_EVENT_CONNECT_ERROR, -EPROTO);
 }
 
@@ -136,9 +116,11 @@ void PortEndpoint::OnHangUp() {
 void PortEndpoint::OnAccepted(const PortSetUp& accept) {
   peer_ = accept;
   begins_ = std::min(begins_, accept.answers);
-  call_ = "a message of the peer";
-  int error = accept.gid == to_.gid ? ToReceive() : EPROTO;
-  if (error == 0) error = ToSend();
+  if (accept.gid != to_.gid) {
+    told_ = "a message of the peer";
+    return Tell(RDMA_CM_EVENT_CONNECT_ERROR, -EPROTO);
+  }
+  const int error = Join();
   if (error != 0) return Tell(RDMA_CM_EVENT_CONNECT_ERROR, -error);
   PortSetUp ready;
   ready.kind = PortSetUp::Kind::kReady;
@@ -157,81 +139,39 @@ void PortEndpoint::Tell(rdma_cm_event_type type, int status, std::string data) {
 }
 
 PortSetUp PortEndpoint::Describe(PortSetUp::Kind kind, const rdma_conn_param& param) const {
+  const LocalPort& local = pair_.local();
   PortSetUp message;
   message.kind = kind;
   message.data.assign(static_cast<const char*>(param.private_data), param.private_data_len);
-  message.gid = local_.port.gid;
-  message.lid = local_.port.lid;
-  message.number = pair_->qp_num;
+  message.gid = local.port.gid;
+  message.lid = local.port.lid;
+  message.number = pair_.get()->qp_num;
   message.first_packet = first_packet_;
-  message.mtu = local_.port.mtu;
+  message.mtu = local.port.mtu;
   message.answers = answers_;
   message.begins = begins_;
   message.traffic_class = traffic_class_;
   message.service_level = service_level_;
-  message.needs_route_header = local_.needs_route_header;
+  message.needs_route_header = local.needs_route_header;
   message.to = to_.gid;
   return message;
 }
 
-// Between subnets, and on ports that say so, as an InfiniBand adapter's virtual functions may.
-bool PortEndpoint::WithRouteHeader() const {
-  if (local_.link_layer == LinkLayer::kRoce) return true;
-  constexpr size_t kSubnetPrefix = 8;
-  return local_.needs_route_header || peer_->needs_route_header ||
-         !std::equal(peer_->gid.begin(), peer_->gid.begin() + kSubnetPrefix,
-                     local_.port.gid.begin());
-}
-
-int PortEndpoint::ToInit() {
-  call_ = "ibv_modify_qp to INIT";
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_INIT;
-  attributes.port_num = local_.number;
-  attributes.pkey_index = local_.partition_index;
-  // What rdma_cm gives too. What may be read is what a memory window opens.
-  attributes.qp_access_flags = IBV_ACCESS_REMOTE_READ;
-  return Modify(attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-}
-
-int PortEndpoint::ToReceive() {
-  call_ = "ibv_modify_qp to RTR";
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_RTR;
-  attributes.path_mtu = ToMtu(std::min(local_.port.mtu, peer_->mtu));
-  attributes.dest_qp_num = peer_->number;
-  attributes.rq_psn = peer_->first_packet;
-  attributes.max_dest_rd_atomic = answers_;
-  attributes.min_rnr_timer = parts_.options.min_rnr_timer;
-  attributes.ah_attr.port_num = local_.number;
-  attributes.ah_attr.dlid = peer_->lid;
-  attributes.ah_attr.sl = service_level_;
-  if (WithRouteHeader()) {
-    attributes.ah_attr.is_global = 1;
-    std::copy(peer_->gid.begin(), peer_->gid.end(), attributes.ah_attr.grh.dgid.raw);
-    attributes.ah_attr.grh.sgid_index = static_cast<uint8_t>(local_.gid_index);
-    attributes.ah_attr.grh.hop_limit = 64;
-    attributes.ah_attr.grh.traffic_class = traffic_class_;
-  }
-  return Modify(attributes, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-                                IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
-}
-
-int PortEndpoint::ToSend() {
-  call_ = "ibv_modify_qp to RTS";
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_RTS;
-  attributes.sq_psn = first_packet_;
-  attributes.timeout = parts_.options.ack_timeout;
-  attributes.retry_cnt = retry_count_;
-  attributes.rnr_retry = rnr_retry_;
-  attributes.max_rd_atomic = begins_;
-  return Modify(attributes, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-                                IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
-}
-
-int PortEndpoint::Modify(ibv_qp_attr& attributes, int mask) {
-  return parts_.api.ibv.modify_qp(pair_.get(), &attributes, mask);
+int PortEndpoint::Join() {
+  PortPair::Peer peer;
+  peer.gid = peer_->gid;
+  peer.lid = peer_->lid;
+  peer.number = peer_->number;
+  peer.first_packet = peer_->first_packet;
+  peer.needs_route_header = peer_->needs_route_header;
+  return pair_.Join(peer, {.mtu = std::min(pair_.local().port.mtu, peer_->mtu),
+                           .first_packet = first_packet_,
+                           .answers = answers_,
+                           .begins = begins_,
+                           .service_level = service_level_,
+                           .traffic_class = traffic_class_,
+                           .retry_count = retry_count_,
+                           .rnr_retry = rnr_retry_});
 }
 
 }  // namespace farcall

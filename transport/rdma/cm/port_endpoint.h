@@ -19,11 +19,11 @@
 #include <optional>
 
 #include "transport/rdma/cm/endpoint.h"
+#include "transport/rdma/cm/port_pair.h"
 #include "transport/rdma/cm/port_set_up.h"
 #include "transport/rdma/cm/set_up_line.h"
 #include "transport/rdma/device/local_port.h"
 #include "transport/rdma/device/rdma_parts.h"
-#include "transport/rdma/verbs/owned.h"
 
 namespace farcall {
 
@@ -38,8 +38,8 @@ class PortEndpoint final : public Endpoint, private SetUpLine::End {
   ~PortEndpoint() override;
 
   void SetHandler(CmHandler& handler) override { handler_ = &handler; }
-  ibv_context* context() const override { return local_.context; }
-  int port() const override { return local_.number; }
+  ibv_context* context() const override { return pair_.local().context; }
+  int port() const override { return pair_.local().number; }
   Address local() const override;
   Address peer() const override;
   ibv_qp* pair() const override { return pair_.get(); }
@@ -47,34 +47,29 @@ class PortEndpoint final : public Endpoint, private SetUpLine::End {
   // The device itself says that it goes: IBV_EVENT_DEVICE_FATAL.
   bool hears_removal() const override { return false; }
   absl::Status SetTrafficClass(int traffic_class) override;
-  absl::string_view call() const override { return call_; }
+  absl::string_view call() const override { return told_.empty() ? pair_.call() : told_; }
   int CreatePair(ibv_pd& pd, ibv_qp_init_attr& attributes) override;
-  void DestroyPair() override { pair_.reset(); }
+  void DestroyPair() override { pair_.Destroy(); }
   int Connect(rdma_conn_param& param) override;
   int Accept(rdma_conn_param& param) override;
   void Reject(absl::string_view data) override;
-  void Disconnect() override;
+  // The peer learns of it on the TCP connection.
+  void Disconnect() override { pair_.Break(); }
 
  private:
   void OnMessage(absl::string_view bytes) override;
   void OnHangUp() override;
   void OnAccepted(const PortSetUp& accept);
   void LeaveLine();
-  bool WithRouteHeader() const;
-  int ToInit();
-  int ToReceive();
-  int ToSend();
-  int Modify(ibv_qp_attr& attributes, int mask);
+  int Join();
   PortSetUp Describe(PortSetUp::Kind kind, const rdma_conn_param& param) const;
   // Its handler may destroy this.
   void Tell(rdma_cm_event_type type, int status, std::string data = "");
 
-  const RdmaParts& parts_;
-  const LocalPort local_;
   const FabricPort to_;  // where it connects to; not of the end that is asked
   const std::shared_ptr<SetUpLine> line_;
   const uint32_t first_packet_;
-  OwnedQueuePair pair_;
+  PortPair pair_;
   CmHandler* handler_ = nullptr;
   std::optional<PortSetUp> peer_;
   uint8_t traffic_class_ = 0;
@@ -85,7 +80,7 @@ class PortEndpoint final : public Endpoint, private SetUpLine::End {
   uint8_t begins_ = 0;
   enum class State : uint8_t { kNew, kConnecting, kAccepting, kOver };
   State state_ = State::kNew;
-  absl::string_view call_ = "ibv_create_qp";
+  absl::string_view told_;  // instead of what pair_ did last
 };
 
 }  // namespace farcall

@@ -10,8 +10,6 @@
 namespace farcall {
 namespace {
 
-constexpr uint32_t kHeader = kMessageHeaderBytes;
-
 // A place in the bytes of slices.
 struct Cursor {
   std::span<const Buffer::Slice> slices;
@@ -33,14 +31,14 @@ struct Cursor {
 // All bytes, if they are few enough to go inline; else 0.
 uint32_t InlineBytes(Cursor cursor, const MessageLimits& limits) {
   const uint32_t most = std::min(limits.max_inline, limits.max_message);
-  uint32_t bytes = kHeader;
+  uint32_t bytes = limits.header;
   while (!cursor.done()) {
     if (cursor.left() > most - std::min(most, bytes)) return 0;
     if (cursor.slice().block->kind != MemoryKind::kHost) return 0;
     bytes += cursor.left();
     cursor.Skip(cursor.left());
   }
-  return bytes - kHeader;
+  return bytes - limits.header;
 }
 
 // Puts `bytes` more of the copied ones at the end. False: that takes a segment too many.
@@ -77,7 +75,7 @@ MessagePlan PlanReference(const Cursor& cursor, const MessageLimits& limits) {
   if (cursor.left() - plan.bytes < limits.reference_from) {
     plan.bytes = std::min(cursor.left(), RemoteBytes::kMost);
   }
-  plan.send_inline = limits.max_inline >= kHeader + kEncoded;
+  plan.send_inline = limits.max_inline >= plan.header + kEncoded;
   plan.segments[0].length = kEncoded;
   return plan;
 }
@@ -86,20 +84,21 @@ MessagePlan PlanReference(const Cursor& cursor, const MessageLimits& limits) {
 
 MessagePlan PlanMessage(std::span<const Buffer::Slice> slices, uint32_t skip,
                         const MessageLimits& limits, IsKnown is_known) {
-  Check(limits.max_message > kHeader && limits.max_segments > 0 && limits.max_copy > 0,
+  Check(limits.max_message > limits.header && limits.max_segments > 0 && limits.max_copy > 0,
         "there is room for a header and a byte");
   const auto max_segments =
       std::min<uint32_t>(limits.max_segments, uint32_t{MessagePlan::kMostSegments});
   Cursor cursor{.slices = slices, .offset = skip};
   MessagePlan plan;
+  plan.header = limits.header;
   plan.bytes = InlineBytes(cursor, limits);
-  if (plan.bytes > 0 || (slices.empty() && limits.max_inline >= kHeader)) {
+  if (plan.bytes > 0 || (slices.empty() && limits.max_inline >= limits.header)) {
     plan.send_inline = true;
     plan.copied = plan.segments[0].length = plan.bytes;
     return plan;
   }
   if (!cursor.done() && IsReferred(cursor, limits, is_known)) return PlanReference(cursor, limits);
-  for (uint32_t room = limits.max_message - kHeader; room > 0 && !cursor.done();) {
+  for (uint32_t room = limits.max_message - limits.header; room > 0 && !cursor.done();) {
     if (plan.bytes > 0 && IsReferred(cursor, limits, is_known)) break;
     const Block& block = *cursor.slice().block;
     const bool host = block.kind == MemoryKind::kHost;

@@ -21,7 +21,9 @@
 namespace farcall {
 
 struct MessageLimits {
-  // The peer's receive block, kMessageHeaderBytes included.
+  // kMessageHeaderBytes, or 0: messages have none.
+  uint32_t header = kMessageHeaderBytes;
+  // The peer's receive block, the header included.
   uint32_t max_message = 64 << 10;
   // Segments of a work request; the first has the header. >= 1; more than
   // MessagePlan::kMostSegments are not used.
@@ -56,8 +58,9 @@ struct MessagePlan {
     bool operator==(const Segment&) const = default;
   };
 
-  uint32_t bytes = 0;        // of the stream, in all
-  uint32_t copied = 0;       // of them
+  uint32_t header = kMessageHeaderBytes;  // MessageLimits::header
+  uint32_t bytes = 0;                     // of the stream, in all
+  uint32_t copied = 0;                    // of them
   uint32_t unknown = 0;      // of those, in larger slices that the device does not know
   bool reference = false;    // to the bytes, which do not follow
   bool send_inline = false;  // all is in the first segment, and leaves as IBV_SEND_INLINE
@@ -67,8 +70,7 @@ struct MessagePlan {
 
   // Of the first segment's memory and of all other copied bytes.
   uint32_t own_bytes() const {
-    return static_cast<uint32_t>(kMessageHeaderBytes) +
-           (reference ? static_cast<uint32_t>(RemoteBytes::kEncodedBytes) : copied);
+    return header + (reference ? static_cast<uint32_t>(RemoteBytes::kEncodedBytes) : copied);
   }
 };
 

@@ -53,6 +53,25 @@ TEST(MessagePlanTest, NothingIsABareHeader) {
   EXPECT_FALSE(PlanMessage({}, 0, {.max_inline = 7}, kAllKnown).send_inline);
 }
 
+TEST(MessagePlanTest, WithoutAHeaderAllOfAMessageIsBytes) {
+  const Buffer buffer = Slices({40, 5000, 60});
+  MessageLimits limits{.header = 0, .max_message = 1024, .max_inline = 64};
+  MessagePlan plan = PlanMessage(buffer.slices(), 0, limits, kAllKnown);
+  EXPECT_EQ(plan.bytes, 1024u) << "as many as the peer's receives hold";
+  EXPECT_EQ(plan.own_bytes(), 40u);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 40}, {1, 0, 984}}));
+  const Buffer large = Slices({5000});
+  plan = PlanMessage(large.slices(), 0, limits, kAllKnown);
+  EXPECT_EQ(plan.own_bytes(), 0u);
+  EXPECT_TRUE(Are(plan, {{kCopied, 0, 0}, {0, 0, 1024}})) << "the first has nothing";
+  for (const uint32_t bytes : {64u, 65u}) {
+    const Buffer small = Slices({bytes});
+    plan = PlanMessage(small.slices(), 0, limits, kAllKnown);
+    EXPECT_EQ(plan.send_inline, bytes == 64);
+    EXPECT_EQ(plan.own_bytes(), bytes);
+  }
+}
+
 TEST(MessagePlanTest, ALargeSliceStaysWhereItIs) {
   const Buffer buffer = Slices({5000});
   const MessagePlan plan = PlanMessage(buffer.slices(), 0, {}, kAllKnown);

@@ -8,7 +8,7 @@ _MUTANTS = [
     ("ignores_failed_completions", "message_completions.cc", {
         "if (completion.status != IBV_WC_SUCCESS) OnError(completion);": "",
     }),
-    ("does_not_tell_the_status", "message_completions.cc", {
+    ("does_not_tell_the_status", "pair_channel.cc", {
         "api_.ibv.wc_status_str(completion.status)": "\"failed\"",
     }),
     ("does_not_tell_what_failed", "dial.cc", {
@@ -41,6 +41,7 @@ _ROOMS = {
     "message_channel.cc": "channel",
     "message_channel_references.cc": "channel",
     "message_completions.cc": "channel",
+    "pair_channel.cc": "channel",
     "queue_pair.cc": "host",
 }
 
