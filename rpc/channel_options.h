@@ -98,6 +98,10 @@ struct ChannelOptions {
   bool use_rdma = false;
   // Calls fail rather than travel over TCP. Implies use_rdma.
   bool require_rdma = false;
+  // With use_rdma: servers may be brpc with RDMA on. Who does not know our hello is asked with
+  // brpc's, too; who closes at that as well is spoken to plainly, and remembered for a minute. Off,
+  // since each of the three is a connection. Not with TLS, which brpc has only without RDMA.
+  bool rdma_peers_may_be_brpc = false;
   // DSCP << 2, for switches: IP_TOS or IPV6_TCLASS of sockets, and the same on queue pairs. 0 to
   // 255; -1: as RuntimeOptions::traffic_class says.
   int traffic_class = -1;

@@ -72,9 +72,12 @@ struct ConnectionInfo {
   // At the client, for its further rails (rail_ports.h); of sockets there is none.
   std::string peer_device;
   int fabric = kNoFabric;
-  // How its queue pair was set up: "rdma_cm", or "tcp" by messages on this connection; "" for
-  // sockets.
+  // How its queue pair was set up: "rdma_cm", "tcp" by messages on this connection, or "brpc" by
+  // brpc's hellos on it; "" for sockets.
   std::string set_up;
+  // What travels on RDMA: "brpc", plain bytes with brpc's credits, which neither goes back to TCP
+  // nor fetches by RDMA READ, or "" between two ends of this library.
+  std::string wire;
   // "TLSv1.3 TLS_AES_256_GCM_SHA384", "handshake" before that is known, "" without TLS. Of the TCP
   // connection: what RDMA carries beside it is not encrypted.
   std::string tls;

@@ -111,6 +111,9 @@ class Connection {
   // whatever frames or records a connection wraps them in, and none that the peer has read. Rises
   // by Write only.
   virtual size_t backlog() const = 0;
+  // Bytes that the kernel has taken and the peer's has not acknowledged, where that is told; else
+  // 0.
+  virtual size_t unacknowledged() const { return 0; }
   // Its blocks leave without a copy. Outlives the Connection; any thread.
   virtual BlockPool& pool() = 0;
   virtual ConnectionInfo info() const = 0;
@@ -156,6 +159,8 @@ struct ConnectOptions {
   // What is shown to ListenOptions::verify when RDMA is asked for. Null, or an empty one: nothing.
   // With the loop held.
   std::function<std::string()> credential;
+  // Who knows no hello of ours may be brpc: RDMA is tried with brpc's, too.
+  bool peers_may_be_brpc = false;
   // With kPrefer: the reason why there is a plain connection, which this one would replace. It is
   // linked (ConnectionInfo::linked), or the error has the reason why not. A peer that has shown
   // that it knows no hello (kPeerSilent) is asked again only if it has ever answered one.

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "transport/address.h"
+#include "transport/brpc_end.h"
 #include "transport/fabric_port.h"
 #include "transport/peer_trust.h"
 #include "transport/rail_ports.h"
@@ -77,6 +78,31 @@ class UpgradeTicket {
   virtual void OnSetUp(absl::string_view) {}
 };
 
+// A queue pair to an end that is brpc, for which the hellos on a TCP connection are the whole
+// set-up (transport/brpc). With the loop held on which it was asked for. Its end gives up what is
+// not open yet; no callback comes afterwards. May outlive neither loop nor transport.
+class BrpcPair {
+ public:
+  using OnJoin = absl::AnyInvocable<void(const absl::Status&)>;
+
+  virtual ~BrpcPair() = default;
+  // Who did not know the other end when it asked: what that says of itself. OK: what the other end
+  // sends is received from now on.
+  virtual void Join(const BrpcEnd& peer, OnJoin done) = 0;
+  // Both ends have decided for RDMA. The Connection has what came before, and may be written to.
+  virtual void Open(Transport::OnConnect done) = 0;
+  // The TCP connection beside the Connection has ended. What had come before is delivered, then its
+  // handler is told.
+  virtual void EndOfPeer() = 0;
+};
+
+// Who asks for one.
+struct BrpcWish {
+  ConnectionOptions connection;
+  std::optional<BrpcEnd> peer;  // a server knows it
+  Address local;                // of the TCP connection
+};
+
 class UpgradeTransport {
  public:
   // With the loop held, later, once.
@@ -84,6 +110,7 @@ class UpgradeTransport {
   using OnOffer = absl::AnyInvocable<void(absl::StatusOr<std::vector<UpgradeAddress>>)>;
   using OnAdmit = absl::AnyInvocable<void(std::unique_ptr<Connection>)>;
   using OnCome = absl::AnyInvocable<void()>;
+  using OnBrpcEnd = absl::AnyInvocable<void(const absl::StatusOr<BrpcEnd>&)>;
   // A message for the other end's ticket, at most kMostSetUpBytes. Called with the loop held, while
   // the ticket lives.
   using SendSetUp = absl::AnyInvocable<void(const std::string&)>;
@@ -117,6 +144,11 @@ class UpgradeTransport {
   // Calls `come` each time that something came here which may make good what failed before: a
   // device, a port, an address. Until the ticket is destroyed, which is not from inside `come`.
   virtual std::unique_ptr<UpgradeTicket> Watch(EventLoop& loop, OnCome come) = 0;
+
+  // `made`: what the other end is told; its receives are posted. Where the peer is known it is
+  // joined too.
+  virtual std::unique_ptr<BrpcPair> MakeForBrpc(EventLoop& loop, const BrpcWish& wish,
+                                                OnBrpcEnd made) = 0;
 };
 
 }  // namespace farcall

@@ -26,6 +26,7 @@ ConnectOptions ToConnectOptions(const ClientSession::Environment& environment,
   connect.timeout = std::chrono::milliseconds(options.connect_timeout_ms);
   connect.connection.traffic_class = options.traffic_class;
   connect.rdma = RdmaWanted(options);
+  connect.peers_may_be_brpc = options.rdma_peers_may_be_brpc;
   connect.tls = environment.tls;
   connect.tls_name = target.host;
   connect.tls_forbids_rdma = TlsForbidsRdma(options);
@@ -151,7 +152,8 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   connection_->Start(*this);
   const ConnectionInfo& info = *info_.Of(*connection_);
   plain_.reset();
-  if (!info.linked && RdmaWanted(environment_->options) == UseRdma::kPrefer) {
+  if (!info.linked && info.why_not_rdma != WhyNotRdma::kInUse &&
+      RdmaWanted(environment_->options) == UseRdma::kPrefer) {
     plain_ = info.why_not_rdma;
   }
   for (auto& [call_id, frame] : waiting) {

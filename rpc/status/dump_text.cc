@@ -173,11 +173,11 @@ void AddClients(const ClientsStatus& clients, std::string& out) {
   AddLoops(clients.loops, out);
   for (const ClientConnectionStatus& one : clients.some) {
     const ConnectionInfo& info = one.info;
-    StrAppend(&out, "to ", one.server, " ", ToString(info.transport),
-              info.device.empty() ? "" : " ", info.device,
-              info.set_up == "tcp" ? " set up over tcp" : "", info.tls.empty() ? "" : " tls",
-              one.connected ? "" : " not connected", ", loop ", one.loop, ", calls ", one.calls,
-              " now, in ", info.bytes_read, " out ", info.bytes_written);
+    StrAppend(
+        &out, "to ", one.server, " ", ToString(info.transport), info.device.empty() ? "" : " ",
+        info.device, info.set_up == "tcp" ? " set up over tcp" : "", info.wire.empty() ? "" : " ",
+        info.wire, info.tls.empty() ? "" : " tls", one.connected ? "" : " not connected", ", loop ",
+        one.loop, ", calls ", one.calls, " now, in ", info.bytes_read, " out ", info.bytes_written);
     AddWay(info, out);
     if (!info.device_why.empty()) StrAppend(&out, "  ", info.device_why, "\n");
   }
@@ -206,10 +206,11 @@ void AddConnection(const ConnectionStatus& connection, std::string& out) {
   const bool unix_client = info.peer.family() == AddressFamily::kNone;
   StrAppend(&out, unix_client ? "(unix)" : info.peer.ToString(), " ", ToString(info.transport),
             info.device.empty() ? "" : " ", info.device,
-            info.set_up == "tcp" ? " set up over tcp" : "", info.tls.empty() ? "" : " tls", " ",
-            connection.protocol, ", age ", connection.age_seconds, " s, loop ", connection.loop,
-            ", calls ", connection.calls, " now, ", connection.requests, " ever, in ",
-            info.bytes_read, " out ", info.bytes_written);
+            info.set_up == "tcp" ? " set up over tcp" : "", info.wire.empty() ? "" : " ", info.wire,
+            info.tls.empty() ? "" : " tls", " ", connection.protocol, ", age ",
+            connection.age_seconds, " s, loop ", connection.loop, ", calls ", connection.calls,
+            " now, ", connection.requests, " ever, in ", info.bytes_read, " out ",
+            info.bytes_written);
   AddWay(info, out);
 }
 

@@ -95,6 +95,7 @@ void WriteConnection(const ConnectionStatus& connection, JsonWriter& json) {
   json.Field("device", info.device);
   json.Field("device_why", info.device_why);
   json.Field("set_up", info.set_up);
+  json.Field("wire", info.wire);
   json.Field("tls", info.tls);
   json.Field("tls_peer", info.tls_peer);
   json.Field("why_not_rdma", Name(info.why_not_rdma));

@@ -103,6 +103,11 @@ void RdmaEnd::Drive(EventLoop& loop) {
   drivers_.push_back(*std::move(driver));
 }
 
+void RdmaEnd::TakeForBrpc(const Address& peer) {
+  record_.RememberStranger(peer.ToString());
+  record_.RememberSilent(peer.ToString(), clock_.Now(), clock_.Now() + std::chrono::hours(1));
+}
+
 std::string RdmaEnd::Log() {
   std::string all = log_.All();
   for (const std::string& line : rig_.log()) absl::StrAppend(&all, line, "\n");

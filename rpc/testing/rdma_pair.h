@@ -49,6 +49,8 @@ class RdmaEnd {
   RegistrationCache& registrations() { return registrations_; }
   size_t used_bytes() { return rig_.pool().stats().used_bytes; }
   UpgradeCounts counts() const { return record_.counts(); }
+  // It is known here as one that knows no hello of ours, as brpc.
+  void TakeForBrpc(const Address& peer);
   // Threads that the loops may have made because of user code that ran for long; and each of the
   // loops one more, for code that ended just then.
   size_t spare_threads() const { return monitor_->counts().taken_over; }

@@ -57,8 +57,17 @@ void UpgradingConnector::OnProbed(const absl::Status& available) {
   if (plain_.ok() && silent && !patient_) {
     plain_ = NotRdma(WhyNotRdma::kPeerSilent, "it did not answer the hello of one before");
   }
-  if (!plain_.ok() && !may_be_plain()) return Finish(plain_);
+  brpc_ = ReasonOf(plain_) == WhyNotRdma::kPeerSilent && TriesBrpc();
+  if (!plain_.ok() && !brpc_ && !may_be_plain()) return Finish(plain_);
   Dial();
+}
+
+// Whoever knows no hello of ours, and has not shown that it takes none of brpc either.
+bool UpgradingConnector::TriesBrpc() const {
+  const std::string peer = peer_.ToString();
+  return options_.peers_may_be_brpc && !options_.instead_of && options_.tls == nullptr &&
+         settings_->record->KnownStranger(peer) &&
+         !settings_->record->KnownNoBrpc(peer, loop_.now());
 }
 
 void UpgradingConnector::Dial() {
@@ -75,6 +84,11 @@ void UpgradingConnector::OnConnected(absl::StatusOr<std::unique_ptr<Connection>>
                               settings_,
                               options_.connection,
                               {options_.credential, nullptr}};
+  if (brpc_) {
+    connection_ = LinkConnection::SayBrpcHello(
+        std::move(parts), [this](Handshaken::Kind kind) { OnBrpcHello(kind); });
+    return;
+  }
   if (!plain_.ok()) return Finish(LinkConnection::Plain(std::move(parts), plain_));
   const UpgradeOptions& options = settings_->options;
   if (!options_.instead_of) patient_ = settings_->record->KnownAnswering(peer_.ToString());
@@ -101,6 +115,8 @@ void UpgradingConnector::OnHello(Handshaken::Kind kind) {
       break;
     case Handshaken::Kind::kSilent:
     case Handshaken::Kind::kClosed:
+    case Handshaken::Kind::kBrpcHello:
+    case Handshaken::Kind::kBrpc:
       break;
   }
   connection_.reset();
@@ -114,6 +130,24 @@ void UpgradingConnector::OnHello(Handshaken::Kind kind) {
     record.RememberSilent(peer, now, now + settings_->options.silent_peer_memory);
   }
   plain_ = NotRdma(WhyNotRdma::kPeerSilent, "it did not answer the hello");
+  brpc_ = kind == Handshaken::Kind::kStranger && TriesBrpc();
+  if (!brpc_ && !may_be_plain()) return Finish(plain_);
+  Dial();
+}
+
+// Where it was refused too the connection is not used any more: some brpc servers drop one whose
+// first request comes right behind the decision for TCP.
+void UpgradingConnector::OnBrpcHello(Handshaken::Kind kind) {
+  plain_ = connection_->why_not_rdma();
+  const bool spoilt = kind != Handshaken::Kind::kBrpc && kind != Handshaken::Kind::kPlain;
+  if (!spoilt && (plain_.ok() || may_be_plain())) return Finish(std::move(connection_));
+  connection_.reset();
+  brpc_ = false;
+  if (spoilt) {
+    const TimePoint now = loop_.now();
+    settings_->record->RememberNoBrpc(peer_.ToString(), now,
+                                      now + settings_->options.silent_peer_memory);
+  }
   if (!may_be_plain()) return Finish(plain_);
   Dial();
 }

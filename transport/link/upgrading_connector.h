@@ -19,7 +19,9 @@ namespace farcall {
 //
 //   probe --RDMA here--> connect --> hello --linked--> done, or with require_rdma: RDMA --> done
 //     |                                |  \--declined-> done, plain
-//     +--none: connect plainly <-------+ silent peer
+//     |                                +--stranger that may be brpc: connect --> brpc's hello -->
+//     done
+//     +--none: connect plainly <-------+ silent peer                             or plainly
 //
 // What would be plain is an error with require_rdma and ConnectOptions::instead_of.
 // Each step has a time of its own: probe_timeout, ConnectOptions::timeout, hello_timeout, and
@@ -41,6 +43,8 @@ class UpgradingConnector {
   void Dial();
   void OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection);
   void OnHello(Handshaken::Kind kind);
+  bool TriesBrpc() const;
+  void OnBrpcHello(Handshaken::Kind kind);
   void OnUpgrade(const absl::Status& why);
   void OnTime();
   void Finish(absl::StatusOr<std::unique_ptr<Connection>> result);
@@ -55,6 +59,7 @@ class UpgradingConnector {
   Transport::OnConnect done_;
   bool probed_ = false;
   bool patient_ = false;  // the hello may take busy_hello_timeout
+  bool brpc_ = false;     // the next connection says brpc's hello
   absl::Status plain_;    // not OK: why the next connection is plain
   std::unique_ptr<LinkConnection> connection_;
   Timer timer_;

@@ -12,6 +12,7 @@
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
 #include "transport/loop/blocking.h"
+#include "transport/rdma/setup/brpc_set_up.h"
 #include "transport/rdma/setup/dial.h"
 #include "transport/rdma/setup/rdma_listener.h"
 
@@ -64,6 +65,18 @@ class WatchTicket final : public UpgradeTicket {
   EventLoop& control_;
   RdmaHost& host_;
   const std::shared_ptr<Arrivals::Waiter> waiter_;
+};
+
+class BrpcTicket final : public BrpcPair {
+ public:
+  explicit BrpcTicket(std::shared_ptr<BrpcSetUp> set_up) : set_up_(std::move(set_up)) {}
+  ~BrpcTicket() override { set_up_->GiveUp(); }
+  void Join(const BrpcEnd& peer, OnJoin done) override { set_up_->Join(peer, std::move(done)); }
+  void Open(Transport::OnConnect done) override { set_up_->Open(std::move(done)); }
+  void EndOfPeer() override { set_up_->EndOfPeer(); }
+
+ private:
+  const std::shared_ptr<BrpcSetUp> set_up_;
 };
 
 }  // namespace
@@ -153,6 +166,12 @@ std::unique_ptr<UpgradeTicket> RdmaTransport::Watch(EventLoop& loop, OnCome come
   auto waiter = std::make_shared<Arrivals::Waiter>(Arrivals::Waiter{loop, std::move(come)});
   control_.Post([this, waiter] { host_.arrivals().Add(waiter); });
   return std::make_unique<WatchTicket>(control_, host_, std::move(waiter));
+}
+
+std::unique_ptr<BrpcPair> RdmaTransport::MakeForBrpc(EventLoop& loop, const BrpcWish& wish,
+                                                     OnBrpcEnd made) {
+  return std::make_unique<BrpcTicket>(
+      BrpcSetUp::Start(host_, control_, loop, wish, std::move(made)));
 }
 
 RdmaStatus RdmaTransport::Status(Duration patience) {

@@ -49,6 +49,8 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
                                        const ConnectionOptions& options, PeerTrust trust,
                                        SendSetUp send, OnOffer offered, OnAdmit admitted) override;
   std::unique_ptr<UpgradeTicket> Watch(EventLoop& loop, OnCome come) override;
+  std::unique_ptr<BrpcPair> MakeForBrpc(EventLoop& loop, const BrpcWish& wish,
+                                        OnBrpcEnd made) override;
 
   // Any thread, no loop held. Waits for the control loop for at most `patience`: it may be busy
   // with registrations, or with a device whose driver hangs.

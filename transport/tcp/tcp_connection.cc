@@ -2,6 +2,8 @@
 
 #include "transport/tcp/tcp_connection.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -50,6 +52,13 @@ void TcpConnection::Write(Buffer data) {
     drained_ = false;
   }
   if (writable_) loop_.FlushLater(*this);
+}
+
+// SIOCOUTQ, tcp(7): of unix sockets, what the peer has not read.
+size_t TcpConnection::unacknowledged() const {
+  int bytes = 0;
+  if (state_ == State::kClosed || ioctl(socket_->fd(), SIOCOUTQ, &bytes) != 0) return 0;
+  return bytes > 0 ? static_cast<size_t>(bytes) : 0;
 }
 
 void TcpConnection::ResumeRead() {

@@ -45,6 +45,7 @@ class TcpConnection final : public Connection, private FdHandler, private Flusha
   void ResumeRead() override;
   void Close(absl::Status why, CloseMode mode) override;
   size_t backlog() const override { return writer_.backlog(); }
+  size_t unacknowledged() const override;
   BlockPool& pool() override { return pool_; }
   ConnectionInfo info() const override { return info_; }
 

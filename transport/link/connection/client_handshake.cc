@@ -81,7 +81,7 @@ class ClientHandshake final : public Handshake {
         result_.kind = Handshaken::Kind::kStranger;
         break;
     }
-    parts_.user.OnHandshaken(result_);
+    parts_.user.OnHandshaken(std::move(result_));
   }
 
   const Parts parts_;

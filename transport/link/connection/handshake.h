@@ -22,16 +22,23 @@ struct Handshaken {
   enum class Kind : uint8_t {
     kLinked,  // link frames follow, both ways
     kPlain,   // plain bytes do, for `why` it is not linked
+    // Server: brpc's RDMA hello stands in the input.
+    kBrpcHello,
+    // RDMA on brpc's wire from here on: `rdma` carries it.
+    kBrpc,
     // Client: the connection is spoilt by the hello.
     kSilent,    // the peer did not answer in time
     kStranger,  // it knows no hello: it closed, or said something else
     kClosed,    // garbage or half a hello: close it, for `why`
   };
+
   Kind kind = Kind::kPlain;
   size_t peer_window = 0;  // kLinked: bytes that the peer takes
   uint32_t rails = 1;      // kLinked: generations at the same time, as both ends agreed
   absl::Status why;
-  bool missed = true;  // kPlain: it is counted as one that stays on TCP
+  bool missed = true;                // kPlain: it is counted as one that stays on TCP
+  std::unique_ptr<Connection> rdma;  // kBrpc: not started
+  std::unique_ptr<BrpcPair> pair;    // kBrpc: its own
 };
 
 // One end's hello on a TCP connection that is started. With the loop held.
@@ -41,7 +48,7 @@ class Handshake {
    public:
     // Once, from the loop's top level: OnRead, OnClosed or a timer. What stands behind the
     // hello is left in the input.
-    virtual void OnHandshaken(const Handshaken& result) = 0;
+    virtual void OnHandshaken(Handshaken result) = 0;
 
    protected:
     ~User() = default;
@@ -68,6 +75,14 @@ class Handshake {
 std::unique_ptr<Handshake> NewClientHandshake(Handshake::Parts parts, Duration timeout);
 // Listens for one. If `unwanted` is not OK, it declines with that reason.
 std::unique_ptr<Handshake> NewServerHandshake(Handshake::Parts parts, absl::Status unwanted);
+
+// The same by brpc's hello (transport/brpc), for a queue pair with `options`. The client says
+// nothing if it can make none; kStranger: whatever else came of it, for `why`.
+std::unique_ptr<Handshake> NewBrpcClientHandshake(Handshake::Parts parts,
+                                                  const ConnectionOptions& options);
+// Of a connection that begins with it. `strangers`: whoever has shown no credential may have RDMA.
+std::unique_ptr<Handshake> NewBrpcServerHandshake(Handshake::Parts parts,
+                                                  const ConnectionOptions& options, bool strangers);
 
 }  // namespace farcall
 

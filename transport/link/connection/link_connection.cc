@@ -56,6 +56,7 @@ void LinkConnection::Start(Handler& handler) {
   Check(loop_.held() && handler_ == nullptr, "a connection is started once, on its loop");
   handler_ = &handler;
   if (phase_ == Phase::kClosed) return Finish(closed_);
+  if (phase_ == Phase::kBrpc) return StartBrpc();
   Govern();
 }
 
@@ -70,6 +71,8 @@ void LinkConnection::Write(Buffer data) {
       return WritePlain(std::move(data));
     case Phase::kLinked:
       return linked_->Write(std::move(data));
+    case Phase::kBrpc:
+      return brpc_->Write(std::move(data));
     case Phase::kClosed:
       return;
   }
@@ -92,10 +95,13 @@ void LinkConnection::Close(absl::Status why, CloseMode mode) {
     // The peer has said nothing yet that would make it more.
     handshake_->OnClosed();
     phase_ = Phase::kPlain;
+    // Whoever waits for the answer to another hello would take it for that.
+    if (brpc_hello_) early_.Clear();
     WritePlain(std::exchange(early_, Buffer()));
   }
   if (phase_ == Phase::kPlain) parts_.tcp->Close(std::move(why), mode);
   if (phase_ == Phase::kLinked) linked_->Close(std::move(why), mode);
+  if (phase_ == Phase::kBrpc) brpc_->Close(std::move(why), mode);
 }
 
 size_t LinkConnection::backlog() const {
@@ -106,10 +112,17 @@ size_t LinkConnection::backlog() const {
       return std::min<uint64_t>(parts_.tcp->backlog(), plain_);
     case Phase::kLinked:
       return linked_->backlog();
+    case Phase::kBrpc:
+      return brpc_->backlog();
     case Phase::kClosed:
       break;
   }
   return 0;
+}
+
+void LinkConnection::TrustPeer() {
+  if (phase_ == Phase::kLinked) linked_->TrustPeer();
+  if (phase_ == Phase::kBrpc) brpc_->TrustPeer();
 }
 
 void LinkConnection::WhenUpgraded(OnUpgrade done) {
@@ -120,9 +133,14 @@ void LinkConnection::WhenUpgraded(OnUpgrade done) {
 size_t LinkConnection::OnRead(Buffer& input) {
   size_t needed = 0;
   if (phase_ == Phase::kHello) needed = handshake_->OnRead(input);
+  if (next_handshake_ != nullptr) {
+    handshake_ = std::move(next_handshake_);
+    needed = handshake_->OnRead(input);
+  }
   // It may have become something else just now.
   if (phase_ == Phase::kPlain && reads_ && !input.empty()) return handler_->OnRead(input);
   if (phase_ == Phase::kLinked) return linked_->OnLifelineRead(input);
+  if (phase_ == Phase::kBrpc && handler_ != nullptr) brpc_->OnLifelineRead(input);
   return needed;
 }
 
@@ -140,6 +158,7 @@ void LinkConnection::OnDrained() {
 void LinkConnection::OnClose(const absl::Status& why) {
   if (phase_ == Phase::kClosed) return;
   if (phase_ == Phase::kLinked) return linked_->OnLifelineEnd(why);
+  if (phase_ == Phase::kBrpc) return brpc_->OnLifelineEnd(why);
   if (phase_ == Phase::kHello) handshake_->OnClosed();
   loop_.CancelTimer(required_timer_);
   phase_ = Phase::kClosed;
@@ -148,9 +167,15 @@ void LinkConnection::OnClose(const absl::Status& why) {
   if (handler_ != nullptr) handler_->OnClose(why);
 }
 
-void LinkConnection::OnHandshaken(const Handshaken& result) {
+void LinkConnection::OnHandshaken(Handshaken result) {
   if (phase_ != Phase::kHello) return;
-  switch (result.kind) {
+  const Handshaken::Kind kind = result.kind;
+  switch (kind) {
+    case Handshaken::Kind::kBrpcHello:
+      return MeetBrpc();
+    case Handshaken::Kind::kBrpc:
+      BecomeBrpc(std::move(result));
+      break;
     case Handshaken::Kind::kLinked:
       BecomeLinked(result);
       break;
@@ -159,6 +184,7 @@ void LinkConnection::OnHandshaken(const Handshaken& result) {
       break;
     case Handshaken::Kind::kSilent:
     case Handshaken::Kind::kStranger:
+      if (!result.why.ok()) why_ = result.why;
       phase_ = Phase::kClosed;
       break;
     case Handshaken::Kind::kClosed:
@@ -166,7 +192,7 @@ void LinkConnection::OnHandshaken(const Handshaken& result) {
       break;
   }
   if (!on_hello_) return;
-  hello_call_.Post(loop_, [this, kind = result.kind] { std::exchange(on_hello_, nullptr)(kind); });
+  hello_call_.Post(loop_, [this, kind] { std::exchange(on_hello_, nullptr)(kind); });
 }
 
 void LinkConnection::WritePlain(Buffer data) {
@@ -211,11 +237,14 @@ bool LinkConnection::MayRead() const {
 
 // Tells the layer below whether to read.
 void LinkConnection::Govern() {
-  if (phase_ != Phase::kPlain && phase_ != Phase::kLinked) return;
+  if (phase_ == Phase::kHello || phase_ == Phase::kClosed) return;
+  if (phase_ == Phase::kBrpc && handler_ == nullptr) return;
   const bool before = std::exchange(reads_, MayRead());
   if (reads_ == before) return;
   if (phase_ == Phase::kPlain) {
     reads_ ? parts_.tcp->ResumeRead() : parts_.tcp->PauseRead();
+  } else if (phase_ == Phase::kBrpc) {
+    reads_ ? brpc_->ResumeRead() : brpc_->PauseRead();
   } else {
     reads_ ? linked_->ResumeRead() : linked_->PauseRead();
   }

@@ -11,6 +11,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "transport/link/connection/brpc_stream.h"
 #include "transport/link/connection/handshake.h"
 #include "transport/link/connection/link_settings.h"
 #include "transport/link/connection/linked_stream.h"
@@ -23,6 +24,7 @@ namespace farcall {
 // A Connection over a TCP connection that begins with a hello, or not:
 //
 //   HELLO --accepted--> LINKED   a LinkedStream drives it
+//         --brpc's----> BRPC     a BrpcStream does, over RDMA
 //         --else------> PLAIN    calls and callbacks go straight through
 //
 // A server has it in its hands from the beginning; what it writes waits for the peer's
@@ -30,6 +32,7 @@ namespace farcall {
 class LinkConnection final : public Connection,
                              private Connection::Handler,
                              private Handshake::User,
+                             private BrpcStream::User,
                              private LinkedStream::User {
  public:
   // Of two names that are one.
@@ -50,6 +53,8 @@ class LinkConnection final : public Connection,
 
   // A client's that says hello. Until `done` is called it is nobody's but to destroy.
   static std::unique_ptr<LinkConnection> SayHello(Parts parts, Duration timeout, OnHello done);
+  // The same with brpc's RDMA hello.
+  static std::unique_ptr<LinkConnection> SayBrpcHello(Parts parts, OnHello done);
   // A client's that says none, for this reason.
   static std::unique_ptr<LinkConnection> Plain(Parts parts, const absl::Status& why);
   // A server's. If `unwanted` is not OK, hellos are declined with that reason.
@@ -65,17 +70,15 @@ class LinkConnection final : public Connection,
   BlockPool& pool() override { return parts_.tcp->pool(); }
   ConnectionInfo info() const override;
   uint64_t info_version() const override { return info_version_; }
-  void TrustPeer() override {
-    if (phase_ == Phase::kLinked) linked_->TrustPeer();
-  }
+  void TrustPeer() override;
 
   // Calls `done`; at most one waits. Nobody is told if the connection dies before.
   void WhenUpgraded(OnUpgrade done);
-  // Why this end does not send by RDMA; OK: it does.
+  // Why this end does not send by RDMA, or why the hello failed; OK: it does.
   absl::Status why_not_rdma() const;
 
  private:
-  enum class Phase : uint8_t { kHello, kPlain, kLinked, kClosed };
+  enum class Phase : uint8_t { kHello, kPlain, kLinked, kBrpc, kClosed };
 
   LinkConnection(Parts parts, LinkRole role);
   Handshake::Parts HandshakeParts();
@@ -87,7 +90,15 @@ class LinkConnection final : public Connection,
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;
   // Of the hello.
-  void OnHandshaken(const Handshaken& result) override;
+  void OnHandshaken(Handshaken result) override;
+  // Of the stream on brpc's wire.
+  size_t OnBrpcInput(Buffer& input) override { return handler_->OnRead(input); }
+  Buffer BrpcLanding(size_t ahead, size_t bytes) override {
+    return handler_->Landing(ahead, bytes);
+  }
+  std::shared_ptr<void> HoldBrpcLanding() override { return handler_->HoldLanding(); }
+  void OnBrpcDrained() override { handler_->OnDrained(); }
+  void OnBrpcEnd(const absl::Status& why) override;
   // Of the linked stream.
   void OnInput(Buffer& input) override { handler_->OnRead(input); }
   Buffer InputLanding(size_t ahead, size_t bytes) override {
@@ -101,6 +112,9 @@ class LinkConnection final : public Connection,
   void WritePlain(Buffer data);
   void BecomePlain(const absl::Status& why, bool missed);
   void BecomeLinked(const Handshaken& result);
+  void MeetBrpc();
+  void BecomeBrpc(Handshaken result);
+  void StartBrpc();
   bool requires_rdma() const { return parts_.settings->options.require_rdma; }
   bool MayRead() const;
   void Govern();
@@ -125,6 +139,9 @@ class LinkConnection final : public Connection,
   absl::Status why_;     // why it is not LINKED
   absl::Status closed_;  // CLOSED: why
   std::unique_ptr<Handshake> handshake_;
+  std::unique_ptr<Handshake> next_handshake_;  // instead of the one that has just found it
+  bool brpc_hello_ = false;                    // the peer has begun brpc's
+  std::unique_ptr<BrpcStream> brpc_;
   std::unique_ptr<LinkedStream> linked_;
   OnHello on_hello_;
   OnUpgrade on_upgrade_;

@@ -12,11 +12,13 @@ namespace farcall {
 
 ConnectionInfo LinkConnection::info() const {
   ConnectionInfo info = parts_.tcp->info();
-  if (handshake_ != nullptr) {
+  if (handshake_ != nullptr && brpc_ == nullptr) {
     info.bytes_read -= std::min<uint64_t>(info.bytes_read, handshake_->bytes_read());
     info.bytes_written -= std::min<uint64_t>(info.bytes_written, handshake_->bytes_written());
   }
-  if (linked_ != nullptr) {
+  if (brpc_ != nullptr) {
+    brpc_->Describe(info);
+  } else if (linked_ != nullptr) {
     info.linked = true;
     linked_->Describe(info);
   } else {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "transport/brpc/hello.h"
 #include "transport/link/connection/handshake.h"
 #include "transport/link/hello/hello.h"
 #include "transport/link/upgrade/reason.h"
@@ -29,6 +30,7 @@ class ServerHandshake final : public Handshake {
   size_t bytes_written() const override { return written_; }
 
  private:
+  bool MeetBrpc(const Buffer& input);
   void On(ServerHelloEvent event);
   void OnTime();
   void Probe();
@@ -62,6 +64,7 @@ class ServerHandshake final : public Handshake {
 
 size_t ServerHandshake::OnRead(Buffer& input) {
   if (state_ != ServerHello::kSilent && state_ != ServerHello::kBegun) return 0;
+  if (MeetBrpc(input)) return 0;
   const size_t before = input.size();
   switch (CutHello(input, hello_)) {
     case HelloCut::kMore:
@@ -80,6 +83,21 @@ size_t ServerHandshake::OnRead(Buffer& input) {
       break;
   }
   return 0;
+}
+
+// Where this end has no RDMA whoever knows its protocol refuses it.
+bool ServerHandshake::MeetBrpc(const Buffer& input) {
+  if (!unwanted_.ok() || parts_.settings->rdma == nullptr) return false;
+  char scratch[kBrpcMagic];
+  const size_t bytes = std::min(input.size(), kBrpcMagic);
+  if (bytes == 0 || !MayBeBrpcHello(input.Front(bytes, scratch))) return false;
+  if (bytes < kBrpcMagic) {
+    On(ServerHelloEvent::kPart);
+    return true;
+  }
+  state_ = Next(state_, ServerHelloEvent::kOtherBytes);
+  Done(Handshaken::Kind::kBrpcHello, absl::OkStatus());
+  return true;
 }
 
 void ServerHandshake::On(ServerHelloEvent event) {
@@ -173,7 +191,13 @@ bool ServerHandshake::BeginsAsCounted(const Buffer& input) const {
 void ServerHandshake::Done(Handshaken::Kind kind, absl::Status why, bool missed) {
   parts_.loop.CancelTimer(timer_);
   parts_.tcp.ResumeRead();
-  parts_.user.OnHandshaken({kind, hello_.window(), rails(), std::move(why), missed});
+  Handshaken result;
+  result.kind = kind;
+  result.peer_window = hello_.window();
+  result.rails = rails();
+  result.why = std::move(why);
+  result.missed = missed;
+  parts_.user.OnHandshaken(std::move(result));
 }
 
 }  // namespace

@@ -137,6 +137,9 @@ class SlowDevices final : public UpgradeTransport {
   std::unique_ptr<UpgradeTicket> Watch(EventLoop&, OnCome) override {
     return std::make_unique<UpgradeTicket>();
   }
+  std::unique_ptr<BrpcPair> MakeForBrpc(EventLoop& loop, const BrpcWish&, OnBrpcEnd made) override {
+    return RefuseBrpc(loop, std::move(made));
+  }
 
  private:
   std::vector<OnAvailable> waiting_;

@@ -54,6 +54,14 @@ class RawPeer final : private Connection::Handler {
   void TrustPeer() {
     OnLoop([&] { connection_->TrustPeer(); });
   }
+  void SetReading(bool reading) {
+    OnLoop([&] { reading ? connection_->ResumeRead() : connection_->PauseRead(); });
+  }
+  ConnectionInfo info() {
+    ConnectionInfo told;
+    OnLoop([&] { told = connection_->info(); });
+    return told;
+  }
   // Bytes that came, and have not been taken out by the test.
   std::string received;
   std::optional<absl::Status> closed;

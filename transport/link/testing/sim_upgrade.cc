@@ -92,4 +92,31 @@ std::vector<UpgradePass> SimUpgrade::dialled() const {
   return dialled_;
 }
 
+namespace {
+
+class NoBrpcPair final : public BrpcPair {
+ public:
+  explicit NoBrpcPair(UpgradeTransport::OnBrpcEnd made)
+      : made_(std::make_shared<UpgradeTransport::OnBrpcEnd>(std::move(made))) {}
+  void Refuse(EventLoop& loop) {
+    loop.Post([weak = std::weak_ptr(made_)] {
+      if (const auto made = weak.lock()) (*made)(NotRdma(WhyNotRdma::kNoDevice, ""));
+    });
+  }
+  void Join(const BrpcEnd&, OnJoin) override {}
+  void Open(Transport::OnConnect) override {}
+  void EndOfPeer() override {}
+
+ private:
+  const std::shared_ptr<UpgradeTransport::OnBrpcEnd> made_;
+};
+
+}  // namespace
+
+std::unique_ptr<BrpcPair> RefuseBrpc(EventLoop& loop, UpgradeTransport::OnBrpcEnd made) {
+  auto pair = std::make_unique<NoBrpcPair>(std::move(made));
+  pair->Refuse(loop);
+  return pair;
+}
+
 }  // namespace farcall

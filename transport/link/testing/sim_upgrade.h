@@ -81,6 +81,9 @@ class SimFabric {
   std::map<UpgradeToken, Entry> entries_;
 };
 
+// What an UpgradeTransport without queue pairs does.
+std::unique_ptr<BrpcPair> RefuseBrpc(EventLoop& loop, UpgradeTransport::OnBrpcEnd made);
+
 class SimUpgrade final : public UpgradeTransport {
  public:
   // `fabric` and `pool` outlive it. `available`: what Probe tells.
@@ -96,6 +99,10 @@ class SimUpgrade final : public UpgradeTransport {
                                        OnOffer offered, OnAdmit admitted) override;
 
   std::unique_ptr<UpgradeTicket> Watch(EventLoop& loop, OnCome come) override;
+  // It has none for brpc.
+  std::unique_ptr<BrpcPair> MakeForBrpc(EventLoop& loop, const BrpcWish&, OnBrpcEnd made) override {
+    return RefuseBrpc(loop, std::move(made));
+  }
   // Something came: who watches is told.
   void Come();
 

@@ -48,22 +48,40 @@ UpgradeCounts UpgradeRecord::counts() const {
   return counts;
 }
 
+void UpgradeRecord::Times::Remember(absl::string_view peer, TimePoint now, TimePoint until) {
+  if (of_.size() >= kMostPeers) {
+    std::erase_if(of_, [now](const auto& entry) { return entry.second <= now; });
+  }
+  if (of_.size() >= kMostPeers) of_.erase(of_.begin());
+  of_[std::string(peer)] = until;
+}
+
+bool UpgradeRecord::Times::Knows(absl::string_view peer, TimePoint now) {
+  const auto found = of_.find(std::string(peer));
+  if (found == of_.end()) return false;
+  if (now < found->second) return true;
+  of_.erase(found);
+  return false;
+}
+
 void UpgradeRecord::RememberSilent(absl::string_view peer, TimePoint now, TimePoint until) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (silent_.size() >= kMostPeers) {
-    std::erase_if(silent_, [now](const auto& entry) { return entry.second <= now; });
-  }
-  if (silent_.size() >= kMostPeers) silent_.erase(silent_.begin());
-  silent_[std::string(peer)] = until;
+  silent_.Remember(peer, now, until);
 }
 
 bool UpgradeRecord::KnownSilent(absl::string_view peer, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = silent_.find(std::string(peer));
-  if (found == silent_.end()) return false;
-  if (now < found->second) return true;
-  silent_.erase(found);
-  return false;
+  return silent_.Knows(peer, now);
+}
+
+void UpgradeRecord::RememberNoBrpc(absl::string_view peer, TimePoint now, TimePoint until) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  no_brpc_.Remember(peer, now, until);
+}
+
+bool UpgradeRecord::KnownNoBrpc(absl::string_view peer, TimePoint now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return no_brpc_.Knows(peer, now);
 }
 
 void UpgradeRecord::RememberAnswering(absl::string_view peer) {
@@ -71,7 +89,7 @@ void UpgradeRecord::RememberAnswering(absl::string_view peer) {
   if (answered_.size() >= kMostPeers) answered_.clear();
   answered_[std::string(peer)] = true;
   strangers_.erase(std::string(peer));
-  silent_.erase(std::string(peer));
+  silent_.Forget(peer);
 }
 
 void UpgradeRecord::ForgetAnswering(absl::string_view peer) {
@@ -93,9 +111,9 @@ void UpgradeRecord::RememberStranger(absl::string_view peer) {
   strangers_.emplace(peer);
 }
 
-bool UpgradeRecord::MayAnswer(absl::string_view peer) {
+bool UpgradeRecord::KnownStranger(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return !strangers_.contains(std::string(peer));
+  return strangers_.contains(std::string(peer));
 }
 
 bool UpgradeRecord::FirstStall(absl::string_view peer) {

@@ -55,10 +55,25 @@ class UpgradeRecord {
   bool KnownAnswering(absl::string_view peer);
   // `peer` has shown that it knows no hello: it did not just say nothing, as who is busy.
   void RememberStranger(absl::string_view peer);
+  bool KnownStranger(absl::string_view peer);
   // Not if it is known as a stranger, unless it has ever answered.
-  bool MayAnswer(absl::string_view peer);
+  bool MayAnswer(absl::string_view peer) { return !KnownStranger(peer); }
+  // `peer` did not take brpc's RDMA hello, until `until`.
+  void RememberNoBrpc(absl::string_view peer, TimePoint now, TimePoint until);
+  bool KnownNoBrpc(absl::string_view peer, TimePoint now);
 
  private:
+  // What is known of peers until a time of each.
+  class Times {
+   public:
+    void Remember(absl::string_view peer, TimePoint now, TimePoint until);
+    bool Knows(absl::string_view peer, TimePoint now);
+    void Forget(absl::string_view peer) { of_.erase(std::string(peer)); }
+
+   private:
+    std::map<std::string, TimePoint> of_;
+  };
+
   bool FirstTime(absl::string_view peer, WhyNotRdma why);
   bool FirstStall(absl::string_view peer);
 
@@ -72,7 +87,8 @@ class UpgradeRecord {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::set<std::pair<std::string, WhyNotRdma>> logged_;
-  std::map<std::string, TimePoint> silent_;
+  Times silent_;
+  Times no_brpc_;
   std::map<std::string, bool> answered_;  // once; true: the last hello too
   std::set<std::string> strangers_;
   std::set<std::string> stalled_peers_;

@@ -73,6 +73,33 @@ TEST(UpgradeRecordTest, ForgetsSilentPeers) {
   EXPECT_FALSE(logged.record.KnownSilent("b", kStart));
 }
 
+TEST(UpgradeRecordTest, ForgetsWhoTookNoHelloOfBrpc) {
+  Logged logged;
+  logged.record.RememberNoBrpc("a", kStart, kStart + seconds(60));
+  EXPECT_TRUE(logged.record.KnownNoBrpc("a", kStart + milliseconds(59'999)));
+  EXPECT_FALSE(logged.record.KnownSilent("a", kStart)) << "which is another thing";
+  EXPECT_FALSE(logged.record.KnownNoBrpc("a", kStart + seconds(60)));
+  EXPECT_FALSE(logged.record.KnownNoBrpc("b", kStart));
+  for (int i = 0; i < 3000; ++i) {
+    logged.record.RememberNoBrpc(absl::StrCat("peer", i), kStart, kStart + seconds(60));
+  }
+  size_t known = 0;
+  for (int i = 0; i < 3000; ++i) {
+    known += logged.record.KnownNoBrpc(absl::StrCat("peer", i), kStart) ? 1 : 0;
+  }
+  EXPECT_LE(known, UpgradeRecord::kMostPeers);
+}
+
+TEST(UpgradeRecordTest, WhoIsAStrangerIsKnown) {
+  Logged logged;
+  EXPECT_FALSE(logged.record.KnownStranger("a"));
+  logged.record.RememberStranger("a");
+  EXPECT_TRUE(logged.record.KnownStranger("a"));
+  EXPECT_FALSE(logged.record.MayAnswer("a"));
+  logged.record.RememberAnswering("a");
+  EXPECT_FALSE(logged.record.KnownStranger("a"));
+}
+
 TEST(UpgradeRecordTest, WhoAnswersIsNotSilentAnyMore) {
   Logged logged;
   EXPECT_FALSE(logged.record.KnownAnswering("a"));

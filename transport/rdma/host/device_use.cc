@@ -37,10 +37,11 @@ DeviceUse::~DeviceUse() {
 
 absl::StatusOr<std::shared_ptr<QueuePair>> DeviceUse::CreatePair(EventLoop& loop,
                                                                  std::unique_ptr<Endpoint>& end,
-                                                                 QueuePair::SetUp& set_up) {
+                                                                 QueuePair::SetUp& set_up,
+                                                                 PairWire wire) {
   auto lane = LaneOf(loop);
   if (!lane.ok()) return lane.status();
-  const auto created = CreateQueuePair(parts_, device_, has_windows(), **lane, *end);
+  const auto created = CreateQueuePair(parts_, device_, has_windows(), **lane, *end, wire);
   if (!created.ok()) return created.status();
   QueuePair::Events events{.device_removed = [this] { OnRemoval(); },
                            .windows_failed = [this] { GiveUpWindows(); },

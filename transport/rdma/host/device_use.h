@@ -45,7 +45,8 @@ class DeviceUse {
   // the error is a reason (why_not_rdma.h). Milliseconds, where it is the loop's first.
   absl::StatusOr<std::shared_ptr<QueuePair>> CreatePair(EventLoop& loop,
                                                         std::unique_ptr<Endpoint>& end,
-                                                        QueuePair::SetUp& set_up);
+                                                        QueuePair::SetUp& set_up,
+                                                        PairWire wire = PairWire::kOwn);
 
   std::vector<EventLoop*> Loops() const;
 

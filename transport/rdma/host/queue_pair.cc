@@ -10,6 +10,17 @@
 #include "transport/rdma/channel/rdma_connection.h"
 
 namespace farcall {
+namespace {
+
+template <typename Channel>
+std::shared_ptr<Channel> MakeChannel(PairWire wire, const RdmaParts& parts, BlockPool& pool,
+                                     size_t device, ibv_qp& pair, const CreatedQueuePair& created) {
+  if (created.wire != wire) return nullptr;
+  return std::make_shared<Channel>(parts.api, pool, device, pair, created.limits,
+                                   created.own_receives, parts.copied);
+}
+
+}  // namespace
 
 QueuePair::QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<Lane> lane,
                      std::unique_ptr<Endpoint> end, const CreatedQueuePair& created, SetUp& set_up,
@@ -18,9 +29,11 @@ QueuePair::QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shar
       device_(device),
       lane_(std::move(lane)),
       end_(std::move(end)),
-      channel_(std::make_shared<MessageChannel>(parts.api, lane_->pool(), device.index(),
-                                                *end_->pair(), created.limits, created.own_receives,
-                                                parts.copied)),
+      messages_(MakeChannel<MessageChannel>(PairWire::kOwn, parts, lane_->pool(), device.index(),
+                                            *end_->pair(), created)),
+      brpc_(MakeChannel<BrpcChannel>(PairWire::kBrpc, parts, lane_->pool(), device.index(),
+                                     *end_->pair(), created)),
+      channel_(messages_ != nullptr ? std::shared_ptr<PairChannel>(messages_) : brpc_),
       set_up_(&set_up),
       events_(std::move(events)),
       hold_(parts.ports, {device.context(), end_->port()}),
@@ -56,23 +69,32 @@ std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
   return made;
 }
 
+// So that its receives find blocks that the device knows. Where not, it is not enrolled.
+void QueuePair::PostReceives() {
+  const ReceiveQueue* const own = channel_->own_queue();
+  if (own == nullptr) return;
+  lane_->pool().Reserve(kReceiveBlock, own->slots()).IgnoreError();
+  parts_.registrar.RegisterPending().IgnoreError();
+}
+
+// With the data loop held.
+void QueuePair::Tell(const absl::Status& enrolled) {
+  parts_.control.Post([self = shared_from_this(), status = Detached(enrolled)] {
+    if (self->set_up_ != nullptr) self->set_up_->OnEnrolled(status);
+  });
+}
+
 void QueuePair::Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust) {
-  if (const ReceiveQueue* const own = channel_->own_queue()) {
-    // So that its receives find blocks that the device knows. Where not, it is not enrolled.
-    lane_->pool().Reserve(kReceiveBlock, own->slots()).IgnoreError();
-    parts_.registrar.RegisterPending().IgnoreError();
-  }
+  PostReceives();
   // Its peer may send as soon as it is accepted.
   if (peer) takes_shared_ = MayHoldShared();
   lane_->loop().Post([self = shared_from_this(), peer, trust,
                       windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
     const absl::Status status = self->lane_->Enroll(self->channel_, trust);
     if (status.ok() && peer) {
-      self->channel_->Open(self->terms(), *peer, /*initiator=*/false, std::move(windows));
+      self->messages_->Open(self->terms(), *peer, /*initiator=*/false, std::move(windows));
     }
-    self->parts_.control.Post([self, status = Detached(status)] {
-      if (self->set_up_ != nullptr) self->set_up_->OnEnrolled(status);
-    });
+    self->Tell(status);
   });
 }
 
@@ -83,15 +105,22 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
   set_up_ = nullptr;
   takes_shared_ = MayHoldShared();
   SetRnrTimer();
+  info.set_up = std::string(end_->set_up());
+  if (peer) {
+    lane_->loop().Post([self = shared_from_this(), peer, windows = MakeWindows(*peer)]() mutable {
+      self->messages_->Open(self->terms(), *peer, /*initiator=*/true, std::move(windows));
+    });
+  }
+  MakeConnection(options, std::move(info), std::move(deliver));
+}
+
+void QueuePair::MakeConnection(const ConnectionOptions& options, ConnectionInfo info,
+                               Deliver deliver) {
   info.device = device_.name();
   info.device_port = static_cast<uint32_t>(port());
-  info.set_up = std::string(end_->set_up());
-  lane_->loop().Post([self = shared_from_this(), peer, options, info = std::move(info),
-                      deliver = std::move(deliver),
-                      windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
-    if (peer) {
-      self->channel_->Open(self->terms(), *peer, /*initiator=*/true, std::move(windows));
-    }
+  lane_->loop().Post([self = shared_from_this(), options, info = std::move(info),
+                      deliver = std::move(deliver)]() mutable {
+    if (self->brpc_ != nullptr) self->brpc_->MaySend();
     // The first message leaves now, whenever the connection is started.
     Buffer nothing;
     self->channel_->Send(nothing, /*fin=*/false);
@@ -107,6 +136,33 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
     deliver(std::make_unique<RdmaConnection>(
         RdmaConnection::Parts{self->lane_->loop(), self->lane_->pool(), self->channel_,
                               std::move(retire), options, std::move(info)}));
+  });
+}
+
+void QueuePair::EnrollForBrpc() {
+  PostReceives();
+  lane_->loop().Post([self = shared_from_this()] {
+    self->Tell(self->lane_->Enroll(self->channel_, PeerTrust::kTrusted));
+  });
+}
+
+void QueuePair::MeetBrpc(const BrpcEnd& own, const BrpcEnd& peer) {
+  lane_->loop().Post([self = shared_from_this(), own, peer] { self->brpc_->Open(own, peer); });
+}
+
+void QueuePair::OpenToBrpc(const ConnectionOptions& options, ConnectionInfo info, Deliver deliver) {
+  Check(state_ == State::kSettingUp, "a queue pair is opened once");
+  state_ = State::kOpen;
+  set_up_ = nullptr;
+  info.set_up = std::string(end_->set_up());
+  MakeConnection(options, std::move(info), std::move(deliver));
+}
+
+void QueuePair::EndOfBrpc() {
+  if (state_ == State::kDestroyed) return;
+  lane_->loop().Post([self = shared_from_this()] {
+    self->brpc_->OnPeerEnd();
+    self->lane_->Break(*self->channel_, absl::UnavailableError("its TCP connection has ended"));
   });
 }
 
@@ -129,7 +185,7 @@ void QueuePair::Retire(Ending ending, const absl::Status& why) {
   EventLoop& control = parts_.control;
   control.SetTimer(drain_timer_, control.now() + kDrainTime);
   lane_->loop().Post([self = shared_from_this(), why = Detached(why), &control] {
-    const MessageChannel& channel = *self->channel_;
+    const PairChannel& channel = *self->channel_;
     const bool sent = channel.counters().messages > 0 && channel.quiet() && channel.error().ok();
     const bool heard = sent || channel.counters().receives > 0;
     self->lane_->Break(*self->channel_, why);
@@ -147,7 +203,7 @@ void QueuePair::OnLastReceive() {
 }
 
 bool QueuePair::MayHoldShared() const {
-  return lane_->shared_receives() != nullptr && device_.info().tells_last_receive();
+  return channel_->own_queue() == nullptr && device_.info().tells_last_receive();
 }
 
 // What completes from here on was posted before.

@@ -24,10 +24,13 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "transport/brpc_end.h"
 #include "transport/connection_info.h"
 #include "transport/loop/event_loop.h"
+#include "transport/rdma/channel/brpc_channel.h"
 #include "transport/rdma/channel/lane.h"
 #include "transport/rdma/channel/message_channel.h"
+#include "transport/rdma/channel/pair_channel.h"
 #include "transport/rdma/cm/cm_source.h"
 #include "transport/rdma/cm/endpoint.h"
 #include "transport/rdma/device/device.h"
@@ -89,14 +92,24 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   int port() const { return end_ == nullptr ? 0 : end_->port(); }
   // What the peer is told.
   ReceiveTerms terms() const;
+  uint32_t send_slots() const { return channel_->limits().send_slots; }
 
-  // Makes it known to its lane; OnEnrolled follows. `peer`: of the accepting side, whose peer
-  // may send before ESTABLISHED is heard.
+  // Makes it known to its lane, where its receives are posted; OnEnrolled follows. `peer`: of the
+  // accepting side, whose peer may send before ESTABLISHED is heard.
   void Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust = PeerTrust::kTrusted);
   // It is established. Gives the Connection to the data loop; the set-up hears no more of it.
   // `peer`: of the connecting side.
   void Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& options, ConnectionInfo info,
             Deliver deliver);
+  // --- To brpc, instead of the two above.
+
+  void EnrollForBrpc();
+  // Before the peer is told that it may send: of what it says of itself, and was told.
+  void MeetBrpc(const BrpcEnd& own, const BrpcEnd& peer);
+  void OpenToBrpc(const ConnectionOptions& options, ConnectionInfo info, Deliver deliver);
+  // Its TCP connection has ended. What had come before is delivered first.
+  void EndOfBrpc();
+
   // Before Open: `unheard` is called if it ends before any message has come or reached the peer.
   // Where no packet carried the set-up nothing else tells that none arrives.
   void WhenUnheard(absl::AnyInvocable<void()> unheard) { unheard_ = std::move(unheard); }
@@ -111,6 +124,9 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   enum class State : uint8_t { kSettingUp, kOpen, kStopping, kDestroyed };
   static constexpr Duration kDrainTime = std::chrono::seconds(1);
 
+  void PostReceives();
+  void Tell(const absl::Status& enrolled);
+  void MakeConnection(const ConnectionOptions& options, ConnectionInfo info, Deliver deliver);
   std::vector<ibv_mw*> MakeWindows(const ReceiveTerms& peer);
   void OnCmNews(const CmNews& news) override;
   void SetRnrTimer();
@@ -123,7 +139,9 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   const std::shared_ptr<Lane> lane_;
   std::unique_ptr<Endpoint> end_;
   std::vector<MemoryWindow> windows_;
-  const std::shared_ptr<MessageChannel> channel_;
+  const std::shared_ptr<MessageChannel> messages_;  // one of the two
+  const std::shared_ptr<BrpcChannel> brpc_;
+  const std::shared_ptr<PairChannel> channel_;  // the same
   SetUp* set_up_;
   Events events_;
   absl::AnyInvocable<void()> unheard_;

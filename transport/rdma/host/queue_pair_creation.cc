@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "absl/strings/str_cat.h"
 #include "transport/base/errno_status.h"
+#include "transport/brpc_end.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -36,19 +38,29 @@ void AddReferences(const RdmaOptions& options, const ibv_device_attr& caps, Shap
   shape.reads = reads;
 }
 
+// What brpc allows.
+constexpr uint32_t kMostBrpcSlots = 4096;
+
+uint32_t SlotsOf(uint32_t wanted, PairWire wire, const ibv_device_attr& caps) {
+  if (wire == PairWire::kBrpc) {
+    wanted = std::clamp<uint32_t>(wanted, BrpcEnd::kLeastSlots, kMostBrpcSlots);
+  }
+  return Clip(wanted, caps.max_qp_wr);
+}
+
 Shape ShapeOf(const RdmaOptions& options, const ibv_device_attr& caps, const Lane& lane,
-              bool references) {
+              PairWire wire, bool references) {
   Shape shape;
   ibv_qp_init_attr& attributes = shape.attributes;
   attributes.send_cq = lane.completions();
   attributes.recv_cq = lane.completions();
-  attributes.srq = lane.shared_receives();
+  attributes.srq = wire == PairWire::kOwn ? lane.shared_receives() : nullptr;
   attributes.qp_type = IBV_QPT_RC;
-  attributes.cap.max_send_wr = Clip(options.send_slots, caps.max_qp_wr);
+  attributes.cap.max_send_wr = SlotsOf(options.send_slots, wire, caps);
   attributes.cap.max_send_sge =
       Clip(std::min<uint32_t>(options.max_send_segments, MessagePlan::kMostSegments), caps.max_sge);
-  if (lane.shared_receives() == nullptr) {
-    shape.own_receives = Clip(options.receive_slots, caps.max_qp_wr);
+  if (attributes.srq == nullptr) {
+    shape.own_receives = SlotsOf(options.receive_slots, wire, caps);
     attributes.cap.max_recv_wr = shape.own_receives;
     attributes.cap.max_recv_sge = 1;
   }
@@ -75,40 +87,43 @@ int CreateWithInline(Endpoint& end, ibv_pd& pd, uint32_t max_inline, const ibv_q
 }  // namespace
 
 absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
-                                                 bool windows, const Lane& lane, Endpoint& end) {
+                                                 bool windows, const Lane& lane, Endpoint& end,
+                                                 PairWire wire) {
   int error = 0;
   const RdmaOptions& options = parts.options;
   const ibv_device_attr& caps = device.info().caps;
   const auto create = [&](const Shape& shape) {
     return CreateWithInline(end, *device.pd(), options.max_inline, shape.attributes, error);
   };
-  Shape shape = ShapeOf(options, caps, lane, options.read_at_least > 0 && windows);
+  Shape shape = ShapeOf(options, caps, lane, wire,
+                        options.read_at_least > 0 && windows && wire == PairWire::kOwn);
   int max_inline = create(shape);
   // Not every device can have as many work requests, of as many segments, as it says.
   if (max_inline < 0 && shape.windows > 0) {
-    shape = ShapeOf(options, caps, lane, /*references=*/false);
+    shape = ShapeOf(options, caps, lane, wire, /*references=*/false);
     max_inline = create(shape);
   }
   if (max_inline < 0) {
     return NotRdma(WhyNotRdma::kDeviceRefused, Annotate(ErrnoStatus(error), end.call()).message());
   }
-  CreatedQueuePair created{.own_receives = shape.own_receives};
-  MessageChannel::Limits& limits = created.limits;
+  CreatedQueuePair created{.wire = wire, .own_receives = shape.own_receives};
+  PairChannel::Limits& limits = created.limits;
   limits.windows = shape.windows;
   limits.reads = shape.reads;
   limits.read_at_least = options.read_at_least;
   limits.binds_alone = device.info().binds_again();
   limits.send_slots = shape.attributes.cap.max_send_wr - 2 * shape.windows - shape.reads;
-  limits.receive_slots =
-      lane.shared_receives() == nullptr ? shape.own_receives : options.receive_slots;
+  limits.receive_slots = shape.own_receives > 0 ? shape.own_receives : options.receive_slots;
   limits.max_inline = static_cast<uint32_t>(max_inline);
   limits.max_segments = shape.attributes.cap.max_send_sge;
   // Of their own: some adapters scatter what they read into one segment only.
   limits.read_segments = std::max(1u, Clip(limits.max_segments, caps.max_sge_rd));
   limits.copy_out_below = options.copy_out_below;
-  if (limits.send_slots < kMinSlots || limits.receive_slots < kMinSlots) {
+  const uint32_t least = wire == PairWire::kBrpc ? BrpcEnd::kLeastSlots : kMinSlots;
+  if (std::min(limits.send_slots, limits.receive_slots) < least) {
     end.DestroyPair();
-    return NotRdma(WhyNotRdma::kDeviceRefused, "its queues have no room for 4 messages");
+    return NotRdma(WhyNotRdma::kDeviceRefused,
+                   absl::StrCat("its queues have no room for ", least, " messages"));
   }
   return created;
 }

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "transport/rdma/channel/lane.h"
-#include "transport/rdma/channel/message_channel.h"
+#include "transport/rdma/channel/pair_channel.h"
 #include "transport/rdma/cm/endpoint.h"
 #include "transport/rdma/device/device.h"
 #include "transport/rdma/device/rdma_parts.h"
@@ -19,16 +19,25 @@ namespace farcall {
 // it has two receives to give (CreditFlow::BareCount).
 inline constexpr uint32_t kLeastWindows = 2;
 
+// Who is at the other end.
+enum class PairWire : uint8_t {
+  kOwn,   // this library
+  kBrpc,  // brpc, or another that speaks as it
+};
+
 struct CreatedQueuePair {
-  MessageChannel::Limits limits{};
+  PairWire wire = PairWire::kOwn;
+  PairChannel::Limits limits{};
   uint32_t own_receives = 0;  // of a receive queue of its own; 0: it takes the lane's
 };
 
 // The queue pair of `end`, for completions and receives of `lane`: as the options say, and as far
-// as the device can, which may be less than it told; with memory windows only if `windows`.
+// as the device can, which may be less than it told; with memory windows only if `windows`. To
+// brpc it has none, and a receive queue of its own (brpc_channel.h).
 // kDeviceRefused (why_not_rdma.h): it does not; then `end` has no queue pair.
 absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
-                                                 bool windows, const Lane& lane, Endpoint& end);
+                                                 bool windows, const Lane& lane, Endpoint& end,
+                                                 PairWire wire);
 
 }  // namespace farcall
 

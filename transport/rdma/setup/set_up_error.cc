@@ -21,7 +21,7 @@ bool IsOfTheNetwork(int error) {
 
 absl::Status SetUpError(const Endpoint& end, int error) {
   const std::string failed = absl::StrCat(end.call(), ": ", ErrnoStatus(error).message());
-  if (end.set_up() != "tcp") return NotRdma(WhyNotRdma::kDeviceRefused, failed);
+  if (end.set_up() == "rdma_cm") return NotRdma(WhyNotRdma::kDeviceRefused, failed);
   const std::string detail =
       absl::StrCat(failed, " (from ", end.local().ToString(), " to ", end.peer().ToString(), ")");
   if (error == EPROTO) return NotRdma(WhyNotRdma::kRejected, detail);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/link/connection/brpc_stream.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace farcall {
+
+void BrpcStream::Start(bool paused) {
+  if (paused) parts_.rdma->PauseRead();
+  parts_.rdma->Start(*this);
+}
+
+void BrpcStream::OnLifelineRead(Buffer& input) {
+  if (input.empty()) return;
+  const absl::Status breach = absl::InvalidArgumentError(
+      absl::StrCat("the brpc peer ", parts_.lifeline.info().peer.ToString(), " sent ", input.size(),
+                   " bytes by TCP, which carries nothing beside RDMA"));
+  input.Clear();
+  parts_.rdma->Close(breach, CloseMode::kAbort);
+}
+
+void BrpcStream::OnLifelineEnd(const absl::Status& why) {
+  if (rdma_end_) {
+    const absl::Status told = *rdma_end_;
+    return parts_.user.OnBrpcEnd(told);
+  }
+  lifeline_end_ = why;
+  parts_.pair->EndOfPeer();
+}
+
+void BrpcStream::Close(absl::Status why, CloseMode mode) {
+  closing_ = true;
+  mode_ = mode;
+  parts_.rdma->Close(std::move(why), mode);
+}
+
+// Its end in order is the lifeline's, behind the last byte.
+void BrpcStream::OnClose(const absl::Status& why) {
+  if (lifeline_end_) {
+    const absl::Status told = closing_ ? why : *lifeline_end_;
+    return parts_.user.OnBrpcEnd(told);
+  }
+  rdma_end_ = why;
+  parts_.lifeline.Close(why, mode_);
+}
+
+void BrpcStream::Describe(ConnectionInfo& info) const {
+  ConnectionInfo rdma = parts_.rdma->info();
+  rdma.local = info.local;
+  rdma.peer = info.peer;
+  info = std::move(rdma);
+}
+
+}  // namespace farcall

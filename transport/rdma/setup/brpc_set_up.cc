@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/rdma/setup/brpc_set_up.h"
+
+#include <utility>
+
+#include "transport/base/check.h"
+#include "transport/base/errno_status.h"
+#include "transport/rdma/cm/cm_options.h"
+#include "transport/rdma/setup/brpc_port.h"
+#include "transport/rdma/setup/set_up_error.h"
+#include "transport/why_not_rdma.h"
+
+namespace farcall {
+
+std::shared_ptr<BrpcSetUp> BrpcSetUp::Start(RdmaHost& host, EventLoop& control, EventLoop& loop,
+                                            const BrpcWish& wish,
+                                            UpgradeTransport::OnBrpcEnd made) {
+  Check(loop.held(), "who asks holds the loop");
+  std::shared_ptr<BrpcSetUp> set_up(new BrpcSetUp(host, control, loop, wish, std::move(made)));
+  control.Post([set_up] { set_up->Begin(); });
+  return set_up;
+}
+
+BrpcSetUp::BrpcSetUp(RdmaHost& host, EventLoop& control, EventLoop& loop, const BrpcWish& wish,
+                     UpgradeTransport::OnBrpcEnd made)
+    : host_(host), control_(control), loop_(loop), wish_(wish), made_(std::move(made)) {}
+
+BrpcSetUp::~BrpcSetUp() {
+  Check(end_ == nullptr && pair_ == nullptr, "a set-up ends before it dies");
+}
+
+void BrpcSetUp::Join(const BrpcEnd& peer, BrpcPair::OnJoin done) {
+  joined_ = std::move(done);
+  control_.Post([self = shared_from_this(), peer] {
+    const absl::Status joined = self->error_.ok() ? self->JoinNow(peer) : self->error_;
+    if (!joined.ok()) return self->Fail(joined);
+    self->loop_.Post([self] {
+      if (self->joined_) std::exchange(self->joined_, nullptr)(absl::OkStatus());
+    });
+  });
+}
+
+void BrpcSetUp::Open(Transport::OnConnect done) {
+  opened_ = std::move(done);
+  control_.Post([self = shared_from_this()] {
+    if (!self->error_.ok()) return self->Tell(self->error_);
+    self->OpenNow();
+  });
+}
+
+void BrpcSetUp::EndOfPeer() {
+  control_.Post([self = shared_from_this()] {
+    if (const auto alive = self->open_.lock()) alive->EndOfBrpc();
+  });
+}
+
+void BrpcSetUp::GiveUp() {
+  made_ = nullptr;
+  joined_ = nullptr;
+  opened_ = nullptr;
+  control_.Post([self = shared_from_this()] { self->Cancel(); });
+}
+
+void BrpcSetUp::Begin() {
+  if (!error_.ok()) return;
+  absl::Status begun = host_.Ready();
+  const bool incoming = wish_.peer.has_value();
+  if (begun.ok() && !host_.Keep(shared_from_this(), incoming)) {
+    begun = NotRdma(WhyNotRdma::kCapacity, "too many connections are being set up");
+  }
+  if (begun.ok() && incoming && host_.PausesAccepting()) {
+    begun = NotRdma(WhyNotRdma::kCapacity,
+                    "set-up over TCP pauses: the way to a client's GID was looked for in vain");
+  }
+  if (begun.ok()) begun = MakePair();
+  if (!begun.ok()) Fail(begun);
+}
+
+absl::Status BrpcSetUp::MakePair() {
+  const auto port = ChooseBrpcPort(host_, loop_, wish_);
+  if (!port.ok()) return port.status();
+  auto endpoint = std::make_unique<BrpcEndpoint>(host_.parts(), *port);
+  endpoint_ = endpoint.get();
+  end_ = std::move(endpoint);
+  own_.gid = port->port.gid;
+  own_.lid = port->port.lid;
+  const absl::Status set = end_->SetTrafficClass(wish_.connection.traffic_class);
+  if (!set.ok()) return set;
+  const auto use = host_.UseOf(end_->context());
+  if (!use.ok()) return use.status();
+  auto pair = (*use)->CreatePair(loop_, end_, *this, PairWire::kBrpc);
+  if (!pair.ok()) return pair.status();
+  pair_ = *std::move(pair);
+  pair_->EnrollForBrpc();
+  return absl::OkStatus();
+}
+
+// All of its receives are posted.
+void BrpcSetUp::OnEnrolled(const absl::Status& status) {
+  if (!error_.ok()) return;
+  if (!status.ok()) return Fail(status);
+  const ReceiveTerms terms = pair_->terms();
+  own_.number = pair_->number();
+  own_.block_bytes = terms.block_bytes;
+  own_.receive_slots = terms.receive_slots;
+  own_.send_slots = static_cast<uint16_t>(pair_->send_slots());
+  if (wish_.peer) {
+    const absl::Status joined = JoinNow(*wish_.peer);
+    if (!joined.ok()) return Fail(joined);
+  }
+  loop_.Post([self = shared_from_this(), own = own_] {
+    if (self->made_) std::exchange(self->made_, nullptr)(own);
+  });
+}
+
+absl::Status BrpcSetUp::JoinNow(const BrpcEnd& peer) {
+  // It may send as soon as it knows this end.
+  pair_->MeetBrpc(own_, peer);
+  endpoint_->SetPeer(peer);
+  rdma_conn_param param = ConnectParameters(host_.parts().options, "", 0, 0);
+  const Clock& clock = control_.clock();
+  const TimePoint began = clock.Now();
+  const int error = endpoint_->Accept(param);
+  if (error == 0) return absl::OkStatus();
+  if (wish_.peer) host_.LookedInVain(clock.Now() - began);
+  return SetUpError(*endpoint_, error);
+}
+
+void BrpcSetUp::OpenNow() {
+  Check(pair_ != nullptr, "what was joined is opened once");
+  auto pair = std::move(pair_);
+  open_ = pair;
+  ConnectionInfo info;
+  info.local = endpoint_->local();
+  info.peer = endpoint_->peer();
+  info.wire = "brpc";
+  endpoint_ = nullptr;
+  pair->OpenToBrpc(wish_.connection, std::move(info),
+                   [self = shared_from_this()](std::unique_ptr<Connection> connection) {
+                     if (self->opened_ == nullptr) return;
+                     std::exchange(self->opened_, nullptr)(std::move(connection));
+                   });
+  error_ = absl::CancelledError("it is open");
+  host_.Drop(*this);
+}
+
+void BrpcSetUp::OnLost(const absl::Status& why) {
+  if (pair_ == nullptr) return;
+  pair_.reset();
+  endpoint_ = nullptr;
+  Fail(NotRdma(WhyNotRdma::kBroken, why.message()));
+}
+
+void BrpcSetUp::Fail(const absl::Status& why) {
+  if (!error_.ok()) return;
+  // Drop may drop the last reference but for this one.
+  const auto self = shared_from_this();
+  error_ = Detached(why);
+  endpoint_ = nullptr;
+  if (pair_ != nullptr) std::exchange(pair_, nullptr)->Retire(QueuePair::Ending::kDrain, error_);
+  end_.reset();
+  host_.Drop(*this);
+  Tell(error_);
+}
+
+void BrpcSetUp::Tell(const absl::Status& why) {
+  loop_.Post([self = shared_from_this(), why = Detached(why)] {
+    if (self->made_) return std::exchange(self->made_, nullptr)(why);
+    if (self->joined_) return std::exchange(self->joined_, nullptr)(why);
+    if (self->opened_) std::exchange(self->opened_, nullptr)(why);
+  });
+}
+
+}  // namespace farcall
