@@ -11,6 +11,7 @@
 #include "transport/address.h"
 #include "transport/copied_bytes.h"
 #include "transport/rail_ports.h"
+#include "transport/reads_use.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -24,6 +25,8 @@ struct RdmaUse {
   uint32_t credits = 0;     // messages that the peer lets it send now
   // This end fetches what the peer refers to, by RDMA READ (RdmaOptions::read_at_least at both).
   bool fetches = false;
+  // Whether the peer fetches from this end, and why.
+  ReadsUse reads;
   uint64_t upgrades = 0;                          // times that this end went over to RDMA
   uint64_t fallbacks = 0;                         // times that it went back to TCP
   WhyNotRdma last_fallback = WhyNotRdma::kInUse;  // why; kInUse: it never did

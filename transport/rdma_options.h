@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
+#include "transport/reads_use.h"
 
 namespace farcall {
 
@@ -125,8 +126,10 @@ struct RdmaOptions {
   // peer fetches it by RDMA READ, into where it shall be if that is known there (Landing in
   // transport.h). What opens it to the peer is a memory window of type 2 on just these bytes, for
   // as long as that takes; where either device has none, or the other end does not have this
-  // set, it is sent as other bytes are. 0: never, and nothing is fetched. 4 to 64 KiB.
-  uint32_t read_at_least = 0;
+  // set, it is sent as other bytes are. 0 (kReadNever): never, and nothing is fetched. 4 to 64 KiB.
+  // kReadAuto ("auto"): from 64 KiB on, on each connection where READs carry as much as sends, as
+  // is measured on its own bytes (docs/rdma.md).
+  uint32_t read_at_least = kReadNever;
   // So many pieces at a time are open to one peer, and are fetched at a time from it; clipped to
   // what the devices do. More wait until one was fetched. 2 to 64.
   uint32_t read_window = 16;

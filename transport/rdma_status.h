@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "transport/reads_use.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -69,6 +70,8 @@ struct RdmaDeviceStatus {
   // By the names of ibv_event_type, as in "port_err". None of zero.
   std::vector<NamedCount> events;
   RdmaTraffic traffic;
+  // Whether peers fetch from it; kMeasuring: each connection finds out.
+  ReadsWhy reads = ReadsWhy::kNever;
 
   static constexpr size_t kMostAddresses = 16;
 };

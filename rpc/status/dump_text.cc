@@ -77,7 +77,8 @@ void AddDevice(const RdmaDeviceStatus& device, std::string& out) {
   }
   StrAppend(&out, "  addresses ", absl::StrJoin(device.addresses, ", "), "\n  queue pairs ",
             device.queue_pairs, " now, ", device.queue_pairs_ever, " ever; loops ", device.loops,
-            "; removals ", device.removals, "\n  async events: ", Text(device.events), "\n");
+            "; removals ", device.removals, "\n  peers read: ", Explain({.why = device.reads}),
+            "\n  async events: ", Text(device.events), "\n");
   AddTraffic(device.traffic, out);
 }
 
@@ -158,6 +159,9 @@ void AddWay(const ConnectionInfo& info, std::string& out) {
     StrAppend(&out, ", generation ", rdma.generation, ", credits ", rdma.credits, ", upgrades ",
               rdma.upgrades, ", fallbacks ", rdma.fallbacks, " (", Name(rdma.last_fallback),
               "), waits ", rdma.credit_waits, "/", rdma.slot_waits, "/", rdma.memory_waits);
+  }
+  if (rdma.reads.why != ReadsWhy::kNever) {
+    StrAppend(&out, ", peer reads: ", Explain(rdma.reads));
   }
   if (rdma.fetches || rdma.fetched > 0) StrAppend(&out, ", fetched ", rdma.fetched);
   for (const RailInfo& rail : info.rails) {

@@ -66,6 +66,7 @@ void WriteDevice(const RdmaDeviceStatus& device, JsonWriter& json) {
   json.Field("queue_pairs_ever", device.queue_pairs_ever);
   json.Field("loops", device.loops);
   json.Field("removals", device.removals);
+  json.Field("reads", Name(device.reads));
   WriteCounts("async_events", device.events, json);
   WriteTraffic(device.traffic, json);
 }
@@ -130,6 +131,12 @@ void WriteRdmaUse(const ConnectionInfo& info, JsonWriter& json) {
     json.Field("last_fallback", rdma.fallbacks == 0 ? "" : Name(rdma.last_fallback));
     json.Field("messages_in", rdma.messages_in);
     json.Field("messages_out", rdma.messages_out);
+    WriteObject("reads", json, [&] {
+      json.Field("why", Name(rdma.reads.why));
+      json.Field("detail", Explain(rdma.reads));
+      json.Field("send_bytes_per_s", rdma.reads.send_rate);
+      json.Field("read_bytes_per_s", rdma.reads.read_rate);
+    });
     json.Field("fetches", rdma.fetches);
     json.Field("fetched", rdma.fetched);
     json.Field("credit_waits", rdma.credit_waits);

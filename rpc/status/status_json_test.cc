@@ -118,6 +118,8 @@ TEST(StatusJsonTest, TellsOfRdmaDevices) {
   EXPECT_EQ(json.Text(used + "addresses.0"), "192.0.2.7");
   EXPECT_EQ(json.Number(used + "connections_ever"), 11);
   EXPECT_EQ(json.Number(used + "breaks.retry_exc_err"), 4);
+  EXPECT_EQ(json.Text(used + "reads"), "measuring");
+  EXPECT_EQ(json.Text("rdma.devices.1.reads"), "never");
   EXPECT_EQ(json.Number(used + "async_events.port_err"), 1);
   EXPECT_EQ(json.Number(used + "credit_waits"), 7);
   EXPECT_EQ(json.Number(used + "receives_posted"), 500);
@@ -136,6 +138,11 @@ TEST(StatusJsonTest, TellsOfTheRdmaUnderAConnection) {
   EXPECT_EQ(json.Number(rdma + "fallbacks"), 1);
   EXPECT_EQ(json.Text(rdma + "last_fallback"), "broken");
   EXPECT_EQ(json.Number(rdma + "messages_out"), 31);
+  EXPECT_EQ(json.Text(rdma + "reads.why"), "sends_are_faster");
+  EXPECT_EQ(json.Text(rdma + "reads.detail"),
+            "no: sends are faster; sends carried 19 GB/s, RDMA READ 2.7 GB/s");
+  EXPECT_EQ(json.Number(rdma + "reads.send_bytes_per_s"), 19e9);
+  EXPECT_EQ(json.Number(rdma + "reads.read_bytes_per_s"), 2.7e9);
   EXPECT_EQ(json.Number(rdma + "fetched"), 70'000);
   EXPECT_EQ(json.Number(rdma + "rails.1.generation"), 4);
   EXPECT_EQ(json.Text(rdma + "rails.1.device"), "mlx5_1");

@@ -33,6 +33,7 @@ inline RdmaStatus SampleRdma() {
   used.name = "mlx5_0";
   used.link_layer = "RoCE";
   used.present = used.open = true;
+  used.reads = ReadsWhy::kMeasuring;
   used.ports = {{1, true, 4096}};
   used.addresses = {"192.0.2.7"};
   used.queue_pairs = 2;
@@ -97,6 +98,7 @@ inline ConnectionsStatus SampleConnections() {
   rdma.info.rdma.last_fallback = WhyNotRdma::kBroken;
   rdma.info.rdma.messages_in = 30;
   rdma.info.rdma.messages_out = 31;
+  rdma.info.rdma.reads = {ReadsWhy::kSendsAreFaster, 19'000'000'000, 2'700'000'000};
   rdma.info.rdma.fetches = true;
   rdma.info.rdma.fetched = 70'000;
   rdma.info.rdma.credit_waits = 5;

@@ -177,6 +177,7 @@ PURE = [
     "transport/fabric_port",
     "transport/rail_ports",
     "transport/backlog_bound",
+    "transport/reads_use",
     "transport/framed_backlog",
     "transport/link/hello/",
     "transport/link/stream/",

@@ -106,8 +106,16 @@ std::string NumberText(const OptionField& field, int64_t value) {
   return field.bytes ? BytesText(value) : absl::StrCat(value);
 }
 
+// The name of a number that has one; empty: it has none.
+absl::string_view SpecialName(const OptionField& field, int64_t value) {
+  for (const auto& special : {field.special, field.special_too}) {
+    if (special && value == special->value) return special->name;
+  }
+  return {};
+}
+
 bool InRange(const OptionField& field, int64_t value) {
-  if (field.special && value == field.special->value) return true;
+  if (!SpecialName(field, value).empty()) return true;
   return value >= field.range.least && value <= field.range.most;
 }
 
@@ -117,10 +125,15 @@ absl::Status Wrong(const OptionField& field, absl::string_view value) {
 }
 
 std::optional<int64_t> Read(const OptionField& field, absl::string_view text) {
-  if (field.special && text == field.special->name) return field.special->value;
+  for (const auto& special : {field.special, field.special_too}) {
+    if (special && text == special->name) return special->value;
+  }
   // 0 needs no unit, where it is a value.
   if (text == "0") return 0;
-  return IsTime(field) ? ReadWithUnit(text, kTimes) : ReadNumber(text, field.bytes);
+  const auto number = IsTime(field) ? ReadWithUnit(text, kTimes) : ReadNumber(text, field.bytes);
+  // Who writes these digits means so many, not what the name means.
+  const bool by_name_only = number && field.special_too && *number == field.special_too->value;
+  return by_name_only ? std::nullopt : number;
 }
 
 std::vector<std::string> Pieces(absl::string_view text) {
@@ -206,8 +219,8 @@ OptionField::Range::Range(Duration low, Duration high)
 
 std::string Text(const OptionField& field) {
   if (const std::optional<int64_t> number = NumberOf(field)) {
-    if (field.special && *number == field.special->value) return std::string(field.special->name);
-    return NumberText(field, *number);
+    const absl::string_view name = SpecialName(field, *number);
+    return name.empty() ? NumberText(field, *number) : std::string(name);
   }
   return std::visit(
       [&](const auto& target) -> std::string {
@@ -243,6 +256,7 @@ std::string Expected(const OptionField& field) {
       const std::string value = NumberText(field, field.special->value);
       absl::StrAppend(&expected, " (", value, ")");
     }
+    if (field.special_too) absl::StrAppend(&expected, ", or ", field.special_too->name);
     return expected;
   }
   if (std::holds_alternative<std::string*>(field.target)) {

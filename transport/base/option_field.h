@@ -47,6 +47,7 @@ struct OptionField {
   Target target;     // lives as long as the options that it was made from
   Range range{};
   std::optional<Special> special{};
+  std::optional<Special> special_too{};  // of a number
   // Bytes are shown and read with KiB, MiB or GiB, too.
   bool bytes = false;
   absl::string_view meaning;  // for people: half a sentence

@@ -33,6 +33,7 @@ OptionField Bytes(Sample& sample) {
           .target = &sample.bytes,
           .range = {4 << 10, int64_t{1} << 40},
           .special = {{0, "never"}},
+          .special_too = {{1, "auto"}},
           .bytes = true};
 }
 OptionField Time(Sample& sample) {
@@ -86,10 +87,12 @@ TEST(OptionFieldTest, BytesMayHaveUnits) {
   EXPECT_EQ(After(Bytes(sample), "8MiB"), "8 MiB");
   EXPECT_EQ(After(Bytes(sample), "3 Gi"), "3 GiB");
   EXPECT_EQ(After(Bytes(sample), "5000"), "5000");
+  EXPECT_EQ(After(Bytes(sample), "auto"), "auto");
+  EXPECT_EQ(sample.bytes, 1u);
   EXPECT_EQ(After(Bytes(sample), "never"), "never");
   EXPECT_EQ(sample.bytes, 0u);
   EXPECT_EQ(ErrorOf(Bytes(sample), "4 kB"),
-            "bytes is '4 kB'; it must be from 4 KiB to 1024 GiB, or never (0)");
+            "bytes is '4 kB'; it must be from 4 KiB to 1024 GiB, or never (0), or auto");
   for (const char* const bad : {"1", "9999999999 GiB", "KiB", "4 KiB 1", "-4 KiB"}) {
     ErrorOf(Bytes(sample), bad);
   }

@@ -72,6 +72,8 @@ Finding CheckCapabilities(const VerbsDevice& device, bool no_pci_settings) {
   if (!no_pci_settings && device.relaxed_ordering == true) {
     all.push_back(absl::StrCat(kRelaxedOrdering, " enabled"));
   }
+  // Without them rdma.read_at_least does nothing; nobody has it on by default.
+  all.push_back(device.windows ? "memory windows of type 2" : "no memory windows of type 2");
   all.push_back(absl::StrCat(device.max_qp, " queue pairs"));
   return {kCheck,
           device.name,

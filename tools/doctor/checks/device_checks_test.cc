@@ -247,6 +247,9 @@ TEST(CapabilitiesTest, EachVerdict) {
   device.relaxed_ordering = true;
   EXPECT_EQ(CheckCapabilities(device, false).verdict, Verdict::kOk);
   EXPECT_TRUE(Says(CheckCapabilities(device, false), "220 bytes"));
+  EXPECT_TRUE(Says(CheckCapabilities(device, false), "no memory windows"));
+  device.windows = true;
+  EXPECT_FALSE(Says(CheckCapabilities(device, false), "no memory windows"));
   device.relaxed_ordering = false;
   EXPECT_EQ(CheckCapabilities(device, false).verdict, Verdict::kDegraded);
   EXPECT_EQ(CheckCapabilities(device, true).verdict, Verdict::kOk) << "no PCI device";

@@ -49,6 +49,7 @@ struct VerbsDevice {
   int max_srq = 0;
   int max_qp = 0;
   int max_cqe = 0;
+  bool windows = false;                  // memory windows of type 2
   std::optional<uint32_t> max_inline;    // that a queue pair got, of what farcall asks for
   std::optional<bool> relaxed_ordering;  // PCI Express' Device Control has it enabled
   std::map<uint32_t, uint32_t> mtu;      // active, bytes; by port

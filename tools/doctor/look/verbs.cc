@@ -116,6 +116,8 @@ VerbsDevice Ask(const VerbsApi& api, ibv_device* listed) {
     device.error = absl::StrCat("ibv_query_device: ", ErrnoStatus(error).message());
   }
   device.max_srq = caps.max_srq;
+  device.windows = (caps.device_cap_flags &
+                    (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B)) != 0;
   device.max_qp = caps.max_qp;
   device.max_cqe = caps.max_cqe;
   for (int port = 1; port <= caps.phys_port_cnt; ++port) {

@@ -28,6 +28,7 @@ void LinkedStream::Describe(ConnectionInfo& info) const {
     info.rdma.generation = static_cast<uint32_t>(stream_.sending_on());
     info.rdma.credits = of_generation.rdma.credits;
     info.rdma.fetches = of_generation.rdma.fetches;
+    info.rdma.reads = of_generation.rdma.reads;
     if (parts_.rails > 1) DescribeRails(info);
     return;
   }

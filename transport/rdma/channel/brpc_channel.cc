@@ -22,7 +22,7 @@ uint64_t IdOf(const BrpcSend& send) {
 }  // namespace
 
 absl::Status BrpcChannel::Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room,
-                               LaneCounters& lane, PeerTrust trust) {
+                               LaneCounters& lane, const Clock& clock, PeerTrust trust) {
   Check(own_queue(), "a channel to brpc has a receive queue of its own");
   const uint32_t posted = queue.ledger().posted();
   if (posted < queue.slots()) {
@@ -31,7 +31,7 @@ absl::Status BrpcChannel::Join(ReceiveQueue& queue, SendBatch& batch, Completion
                                                        " bytes for a brpc peer found memory "
                                                        "(BlockPoolOptions::max_bytes)"));
   }
-  return PairChannel::Join(queue, batch, room, lane, trust);
+  return PairChannel::Join(queue, batch, room, lane, clock, trust);
 }
 
 void BrpcChannel::Open(const BrpcEnd& own, const BrpcEnd& peer) {

@@ -32,7 +32,7 @@ class BrpcChannel final : public PairChannel {
 
   // kCapacity: not all of its receives could be posted.
   absl::Status Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room, LaneCounters& lane,
-                    PeerTrust trust = PeerTrust::kTrusted) override;
+                    const Clock& clock, PeerTrust trust = PeerTrust::kTrusted) override;
   // Both ends' parts are known. What comes from now on is kept, and nothing is sent.
   void Open(const BrpcEnd& own, const BrpcEnd& peer);
   // The client's decision has come, or is with the server.

@@ -45,8 +45,8 @@ absl::Status Lane::Enroll(const std::shared_ptr<PairChannel>& channel, PeerTrust
   }
   ReceiveQueue* const own = channel->own_queue();
   if (own != nullptr) Replenish(*own);
-  absl::Status joined =
-      channel->Join(own != nullptr ? *own : *receives_, batch_, room_, counters_, trust);
+  absl::Status joined = channel->Join(own != nullptr ? *own : *receives_, batch_, room_, counters_,
+                                      loop_.clock(), trust);
   BalanceReceives();
   if (!joined.ok()) {
     room_.Give(need);

@@ -38,6 +38,9 @@ void MessageChannel::Open(const ReceiveTerms& own, const ReceiveTerms& peer, boo
   window_handles_ = std::move(windows);
   opened_.resize(window_handles_.size());
   windows_ = WindowRing(static_cast<uint32_t>(window_handles_.size()));
+  if (limits_.windows > 0 && window_handles_.empty()) {
+    choice_ = ReadChoice(own.RefersTo(peer) ? ReadsWhy::kNoRoom : ReadsWhy::kPeerDoesNot);
+  }
   if (!peer.RefersTo(own)) return;
   incoming_ = IncomingStream(peer.windows);
   most_reads_ = std::min<uint32_t>(own.reads, peer.windows);
@@ -98,6 +101,7 @@ bool MessageChannel::Send(Buffer& out, bool fin) {
     PostBatch();
   }
   CountWait(WaitFor(out, memory));
+  choice_.OnFlushed(!out.empty());
   return memory;
 }
 
@@ -155,21 +159,6 @@ bool MessageChannel::FillBatch(Buffer& out, bool fin) {
   return batch_->size() > 0 || AddBare(/*fin=*/false);
 }
 
-MessagePlan MessageChannel::Plan(const Buffer& out, uint32_t max_copy) const {
-  const auto knows = [this](const Block& block) { return batch_->Knows(block); };
-  MessageLimits limits = message_limits_;
-  limits.max_copy = max_copy;
-  // Where all windows are open, one will be free when the peer has read: what is sent instead would
-  // be copied there. Without any, or without room for its completions, bytes leave as others do.
-  if (!opened_.empty() && (!windows_.available() || room_->free() >= kOfWindow)) {
-    limits.reference_from = limits_.read_at_least;
-  }
-  const MessagePlan plan = PlanMessage(out.slices(), 0, limits, knows);
-  if (!plan.reference || batch_->Opens(*out.slices().front().block)) return plan;
-  limits.reference_from = 0;
-  return PlanMessage(out.slices(), 0, limits, knows);
-}
-
 // A message without bytes, if one is due. False: no memory.
 bool MessageChannel::AddBare(bool fin) {
   if (!fin && (!HasNews() || !TakeRoom(kOwnSends, posted_messages()))) return true;
@@ -199,6 +188,7 @@ void MessageChannel::AddMessage(Buffer& out, const MessagePlan& plan, const Send
                       ? AddReference(out, plan, header, send)
                       : batch_->Add(out.slices(), plan, header, SendId(send), send.signaled);
   KeepSent(send.seq, std::move(copy), plan, out);
+  MeasurePosted(plan);
   hello_due_ = false;
   if (fin) fin_sent_ = true;
 }

@@ -26,6 +26,7 @@
 #include "transport/rdma/flow/message_header.h"
 #include "transport/rdma/flow/message_plan.h"
 #include "transport/rdma/flow/private_data.h"
+#include "transport/rdma/flow/read_choice.h"
 #include "transport/rdma/flow/window_ring.h"
 #include "transport/rdma/flow/wr_id.h"
 #include "transport/rdma/verbs/verbs_api.h"
@@ -39,7 +40,8 @@ class MessageChannel final : public PairChannel {
   // As PairChannel.
   MessageChannel(const VerbsApi& api, BlockPool& pool, size_t device, ibv_qp& pair,
                  const Limits& limits, uint32_t own_slots, CopyTally* copied = nullptr)
-      : PairChannel(api, pool, device, pair, limits, own_slots, copied) {}
+      : PairChannel(api, pool, device, pair, limits, own_slots, copied),
+        choice_(limits.reads_why) {}
 
   // Both ends' parts are known. The initiator sends the first message, at once. `windows`: those
   // by which references are sent, perhaps fewer than were told; they live until the
@@ -58,6 +60,8 @@ class MessageChannel final : public PairChannel {
   bool flushed() const override { return fin_sent_ && ended() && quiet(); }
   bool quiet() const override { return posted_messages() == 0 && windows_.open() == 0; }
   uint32_t credits() const override { return flow_ ? flow_->credits() : 0; }
+  ReadsUse reads_use() const override { return choice_.use(); }
+  uint64_t references_read() const override { return references_read_; }
   bool fetches() const override { return most_reads_ > 0; }
   bool fetching() const override { return incoming_.reading() > 0; }
   bool Read() override;
@@ -89,10 +93,12 @@ class MessageChannel final : public PairChannel {
   bool TakeReadRoom();
   bool FillBatch(Buffer& out, bool fin);
   MessagePlan Plan(const Buffer& out, uint32_t max_copy) const;
+  bool MayRefer() const;
   bool AddBare(bool fin);
   bool TellsNow() const;
   bool ReadsUntold() const { return told_read_ != incoming_.read(); }
   void AddMessage(Buffer& out, const MessagePlan& plan, const SendPlan& send, bool fin);
+  void MeasurePosted(const MessagePlan& plan);
   void UpdateReading();
 
   // message_channel_references.cc
@@ -100,6 +106,7 @@ class MessageChannel final : public PairChannel {
   BlockRef AddReference(Buffer& out, const MessagePlan& plan, const MessageHeader& header,
                         const SendPlan& send);
   void CloseWindows();
+  absl::Status OnReferencesRead(uint16_t count);
   void OnLocal(const WrId& id, bool good);
   void OnRead(bool good);
   bool MayRead();
@@ -117,6 +124,8 @@ class MessageChannel final : public PairChannel {
   std::vector<Buffer> opened_;  // what each is bound to
   WindowRing windows_{0};
   uint32_t closing_ = 0;  // invalidations under way
+  uint64_t references_read_ = 0;
+  ReadChoice choice_;
   // Taken of room_: kOfWindow for each window that is not free, and of READs all but kOwnReads.
   uint32_t window_room_ = 0;
   uint32_t read_room_ = 0;

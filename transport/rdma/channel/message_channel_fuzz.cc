@@ -90,7 +90,8 @@ class Driver final : private MessageChannel::User {
       : channel_(device_.api, pool, 0, device_.pair, Limits(), 2 * kSlots),
         batch_(pool, nullptr, 0, 64) {
     Replenish();
-    Check(channel_.Join(*channel_.own_queue(), batch_, room_, counters_).ok(), "there is room");
+    Check(channel_.Join(*channel_.own_queue(), batch_, room_, counters_, clock_).ok(),
+          "there is room");
     const ReceiveTerms terms = {
         .block_bytes = 4096, .initial_receives = 4, .receive_slots = kSlots};
     channel_.Open(terms, terms, initiator);
@@ -220,6 +221,7 @@ class Driver final : private MessageChannel::User {
 
   Device device_;
   MessageChannel channel_;
+  SteadyClock clock_;
   SendBatch batch_;
   CompletionRoom room_{64};
   LaneCounters counters_;

@@ -10,6 +10,33 @@
 
 namespace farcall {
 
+MessagePlan MessageChannel::Plan(const Buffer& out, uint32_t max_copy) const {
+  const auto knows = [this](const Block& block) { return batch_->Knows(block); };
+  MessageLimits limits = message_limits_;
+  limits.max_copy = max_copy;
+  if (MayRefer()) limits.reference_from = limits_.read_at_least;
+  const MessagePlan plan = PlanMessage(out.slices(), 0, limits, knows);
+  const bool opens = plan.reference && batch_->Opens(*out.slices().front().block);
+  if (!plan.reference || (opens && choice_.reads())) return plan;
+  limits.reference_from = 0;
+  MessagePlan sent = PlanMessage(out.slices(), 0, limits, knows);
+  sent.measured = opens && choice_.measures();
+  return sent;
+}
+
+// Where all windows are open, one will be free when the peer has read: what is sent instead would
+// be copied there. Without any, or without room for its completions, bytes leave as others do.
+bool MessageChannel::MayRefer() const {
+  if (opened_.empty() || !(choice_.reads() || choice_.measures())) return false;
+  return !windows_.available() || room_->free() >= kOfWindow;
+}
+
+void MessageChannel::MeasurePosted(const MessagePlan& plan) {
+  if (plan.reference) choice_.OnPosted(ReadChoice::kRead, plan.bytes);
+  if (plan.measured) choice_.OnPosted(ReadChoice::kSend, plan.bytes);
+  choice_.OnBytes(plan.bytes);
+}
+
 // Nothing before the bind could be sent again. It waits for what is under way, and nothing else
 // is begun meanwhile (FillBatch, Read): a message takes what the peer has receives for, a READ
 // what it has opened, so neither waits for anybody's program.
@@ -29,6 +56,19 @@ BlockRef MessageChannel::AddReference(Buffer& out, const MessagePlan& plan,
       opened_[window].slices().front(), plan, header, *window_handles_[window],
       PackWrId({.kind = WrId::Kind::kBind, .slot = window}),
       PackWrId({.kind = WrId::Kind::kSend, .slot = send.seq}), send.signaled);
+}
+
+// The peer's word, so many in all: their windows are the next ones of the ring.
+absl::Status MessageChannel::OnReferencesRead(uint16_t count) {
+  const uint32_t open = windows_.open();
+  absl::Status good = windows_.OnRead(count);
+  if (!good.ok() || windows_.open() == open) return good;
+  uint64_t bytes = 0;
+  for (uint32_t news = open - windows_.open(); news > 0; --news) {
+    bytes += opened_[references_read_++ % opened_.size()].size();
+  }
+  choice_.OnDelivered(ReadChoice::kRead, bytes, clock_->Now());
+  return good;
 }
 
 void MessageChannel::CloseWindows() {

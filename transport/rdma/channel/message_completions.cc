@@ -29,7 +29,8 @@ void MessageChannel::OnCompletion(const ibv_wc& completion) {
 
 void MessageChannel::OnSent(uint32_t seq) {
   if (!flow_) return;
-  Release(seq, flow_->OnCompleted(seq));
+  const uint64_t measured = Release(seq, flow_->OnCompleted(seq));
+  if (measured > 0) choice_.OnDelivered(ReadChoice::kSend, measured, clock_->Now());
   GiveRoom(posted_messages());
 }
 
@@ -68,7 +69,7 @@ void MessageChannel::OnReceived(uint32_t slot, uint32_t bytes) {
 absl::Status MessageChannel::OnHeader(const MessageHeader& header, absl::string_view message) {
   if (!flow_) return absl::InvalidArgumentError("the RDMA peer sent before it was to");
   absl::Status good = flow_->OnMessage(header.count);
-  if (good.ok()) good = windows_.OnRead(header.references_read);
+  if (good.ok()) good = OnReferencesRead(header.references_read);
   if (!good.ok()) return good;
   if (ended_ && message.size() > kMessageHeaderBytes) {
     return absl::InvalidArgumentError("the RDMA peer sent bytes after its end");

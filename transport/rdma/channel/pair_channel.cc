@@ -30,13 +30,14 @@ PairChannel::PairChannel(const VerbsApi& api, BlockPool& pool, size_t device, ib
 }
 
 absl::Status PairChannel::Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room,
-                               LaneCounters& lane, PeerTrust trust) {
+                               LaneCounters& lane, const Clock& clock, PeerTrust trust) {
   auto member = queue.ledger().Join(trust);
   if (!member.ok()) return member.status();
   queue_ = &queue;
   batch_ = &batch;
   room_ = &room;
   lane_ = &lane;
+  clock_ = &clock;
   member_ = *member;
   queue.ledger().Pause(*member);
   return absl::OkStatus();
@@ -55,12 +56,15 @@ void PairChannel::OnError(const ibv_wc& completion) {
                                            ")")));
 }
 
-void PairChannel::Release(uint32_t seq, uint32_t freed) {
+uint64_t PairChannel::Release(uint32_t seq, uint32_t freed) {
+  uint64_t measured = 0;
   for (uint32_t i = 0; i < freed; ++i) {
     Sent& sent = SentAt(seq - i);
     sent.data.Clear();
     sent.copy = BlockRef();
+    measured += std::exchange(sent.measured, 0);
   }
+  return measured;
 }
 
 bool PairChannel::TakeRoom(uint32_t own, uint32_t unfinished) {
@@ -80,6 +84,7 @@ void PairChannel::GiveRoom(uint32_t unfinished) {
 void PairChannel::KeepSent(uint32_t seq, BlockRef copy, const MessagePlan& plan, Buffer& out) {
   Sent& sent = SentAt(seq);
   sent.copy = std::move(copy);
+  sent.measured = plan.measured ? plan.bytes : 0;
   if (plan.reference) {
     // Its bytes are kept with the window.
   } else if (plan.copied == plan.bytes) {

@@ -18,12 +18,13 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "transport/base/clock.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/block_writer.h"
 #include "transport/buffer/buffer.h"
 #include "transport/buffer/pool_watch.h"
-#include "transport/copied_bytes.h"
 #include "transport/copy_tally.h"
+#include "transport/rdma/channel/channel_counters.h"
 #include "transport/rdma/channel/lane_counters.h"
 #include "transport/rdma/channel/receive_queue.h"
 #include "transport/rdma/channel/send_batch.h"
@@ -31,6 +32,7 @@
 #include "transport/rdma/flow/wr_id.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
+#include "transport/reads_use.h"
 
 namespace farcall {
 
@@ -68,8 +70,9 @@ class PairChannel {
     uint32_t max_segments = 0;
     uint32_t read_segments = 0;  // of an RDMA READ
     uint32_t copy_out_below = 0;
-    uint32_t read_at_least = 0;  // RdmaOptions
-    bool binds_alone = false;    // DeviceInfo::binds_again
+    uint32_t read_at_least = 0;  // bytes: of larger pieces references may be sent
+    ReadsWhy reads_why = ReadsWhy::kNever;
+    bool binds_alone = false;  // DeviceInfo::binds_again
 
     // Work requests that may be in the send queue.
     uint32_t send_queue() const { return send_slots + 2 * windows + reads; }
@@ -77,22 +80,7 @@ class PairChannel {
     uint32_t own_completions() const { return kOwnSends + (reads > 0 ? kOwnReads : 0); }
   };
 
-  struct Counters {
-    uint64_t bytes_read = 0;
-    uint64_t bytes_written = 0;
-    uint64_t receives = 0;   // completions
-    uint64_t doorbells = 0;  // calls of ibv_post_send
-    uint64_t messages = 0;   // that it posted
-    CopiedBytes copied;
-    uint64_t references = 0;  // sent
-    uint64_t reads = 0;       // RDMA READs that have completed
-    uint64_t fetched = 0;     // bytes that they brought
-    uint64_t landed = 0;      // bytes that went to where User::Landing said
-    // Times that it began to wait while it had bytes to send.
-    uint64_t credit_waits = 0;
-    uint64_t slot_waits = 0;
-    uint64_t memory_waits = 0;
-  };
+  using Counters = ChannelCounters;
 
   // `pair` lives until the channel is stopped. With a receive queue of its own: `own_slots`
   // > 0, which keeps its blocks until the channel dies. `copied` (may be null) counts with it.
@@ -112,7 +100,8 @@ class PairChannel {
   // there are none for another connection. Its peer may use ReceiveLedger::kMinimum of them.
   // Of the completion queue Limits::own_completions() are its own, others come from `room`.
   virtual absl::Status Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room,
-                            LaneCounters& lane, PeerTrust trust = PeerTrust::kTrusted);
+                            LaneCounters& lane, const Clock& clock,
+                            PeerTrust trust = PeerTrust::kTrusted);
   // Undoes Join: nothing of it is left in the completion queue.
   virtual void Leave() = 0;
 
@@ -151,6 +140,10 @@ class PairChannel {
 
   // --- Bytes that the peer refers to and does not send, where it may.
 
+  // Whether the peer fetches from here.
+  virtual ReadsUse reads_use() const { return {}; }
+  // Of the references that were sent, those that the peer has read.
+  virtual uint64_t references_read() const { return 0; }
   virtual bool fetches() const { return false; }
   virtual bool fetching() const { return false; }
   // Begins to fetch what the peer has referred to, when the input was taken. False: no memory
@@ -193,13 +186,15 @@ class PairChannel {
 
  protected:
   struct Sent {
-    Buffer data;    // what the device reads in place
-    BlockRef copy;  // header and copied bytes
+    Buffer data;            // what the device reads in place
+    BlockRef copy;          // header and copied bytes
+    uint32_t measured = 0;  // bytes, of a piece that might be read
   };
 
   Sent& SentAt(uint32_t seq) { return sent_[seq & (sent_.size() - 1)]; }
-  // Of the sends up to `seq` the last `freed`: nobody reads them any more.
-  void Release(uint32_t seq, uint32_t freed);
+  // Of the sends up to `seq` the last `freed`: nobody reads them any more. Returns how many of
+  // their bytes are measured.
+  uint64_t Release(uint32_t seq, uint32_t freed);
   void OnError(const ibv_wc& completion);
   // Whether the completion queue has room for one send more than the `unfinished` that there are,
   // of which `own` need none taken.
@@ -226,6 +221,7 @@ class PairChannel {
   CompletionRoom* room_ = nullptr;
   uint32_t extra_ = 0;  // taken of it: at least what is unfinished - kOwnSends
   LaneCounters* lane_ = nullptr;
+  const Clock* clock_ = nullptr;
   std::optional<ReceiveLedger::Member> member_;
   User* user_ = nullptr;
   bool may_send_ = false;

@@ -91,6 +91,7 @@ ConnectionInfo RdmaConnection::info() const {
   info.copied = counters.copied;
   info.rdma.credits = channel_.credits();
   info.rdma.fetches = channel_.fetches();
+  info.rdma.reads = channel_.reads_use();
   info.rdma.messages_in = counters.receives;
   info.rdma.messages_out = counters.messages;
   info.rdma.credit_waits = counters.credit_waits;

@@ -20,6 +20,7 @@ std::vector<RdmaDeviceStatus> DeviceSet::Statuses() const {
     RdmaDeviceStatus status = StatusOf(entry->info);
     status.present = entry->seen;
     status.open = entry->device != nullptr;
+    status.reads = ReadsOfDevice(options_.read_at_least, entry->info.has_windows(), /*fail=*/false);
     status.why = entry->usable() ? WhyNotRdma::kInUse : entry->verdict.why;
     if (!entry->seen) status.why = WhyNotRdma::kNoDevice;
     if (!entry->usable() && entry->seen) status.why_detail = entry->verdict.detail;

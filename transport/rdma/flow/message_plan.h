@@ -63,6 +63,7 @@ struct MessagePlan {
   uint32_t copied = 0;                    // of them
   uint32_t unknown = 0;      // of those, in larger slices that the device does not know
   bool reference = false;    // to the bytes, which do not follow
+  bool measured = false;     // the caller's: a reference might have been sent instead
   bool send_inline = false;  // all is in the first segment, and leaves as IBV_SEND_INLINE
   uint32_t segment_count = 1;
   // segments[0] is the header and the copied bytes right after it, perhaps none.

@@ -41,10 +41,11 @@ absl::StatusOr<std::shared_ptr<QueuePair>> DeviceUse::CreatePair(EventLoop& loop
                                                                  PairWire wire) {
   auto lane = LaneOf(loop);
   if (!lane.ok()) return lane.status();
-  const auto created = CreateQueuePair(parts_, device_, has_windows(), **lane, *end, wire);
+  const auto created = CreateQueuePair(parts_, device_, reads(), **lane, *end, wire);
   if (!created.ok()) return created.status();
   QueuePair::Events events{.device_removed = [this] { OnRemoval(); },
-                           .windows_failed = [this] { GiveUpWindows(); },
+                           .windows_failed = [this] { GiveUpWindows("fails to bind"); },
+                           .referred = [this](bool read) { OnReferred(read); },
                            .forgotten = [this](QueuePair& pair) { Remove(pair); }};
   auto pair = std::make_shared<QueuePair>(parts_, device_, *std::move(lane), std::move(end),
                                           *created, set_up, std::move(events));
@@ -86,13 +87,23 @@ void DeviceUse::GiveReceives(Lane& lane, uint32_t receives) {
   lane.loop().Post([&lane, more = given ? receives : 0] { lane.OnReceives(more); });
 }
 
-bool DeviceUse::has_windows() const { return !windows_given_up_ && device_.info().has_windows(); }
+ReadsWhy DeviceUse::reads() const {
+  return ReadsOfDevice(parts_.options.read_at_least, device_.info().has_windows(),
+                       windows_given_up_);
+}
 
-void DeviceUse::GiveUpWindows() {
+void DeviceUse::GiveUpWindows(absl::string_view why) {
   if (std::exchange(windows_given_up_, true) || ending_) return;
-  parts_.Log(absl::StrCat("RDMA device ", device_.name(),
-                          " fails to bind memory windows: its new connections do without RDMA READ "
+  parts_.Log(absl::StrCat("RDMA device ", device_.name(), " ", why,
+                          " memory windows: its new connections do without RDMA READ "
                           "(RdmaOptions::read_at_least), all bytes are sent"));
+}
+
+// Of who asked for READs as such they are not kept away by what may be the network's fault.
+void DeviceUse::OnReferred(bool read) {
+  never_read_ = read ? 0 : never_read_ + 1;
+  if (never_read_ < kMostNeverRead || parts_.options.read_at_least != kReadAuto) return;
+  GiveUpWindows("lost three connections whose peers did not read through");
 }
 
 std::vector<EventLoop*> DeviceUse::Loops() const {
@@ -106,6 +117,7 @@ void DeviceUse::AddTo(RdmaDeviceStatus& status) const {
   status.queue_pairs_ever += pairs_ever_;
   status.loops += lanes_.size();
   if (lost_) ++status.removals;
+  status.reads = reads();
   for (size_t i = 0; i < news_.size(); ++i) AddNamed(status.events, AsyncEventName(i), news_[i]);
   AddTraffic(ended_traffic_, status.traffic);
   for (const auto& [loop, lane] : lanes_) lane->counters().AddTo(status.traffic);

@@ -61,9 +61,10 @@ class DeviceUse {
  private:
   // Made at first need: milliseconds.
   absl::StatusOr<std::shared_ptr<Lane>> LaneOf(EventLoop& loop);
-  // Whether its queue pairs may have memory windows; not any more once it has failed to bind one.
-  bool has_windows() const;
-  void GiveUpWindows();
+  // Whether its queue pairs have memory windows; not any more once these have failed.
+  ReadsWhy reads() const;
+  void GiveUpWindows(absl::string_view why);
+  void OnReferred(bool read);
   void Remove(QueuePair& pair);
   void OnNews(const AsyncSource::News& news);
   bool HasQueue(const void* queue) const;
@@ -71,6 +72,8 @@ class DeviceUse {
   void EndLanes();
   void GiveReceives(Lane& lane, uint32_t receives);
   void EndIfEmpty();
+
+  static constexpr int kMostNeverRead = 3;
 
   const RdmaParts& parts_;
   RdmaDevice& device_;
@@ -82,6 +85,8 @@ class DeviceUse {
   uint64_t pairs_ever_ = 0;
   bool lost_ = false;  // it went away, or failed
   bool windows_given_up_ = false;
+  int never_read_ =
+      0;  // queue pairs in succession that ended before a reference of theirs was read
   std::array<uint64_t, kAsyncEventTypes> news_{};
   RdmaTraffic ended_traffic_;  // of lanes that are gone
   size_t open_lanes_ = 0;      // whose loops still poll them

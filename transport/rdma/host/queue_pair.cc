@@ -236,7 +236,11 @@ void QueuePair::SetRnrTimer() {
 void QueuePair::DestroyIfOver() {
   if (!stopped_ || !drained_ || state_ != State::kStopping) return;
   state_ = State::kDestroyed;
-  if (channel_->windows_failed()) events_.windows_failed();
+  if (channel_->windows_failed()) {
+    events_.windows_failed();
+  } else if (channel_->counters().references > 0) {
+    events_.referred(channel_->references_read() > 0);
+  }
   parts_.control.CancelTimer(drain_timer_);
   // First, bound or not: in rxe a bound window holds its queue pair, whose end would wait for it
   // for a minute.

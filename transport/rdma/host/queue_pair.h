@@ -65,6 +65,8 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
     absl::AnyInvocable<void()> device_removed;
     // The device has failed to bind one of its memory windows.
     absl::AnyInvocable<void()> windows_failed;
+    // It ends, and has sent references; whether its peer has read any.
+    absl::AnyInvocable<void(bool read)> referred;
     // The last. The owner may let go of it.
     absl::AnyInvocable<void(QueuePair&)> forgotten;
   };

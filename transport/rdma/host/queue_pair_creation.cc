@@ -87,7 +87,7 @@ int CreateWithInline(Endpoint& end, ibv_pd& pd, uint32_t max_inline, const ibv_q
 }  // namespace
 
 absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
-                                                 bool windows, const Lane& lane, Endpoint& end,
+                                                 ReadsWhy reads, const Lane& lane, Endpoint& end,
                                                  PairWire wire) {
   int error = 0;
   const RdmaOptions& options = parts.options;
@@ -95,8 +95,9 @@ absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const R
   const auto create = [&](const Shape& shape) {
     return CreateWithInline(end, *device.pd(), options.max_inline, shape.attributes, error);
   };
-  Shape shape = ShapeOf(options, caps, lane, wire,
-                        options.read_at_least > 0 && windows && wire == PairWire::kOwn);
+  const bool references =
+      wire == PairWire::kOwn && (reads == ReadsWhy::kAlways || reads == ReadsWhy::kMeasuring);
+  Shape shape = ShapeOf(options, caps, lane, wire, references);
   int max_inline = create(shape);
   // Not every device can have as many work requests, of as many segments, as it says.
   if (max_inline < 0 && shape.windows > 0) {
@@ -110,7 +111,8 @@ absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const R
   PairChannel::Limits& limits = created.limits;
   limits.windows = shape.windows;
   limits.reads = shape.reads;
-  limits.read_at_least = options.read_at_least;
+  limits.read_at_least = options.read_at_least == kReadAuto ? kReadAutoFrom : options.read_at_least;
+  limits.reads_why = references && shape.windows == 0 ? ReadsWhy::kNoRoom : reads;
   limits.binds_alone = device.info().binds_again();
   limits.send_slots = shape.attributes.cap.max_send_wr - 2 * shape.windows - shape.reads;
   limits.receive_slots = shape.own_receives > 0 ? shape.own_receives : options.receive_slots;

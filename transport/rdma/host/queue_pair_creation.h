@@ -32,11 +32,11 @@ struct CreatedQueuePair {
 };
 
 // The queue pair of `end`, for completions and receives of `lane`: as the options say, and as far
-// as the device can, which may be less than it told; with memory windows only if `windows`. To
-// brpc it has none, and a receive queue of its own (brpc_channel.h).
+// as the device can, which may be less than it told; with memory windows only if `reads` says
+// so. To brpc it has none, and a receive queue of its own (brpc_channel.h).
 // kDeviceRefused (why_not_rdma.h): it does not; then `end` has no queue pair.
 absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
-                                                 bool windows, const Lane& lane, Endpoint& end,
+                                                 ReadsWhy reads, const Lane& lane, Endpoint& end,
                                                  PairWire wire);
 
 }  // namespace farcall
