@@ -3,6 +3,7 @@
 """The rendered manifests keep the rules, and the rules find the mistakes that people make."""
 
 import os
+import re
 import sys
 import unittest
 
@@ -44,6 +45,24 @@ class RenderedTest(unittest.TestCase):
         for overlay, name in (("device-plugin", "rdma-devices"),
                               ("sriov-device-plugin", "sriovdp-config")):
             self.assertTrue(OVERLAYS[overlay].named("ConfigMap", name, "kube-system"))
+
+
+class QosTest(unittest.TestCase):
+    def test_the_policy_takes_what_the_program_takes(self):
+        sys.path.insert(0, os.path.join(ROOT, "tools", "qos"))
+        from classes import Wrong, dscp_of
+        policy = OVERLAYS["qos"].of("MutatingAdmissionPolicy")[0]["spec"]
+        byte = [each for each in policy["variables"] if each["name"] == "byte"][0]["expression"]
+        numbers, names = re.findall(r"matches\('(.*?)'\)", byte)
+        self.assertIn("int(variables.dscp) < 64", byte)
+        for text in [*map(str, range(130)), "026", "", "-1", "ef", "ef0", "be",
+                     *("%s%d" % (kind, i) for kind in ("cs", "af") for i in range(50))]:
+            by_policy = (re.search(numbers, text) and int(text) < 64) or re.search(names, text)
+            try:
+                dscp_of(text, "x")
+                self.assertTrue(by_policy, text)
+            except Wrong:
+                self.assertFalse(by_policy, text)
 
 
 class MutantsTest(unittest.TestCase):

@@ -63,7 +63,6 @@ class Agent:
         planned = plan.plan(self._config, *state, processes, self._node.network())
         troubles += planned.troubles
         pids = _pids(processes, self._node.network())
-        self._loaded = {key: mark for key, mark in self._loaded.items() if key in planned.scripts}
         for key, script in planned.scripts.items():
             troubles.append(self._bring(key, pids[key], script))
         troubles += self._bring_devices(plan.tos_of_devices(self._config))

@@ -60,7 +60,7 @@ def dscp_of(text, who):
     text = text.strip().lower()
     if text in DSCP_NAMES:
         return DSCP_NAMES[text]
-    if re.fullmatch(r"[0-9]{1,3}", text) and int(text) < 64:
+    if re.fullmatch(r"[0-9]{1,2}", text) and int(text) < 64:
         return int(text)
     raise Wrong("class %s has DSCP %r; it must be 0 to 63, or a name as af31, cs1 or ef" % (
         who, text[:32]))

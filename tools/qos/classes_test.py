@@ -40,7 +40,7 @@ class ParseTest(unittest.TestCase):
     def test_a_dscp_is_0_to_63_or_a_name(self):
         for text, dscp in ("0", 0), ("63", 63), ("AF31", 26), ("ef", 46), ("cs7", 56), ("af43", 38):
             self.assertEqual(classes.parse({"gold": text}).dscps["gold"], dscp)
-        for text in "64", "-1", "", "af14", "af44", "cs8", "0x1a", "26.0", "gold", "9" * 400:
+        for text in "64", "-1", "", "af14", "af44", "cs8", "0x1a", "026", "26.0", "gold", "9" * 400:
             self.refused({"gold": text}, "class gold has DSCP", "0 to 63")
 
     def test_a_class_has_a_name_that_nftables_takes(self):
