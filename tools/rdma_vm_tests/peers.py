@@ -52,16 +52,12 @@ def _own_devices(host, flags):
     return (*others, "--devices=" + ",".join(wanted))
 
 
-class Peer:
+class Program:
     """A process that answers each line with a line. For a `with`."""
 
-    def __init__(self, host, mode, *flags, before=()):
-        """`before`: a command that runs rdma_peer, such as prlimit."""
-        path = os.path.join(BIN[0], "rpc/testing/rdma_peer/rdma_peer")
-        if not any(flag.startswith("--set_up=") for flag in flags):
-            flags = (*_own_devices(host, flags), "--set_up=" + SET_UP)
-        self._what = "%s on %s" % (mode, host.name)
-        self._command = host.inside(*before, path, mode, *flags)
+    def __init__(self, what, command):
+        self._what = what
+        self._command = command
         self._process = None
         self._stderr = None
         self._read = b""
@@ -91,10 +87,6 @@ class Peer:
 
     def pid(self):
         return self._process.pid  # `ip netns exec` becomes what it runs
-
-    def reasons(self):
-        """How often a connection was over TCP, by the name of the reason."""
-        return {name: int(count) for name, count in self.ask("reasons").items()}
 
     def log(self):
         """What it said on standard error, to the end of it."""
@@ -136,6 +128,22 @@ class Peer:
             self._read += more
         line, _, self._read = self._read.partition(b"\n")
         return line.decode(errors="replace")
+
+
+class Peer(Program):
+    """rdma_peer."""
+
+    def __init__(self, host, mode, *flags, before=()):
+        """`before`: a command that runs it, such as prlimit."""
+        path = os.path.join(BIN[0], "rpc/testing/rdma_peer/rdma_peer")
+        if not any(flag.startswith("--set_up=") for flag in flags):
+            flags = (*_own_devices(host, flags), "--set_up=" + SET_UP)
+        what = "%s on %s" % (mode, host.name)
+        super().__init__(what, host.inside(*before, path, mode, *flags))
+
+    def reasons(self):
+        """How often a connection was over TCP, by the name of the reason."""
+        return {name: int(count) for name, count in self.ask("reasons").items()}
 
 
 class Server(Peer):

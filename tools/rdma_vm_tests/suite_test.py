@@ -9,6 +9,9 @@ import unittest
 from unittest import mock
 
 import breakage
+import brpc
+import brpc_clients
+import brpc_servers
 import calls
 import conformance
 import counters
@@ -94,8 +97,8 @@ class CaseTest(unittest.TestCase):
     def test_names_are_unique_and_of_functions(self):
         names = [case.__name__ for case in hosts.CASES]
         self.assertEqual(len(set(names)), len(names))
-        modules = (breakage, calls, doctor, drivers, nat, priorities, rails, reasons, removal)
-        for module in (*modules, ports, services, stopped, tokens):
+        modules = (breakage, brpc_clients, brpc_servers, calls, doctor, drivers, nat, priorities)
+        for module in (*modules, rails, reasons, removal, ports, services, stopped, tokens):
             names = [case.__name__ for case in module.CASES]
             self.assertEqual(len(set(names)), len(names))
             own = {case.__name__ for case in module.CASES if case.__module__ == module.__name__}
@@ -238,14 +241,18 @@ class ListTest(unittest.TestCase):
         script = os.path.join(HERE, "..", "lib-sh", "rdma_vm", "suites.sh")
         with open(script, encoding="utf-8") as text:
             listed = re.findall(r"^(?:rxe|siw) (\w+) --", text.read(), re.MULTILINE)
-        library = {"counters", "guest", "peers", "pods", "stuck", "suite", "traffic", "two_rails"}
+        library = {"brpc_peers", "counters", "guest", "peers", "pods", "stuck", "suite"}
+        library |= {"traffic", "two_rails"}
         in_hosts = {"calls", "ports", "reasons", "store", "tokens"}
         in_breakage = {"stopped"}
+        in_brpc = {"brpc_clients", "brpc_servers"}
         there = {name[:-3] for name in os.listdir(HERE) if name.endswith(".py")}
-        self.assertEqual(set(listed), there - library - in_hosts - in_breakage - {"suite_test"})
+        parts = in_hosts | in_breakage | in_brpc
+        self.assertEqual(set(listed), there - library - parts - {"suite_test"})
         for module in (calls, ports, reasons, store, tokens):
             self.assertLessEqual(set(module.CASES), set(hosts.CASES))
         self.assertLessEqual(set(stopped.CASES), set(breakage.CASES))
+        self.assertEqual(brpc_clients.CASES + brpc_servers.CASES, brpc.CASES)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ siw breakage --two-hosts --pairs 2
 rxe rails --two-hosts --pairs 2
 rxe storms --two-hosts
 siw storms --two-hosts
+rxe brpc --two-hosts
 rxe drivers --two-hosts --both
 rxe nat --nat --pairs 2
 siw nat --nat --pairs 2

@@ -46,7 +46,7 @@ _suite_setting() {
   echo "$1"
   cat "$(. "$room/cache.sh" && _cache_of_user)/release"
   dpkg-query -W qemu-system-x86 rdma-core libibverbs1 librdmacm1 ibverbs-providers iproute2 \
-    nftables tcpdump python3 perftest
+    nftables tcpdump python3 python3-pyverbs perftest
   _sums_of tools/rdma_vm tools/rdma_vm_tests "$room"
 }
 

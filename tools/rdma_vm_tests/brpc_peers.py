@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""brpc_peer/peer.py, which speaks brpc's RDMA, on one host, and rdma_peer on the other."""
+
+import os
+import re
+import subprocess
+import time
+
+import suite
+from guest import A, B, Trouble, run
+from peers import PORT, Program, fields
+
+_PROGRAM = os.path.join(os.path.dirname(os.path.realpath(__file__)), "brpc_peer", "peer.py")
+SERVER = "%s:%d" % (B.address(), PORT)
+# Bytes of a block, and work requests of each queue: what brpc can be told to have.
+QUEUES = (
+    ("8160", "16", "16"),
+    ("8160", "4096", "4096"),
+    ("8160", "16", "4096"),
+    ("8160", "4096", "16"),
+    ("65504", "128", "128"),
+    ("65504", "16", "16"),
+)
+
+
+def queue_flags(block, sends, receives):
+    return ("--block=" + block, "--sq=" + sends, "--rq=" + receives)
+
+
+def _command(host, mode, *flags):
+    where = ("--device=" + host.device(), "--address=" + host.address())
+    return host.inside("/usr/bin/python3", "-B", _PROGRAM, mode, *where, *flags)
+
+
+class BrpcClient(Program):
+    def __init__(self, *flags, mode="client"):
+        super().__init__("brpc's " + mode, _command(A, mode, "--server=" + SERVER, *flags))
+
+    def check_carrier(self, wanted):
+        told = fields(self.first_line)
+        suite.check(told.get("carrier") == wanted, "it said %s" % self.first_line)
+
+    def calls(self, count, size=0, in_flight=1):
+        """All must succeed with the right bytes."""
+        told = self.ask("calls %d %d %d" % (count, size, in_flight))
+        suite.check((told["ok"], told["wrong"], told["error"]) == (str(count), "0", ""),
+                    "not all calls are right: %s" % told)  # fmt: skip
+        return told
+
+
+class BrpcServer(Program):
+    def __init__(self, *flags):
+        super().__init__("brpc's server", _command(B, "server", "--listen=" + SERVER, *flags))
+
+    def check(self):
+        """No request was wrong, and the other end kept to the protocol."""
+        stats = self.ask("stats")
+        suite.check(stats["wrong"] == "0" and not stats["detail"], "it saw: %s" % stats)
+        return {name: int(value) for name, value in stats.items() if name != "detail"}
+
+
+def die(step, *flags):
+    """A client that ends as in a crash, once it has come so far."""
+    flags = ("--server=" + SERVER, "--die_at=" + step, *flags)
+    lines = "calls 20 100000 20\n"
+    done = subprocess.run(_command(A, "client", *flags), input=lines.encode(), timeout=60,
+                          capture_output=True, check=False)  # fmt: skip
+    suite.check(done.returncode == 9, "it did not die: %s" % (done.stdout + done.stderr))
+
+
+def queue_pairs(host):
+    """Of its device, those of the connection manager's own left out."""
+    shown = run("rdma", "resource", "show", "qp", "link", host.device())
+    return len(re.findall(r"type RC ", shown))
+
+
+def wait_until(holds, what, seconds=30):
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise Trouble("waited %d s until %s" % (seconds, what))
+        time.sleep(0.05)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""farcall calls servers of brpc with RDMA."""
+
+import suite
+from brpc_peers import QUEUES, BrpcServer, queue_flags, queue_pairs, wait_until
+from guest import A, B
+from peers import Client
+
+_PEERS = ("--peers_may_be_brpc",)
+_EDGES = (1, 8000, 8159, 8160, 8161, 65503, 65505, 300000)
+
+
+def _client(*flags):
+    return Client(A, B.address(), *_PEERS, *flags)
+
+
+def _over_rdma(server):
+    stats = server.check()
+    suite.check(stats["rdma"] > 0 and stats["tcp"] == 0, "not by RDMA: %s" % stats)
+    return stats
+
+
+def a_server_is_called():
+    with BrpcServer() as server, _client() as client:
+        client.wait_for("rdma")
+        client.calls(100)
+        client.calls(500, 0, 32)
+        for size in _EDGES:
+            client.calls(4, size, 2)
+        client.calls(4, 1 << 20, 2)
+        _over_rdma(server)
+
+
+def servers_with_blocks_and_queues_of_every_size_are_called():
+    for queues in QUEUES:
+        with BrpcServer(*queue_flags(*queues)) as server, _client() as client:
+            client.wait_for("rdma")
+            client.calls(200, 100, 64)
+            client.calls(20, 100000, 8)
+            _over_rdma(server)
+
+
+def a_server_may_use_up_its_credits_and_report_late():
+    for report in ("late", "early"):
+        with BrpcServer("--sq=16", "--rq=16", "--report=" + report) as server:
+            with _client() as client:
+                client.wait_for("rdma")
+                client.calls(40, 300000, 16)
+                stats = _over_rdma(server)
+                suite.check(stats["waits"] > 0, "it always had credits: %s" % stats)
+                full = stats["most"] == 13 or report != "late"
+                suite.check(full, "the client's window is 13: %s" % stats)
+
+
+def several_connections_to_one_server():
+    with BrpcServer() as server, _client("--connections=6") as client:
+        client.wait_for("rdma")
+        client.calls(20, 30000, 2)
+        stats = _over_rdma(server)
+        suite.check(stats["connections"] == 6, "not six connections: %s" % stats)
+
+
+def _by_tcp(answer):
+    with BrpcServer("--answer=" + answer) as server, _client() as client:
+        client.wait_for("tcp")
+        client.calls(20, 100000, 4)
+        client.ask("open 2")
+        client.calls(20, 100, 4)
+        stats = server.check()
+        suite.check(stats["rdma"] == 0 and stats["tcp"] >= 60, "not by TCP: %s" % stats)
+        suite.check(queue_pairs(A) == 0, "a queue pair is left: %d" % queue_pairs(A))
+
+
+def a_server_that_refuses_is_called_by_tcp():
+    _by_tcp("refuse")
+
+
+def a_server_without_rdma_is_called_by_tcp():
+    _by_tcp("not_rdma")
+
+
+def a_server_that_knows_no_hello_is_called_by_tcp():
+    _by_tcp("close")
+
+
+def servers_that_die_fail_their_calls_and_are_found_again():
+    with _client("--timeout_ms=3000", "--connect_timeout_ms=2000") as client:
+        for step in ("accept", "half_hello", "half_answer", "answer", "ack", "calls"):
+            with BrpcServer("--die_at=" + step):
+                client.ask("open 1")
+                told = client.ask("calls 10 50000 4")
+                suite.check(told["ok"] == "0" and told["failed"] == "10", "%s: %s" % (step, told))
+            wait_until(lambda: queue_pairs(A) == 0, step + ": its queue pair is gone")
+            with BrpcServer() as server:
+                client.ask("open 1")
+                client.wait_for("rdma" if step in ("ack", "calls") else "tcp")
+                client.calls(10, 50000, 4)
+                server.check()
+
+
+CASES = (
+    a_server_is_called,
+    servers_with_blocks_and_queues_of_every_size_are_called,
+    a_server_may_use_up_its_credits_and_report_late,
+    several_connections_to_one_server,
+    a_server_that_refuses_is_called_by_tcp,
+    a_server_without_rdma_is_called_by_tcp,
+    a_server_that_knows_no_hello_is_called_by_tcp,
+    servers_that_die_fail_their_calls_and_are_found_again,
+)
