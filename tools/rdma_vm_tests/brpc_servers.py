@@ -93,7 +93,7 @@ def servers_that_die_fail_their_calls_and_are_found_again():
             wait_until(lambda: queue_pairs(A) == 0, step + ": its queue pair is gone")
             with BrpcServer() as server:
                 client.ask("open 1")
-                client.wait_for("rdma" if step in ("ack", "calls") else "tcp")
+                wait_until(lambda: client.ask("state")["failed"] == "0", step + ": it is found")
                 client.calls(10, 50000, 4)
                 server.check()
 
