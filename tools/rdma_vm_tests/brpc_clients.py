@@ -2,9 +2,9 @@
 """Clients of brpc with RDMA call farcall's server."""
 
 import suite
-from brpc_peers import QUEUES, BrpcClient, BrpcServer, die, queue_flags, queue_pairs, wait_until
+from brpc_peers import BrpcClient, BrpcServer, QUEUES, die, queue_flags, queue_pairs, wait_until
+from brpc_peers import server as farcall
 from guest import B
-from peers import Server
 
 _EDGES = (1, 8000, 8159, 8160, 8161, 65503, 65505, 300000)
 
@@ -27,7 +27,7 @@ def _over_rdma(server, calls):
 
 
 def _served(*flags):
-    with Server(B) as server:
+    with farcall() as server:
         with BrpcClient(*flags) as client:
             client.check_carrier("rdma")
             client.calls(100)
@@ -47,7 +47,7 @@ def a_client_with_hello_3_is_served():
 
 
 def clients_with_blocks_and_queues_of_every_size_are_served():
-    with Server(B) as server:
+    with farcall() as server:
         for number, queues in enumerate(QUEUES):
             version = "--version=%d" % (2 + number % 2)
             with BrpcClient(version, *queue_flags(*queues)) as client:
@@ -59,7 +59,7 @@ def clients_with_blocks_and_queues_of_every_size_are_served():
 
 def a_client_may_use_up_its_credits_and_report_late():
     """It reports what it has received when the server has no credit left at all."""
-    with Server(B) as server:
+    with farcall() as server:
         for report in ("late", "early"):
             with BrpcClient("--sq=16", "--rq=16", "--report=" + report) as client:
                 client.check_carrier("rdma")
@@ -71,7 +71,7 @@ def a_client_may_use_up_its_credits_and_report_late():
 
 
 def data_may_overtake_the_acknowledgement():
-    with Server(B) as server:
+    with farcall() as server:
         for size in ("0", "60000"):
             with BrpcClient("--early_bytes=" + size) as client:
                 client.check_carrier("rdma")
@@ -80,7 +80,7 @@ def data_may_overtake_the_acknowledgement():
 
 
 def a_client_is_refused_where_rdma_is_off():
-    with Server(B, "--use_rdma=false") as server:
+    with farcall("--use_rdma=false") as server:
         for version in "23":
             with BrpcClient("--version=" + version) as client:
                 client.check_carrier("tcp")
@@ -90,7 +90,7 @@ def a_client_is_refused_where_rdma_is_off():
 
 
 def a_client_may_stay_on_tcp_after_an_offer():
-    with Server(B) as server:
+    with farcall() as server:
         was = queue_pairs(B)
         with BrpcClient("--change_mind") as client:
             client.check_carrier("tcp")
@@ -100,7 +100,7 @@ def a_client_may_stay_on_tcp_after_an_offer():
 
 
 def clients_that_say_no_hello_are_served_beside_them():
-    with Server(B) as server, BrpcClient("--version=0") as plain, BrpcClient() as client:
+    with farcall() as server, BrpcClient("--version=0") as plain, BrpcClient() as client:
         plain.check_carrier("tcp")
         for _ in range(3):
             plain.calls(10, 10000, 2)
@@ -110,7 +110,7 @@ def clients_that_say_no_hello_are_served_beside_them():
 
 
 def clients_that_die_leave_nothing_and_disturb_nobody():
-    with Server(B) as server, BrpcClient() as other:
+    with farcall() as server, BrpcClient() as other:
         other.calls(10, 1000)
         pairs, connections = queue_pairs(B), server.stats()["connections"]
         for step in ("connect", "half_hello", "hello", "answer", "early", "ack", "calls"):
@@ -124,7 +124,7 @@ def clients_that_die_leave_nothing_and_disturb_nobody():
 
 
 def clients_that_break_the_rules_of_the_data_path_are_dropped():
-    with Server(B) as server, BrpcClient() as other:
+    with farcall() as server, BrpcClient() as other:
         pairs = queue_pairs(B)
         for how in ("credits", "unreported", "large", "tcp_byte"):
             with BrpcClient() as client:
@@ -154,7 +154,7 @@ _ENDED = (
 
 
 def wrong_hellos_are_refused_or_end_the_connection():
-    with Server(B) as server:
+    with farcall() as server:
         for what, rest in _REFUSED:
             with BrpcClient(mode="raw") as client:
                 client.ask("send " + b"RDMA".hex() + rest)
@@ -173,7 +173,7 @@ def wrong_hellos_are_refused_or_end_the_connection():
 
 
 def a_hello_may_come_in_pieces_and_only_once():
-    with Server(B) as server, BrpcClient(mode="raw") as client:
+    with farcall() as server, BrpcClient(mode="raw") as client:
         was = queue_pairs(B)
         for piece in (b"R".hex(), b"DMA".hex(), _GOOD[:2], _GOOD[2:40], _GOOD[40:]):
             client.ask("send " + piece)

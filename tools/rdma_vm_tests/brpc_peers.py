@@ -8,7 +8,7 @@ import time
 
 import suite
 from guest import A, B, Trouble, run
-from peers import PORT, Program, fields
+from peers import PORT, Client, Program, Server, fields
 
 _PROGRAM = os.path.join(os.path.dirname(os.path.realpath(__file__)), "brpc_peer", "peer.py")
 SERVER = "%s:%d" % (B.address(), PORT)
@@ -30,6 +30,21 @@ def queue_flags(block, sends, receives):
 def _command(host, mode, *flags):
     where = ("--device=" + host.device(), "--address=" + host.address())
     return host.inside("/usr/bin/python3", "-B", _PROGRAM, mode, *where, *flags)
+
+
+def _own(host):
+    """brpc's queue pairs are set up without rdma_cm, and so with any device of the guest."""
+    return ("--set_up=auto", "--devices=" + host.device())
+
+
+def server(*flags):
+    """farcall's."""
+    return Server(B, *_own(B), *flags)
+
+
+def client(*flags):
+    """farcall's."""
+    return Client(A, B.address(), *_own(A), "--peers_may_be_brpc", *flags)
 
 
 class BrpcClient(Program):

@@ -2,16 +2,11 @@
 """farcall calls servers of brpc with RDMA."""
 
 import suite
-from brpc_peers import QUEUES, BrpcServer, queue_flags, queue_pairs, wait_until
-from guest import A, B
-from peers import Client
+from brpc_peers import BrpcServer, QUEUES, queue_flags, queue_pairs, wait_until
+from brpc_peers import client as farcall
+from guest import A
 
-_PEERS = ("--peers_may_be_brpc",)
 _EDGES = (1, 8000, 8159, 8160, 8161, 65503, 65505, 300000)
-
-
-def _client(*flags):
-    return Client(A, B.address(), *_PEERS, *flags)
 
 
 def _over_rdma(server):
@@ -21,7 +16,7 @@ def _over_rdma(server):
 
 
 def a_server_is_called():
-    with BrpcServer() as server, _client() as client:
+    with BrpcServer() as server, farcall() as client:
         client.wait_for("rdma")
         client.calls(100)
         client.calls(500, 0, 32)
@@ -33,7 +28,7 @@ def a_server_is_called():
 
 def servers_with_blocks_and_queues_of_every_size_are_called():
     for queues in QUEUES:
-        with BrpcServer(*queue_flags(*queues)) as server, _client() as client:
+        with BrpcServer(*queue_flags(*queues)) as server, farcall() as client:
             client.wait_for("rdma")
             client.calls(200, 100, 64)
             client.calls(20, 100000, 8)
@@ -43,9 +38,9 @@ def servers_with_blocks_and_queues_of_every_size_are_called():
 def a_server_may_use_up_its_credits_and_report_late():
     for report in ("late", "early"):
         with BrpcServer("--sq=16", "--rq=16", "--report=" + report) as server:
-            with _client() as client:
+            with farcall() as client:
                 client.wait_for("rdma")
-                client.calls(40, 300000, 16)
+                client.calls(8, 2000000, 4)
                 stats = _over_rdma(server)
                 suite.check(stats["waits"] > 0, "it always had credits: %s" % stats)
                 full = stats["most"] == 13 or report != "late"
@@ -53,7 +48,7 @@ def a_server_may_use_up_its_credits_and_report_late():
 
 
 def several_connections_to_one_server():
-    with BrpcServer() as server, _client("--connections=6") as client:
+    with BrpcServer() as server, farcall("--connections=6") as client:
         client.wait_for("rdma")
         client.calls(20, 30000, 2)
         stats = _over_rdma(server)
@@ -61,7 +56,7 @@ def several_connections_to_one_server():
 
 
 def _by_tcp(answer):
-    with BrpcServer("--answer=" + answer) as server, _client() as client:
+    with BrpcServer("--answer=" + answer) as server, farcall() as client:
         client.wait_for("tcp")
         client.calls(20, 100000, 4)
         client.ask("open 2")
@@ -84,15 +79,14 @@ def a_server_that_knows_no_hello_is_called_by_tcp():
 
 
 def servers_that_die_fail_their_calls_and_are_found_again():
-    with _client("--timeout_ms=3000", "--connect_timeout_ms=2000") as client:
-        for step in ("accept", "half_hello", "half_answer", "answer", "ack", "calls"):
+    limits = ("--timeout_ms=3000", "--connect_timeout_ms=2000")
+    for step in ("accept", "half_hello", "half_answer", "answer", "ack", "calls"):
+        with farcall(*limits) as client:
             with BrpcServer("--die_at=" + step):
-                client.ask("open 1")
                 told = client.ask("calls 10 50000 4")
-                suite.check(told["ok"] == "0" and told["failed"] == "10", "%s: %s" % (step, told))
+                suite.check((told["ok"], told["failed"]) == ("0", "10"), "%s: %s" % (step, told))
             wait_until(lambda: queue_pairs(A) == 0, step + ": its queue pair is gone")
             with BrpcServer() as server:
-                client.ask("open 1")
                 wait_until(lambda: client.ask("state")["failed"] == "0", step + ": it is found")
                 client.calls(10, 50000, 4)
                 server.check()

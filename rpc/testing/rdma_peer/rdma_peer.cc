@@ -39,6 +39,7 @@ ABSL_FLAG(int, timeout_ms, 30'000, "client: of each call");
 ABSL_FLAG(int, connect_timeout_ms, 10'000, "client: of each attempt");
 ABSL_FLAG(bool, use_rdma, true, "ask for RDMA");
 ABSL_FLAG(bool, require_rdma, false, "take nothing else");
+ABSL_FLAG(bool, peers_may_be_brpc, false, "client: ChannelOptions::rdma_peers_may_be_brpc");
 ABSL_FLAG(std::string, devices, "", "only these RDMA devices, separated by commas");
 ABSL_FLAG(std::string, set_up, "auto", "auto, rdma_cm or tcp");
 ABSL_FLAG(int, threads, 1, "event loops");
@@ -132,6 +133,7 @@ absl::Status Call(Runtime& runtime) {
   options.runtime = &runtime;
   options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
   options.require_rdma = absl::GetFlag(FLAGS_require_rdma);
+  options.rdma_peers_may_be_brpc = absl::GetFlag(FLAGS_peers_may_be_brpc);
   options.timeout_ms = absl::GetFlag(FLAGS_timeout_ms);
   options.connect_timeout_ms = absl::GetFlag(FLAGS_connect_timeout_ms);
   options.max_body_size = kMostBody;

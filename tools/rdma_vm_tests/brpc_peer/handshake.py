@@ -56,8 +56,11 @@ def welcome(sock, options, reached):
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     reached("accept")
     magic = read_exactly(sock, 4)
-    if magic not in hello.MAGICS:
+    if magic == b"PRPC":
         return TcpStream(sock, magic)
+    # Such as farcall's own hello.
+    if magic not in hello.MAGICS:
+        raise Ended("it began with %s" % magic.hex())
     if options.answer == "close":
         raise Ended("it said a hello, which a server without RDMA does not know")
     other = hello.read(magic, lambda size: read_exactly(sock, size))
