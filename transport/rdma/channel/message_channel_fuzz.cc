@@ -11,17 +11,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "transport/base/check.h"
 #include "transport/buffer/block_pool.h"
-#include "transport/buffer/memory_registrar.h"
+#include "transport/rdma/channel/channel_fuzz_testing.h"
 #include "transport/rdma/channel/lane_counters.h"
 #include "transport/rdma/channel/message_channel.h"
-#include "transport/rdma/device/region_keys.h"
 #include "transport/rdma/flow/message_header.h"
 #include "transport/rdma/flow/wr_id.h"
 #include "transport/testing/fuzz_input.h"
@@ -31,58 +29,6 @@ namespace {
 
 constexpr uint32_t kSlots = 8;
 constexpr uint32_t kFirst = CreditFlow::kFirstCount;
-
-// Memory that the device knows from the beginning.
-class KnownMemory final : public MemoryRegistrar {
- public:
-  KnownMemory() { keys_.Set(0, 1); }
-  const RegionKeys* OnMap(std::span<std::byte>, int) override { return &keys_; }
-  void OnUnmap(const RegionKeys*) override {}
-  const RegionKeys* OnMapUser(std::span<std::byte>) override { return &keys_; }
-  void OnUnmapUser(const RegionKeys*, absl::AnyInvocable<void()> done) override {
-    if (done) done();
-  }
-  absl::Status UserStatus(const RegionKeys*) const override { return absl::OkStatus(); }
-
- private:
-  RegionKeys keys_;
-};
-
-// A device that takes all that is posted and does nothing by itself.
-struct Device {
-  Device() {
-    context.ops.post_send = [](ibv_qp* to, ibv_send_wr* first, ibv_send_wr**) {
-      auto& self = *static_cast<Device*>(to->qp_context);
-      for (const ibv_send_wr* request = first; request != nullptr; request = request->next) {
-        ++self.sent;
-        if (request->send_flags & IBV_SEND_SIGNALED) self.signaled.push_back(request->wr_id);
-      }
-      return 0;
-    };
-    context.ops.post_recv = [](ibv_qp* to, ibv_recv_wr* first, ibv_recv_wr**) {
-      auto& self = *static_cast<Device*>(to->qp_context);
-      for (const ibv_recv_wr* request = first; request != nullptr; request = request->next) {
-        self.receives.push_back({request->wr_id, request->sg_list->addr});
-      }
-      return 0;
-    };
-    pair.context = &context;
-    pair.qp_context = this;
-    pair.qp_num = 7;
-    api.ibv.wc_status_str = [](ibv_wc_status) { return "broken by the fuzzer"; };
-  }
-  struct Receive {
-    uint64_t id;
-    uint64_t address;
-  };
-
-  VerbsApi api{};
-  ibv_context context{};
-  ibv_qp pair{};
-  uint32_t sent = 0;
-  std::deque<uint64_t> signaled;
-  std::deque<Receive> receives;
-};
 
 class Driver final : private MessageChannel::User {
  public:
@@ -175,7 +121,7 @@ class Driver final : private MessageChannel::User {
   }
   void Fail() {
     if (device_.receives.empty()) return;
-    const Device::Receive receive = device_.receives.front();
+    const testing::FuzzDevice::Receive receive = device_.receives.front();
     device_.receives.pop_front();
     lost_ = true;
     Tell(receive.id, IBV_WC_WR_FLUSH_ERR, 0);
@@ -186,7 +132,7 @@ class Driver final : private MessageChannel::User {
   // A message whose header is mostly right, and whose length is anything.
   void Receive(FuzzInput& input) {
     if (device_.receives.empty()) return;
-    const Device::Receive receive = device_.receives.front();
+    const testing::FuzzDevice::Receive receive = device_.receives.front();
     device_.receives.pop_front();
     const uint8_t shape = input.Next();
     const uint8_t count = input.Next();
@@ -219,7 +165,7 @@ class Driver final : private MessageChannel::User {
     }
   }
 
-  Device device_;
+  testing::FuzzDevice device_;
   MessageChannel channel_;
   SteadyClock clock_;
   SendBatch batch_;
@@ -240,7 +186,7 @@ class Driver final : private MessageChannel::User {
 }  // namespace farcall
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static farcall::KnownMemory memory;
+  static farcall::testing::KnownMemory memory;
   static const std::unique_ptr<farcall::BlockPool> pool =
       std::move(farcall::BlockPool::Create({}, &memory)).value();
   {
