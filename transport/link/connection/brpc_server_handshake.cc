@@ -164,7 +164,7 @@ void BrpcServerHandshake::OnTime() {
 }
 
 void BrpcServerHandshake::Done(Handshaken result) {
-  over_ = true;
+  if (std::exchange(over_, true)) return;
   parts_.loop.CancelTimer(timer_);
   parts_.tcp.ResumeRead();
   parts_.user.OnHandshaken(std::move(result));

@@ -166,12 +166,13 @@ TEST(LinkBrpcServerTest, AQueuePairThatBreaksEndsTheConnection) {
 
 TEST(LinkBrpcServerTest, ClientsThatAskAtOnceAreAllServed) {
   BrpcClientRig rig;
-  constexpr int kMore = 8;
+  constexpr int kMore = 24;
   std::vector<std::unique_ptr<BrpcVerbsEnd>> ends;
   std::vector<std::unique_ptr<RawPeer>> peers;
   ASSERT_TRUE(rig.Open());
   for (int i = 0; i < kMore; ++i) {
-    ends.push_back(std::make_unique<BrpcVerbsEnd>(rig.harness.fabric(), BrpcVerbsEnd::Options{}));
+    ends.push_back(std::make_unique<BrpcVerbsEnd>(
+        rig.harness.fabric(), BrpcVerbsEnd::Options{.send_slots = 16, .receive_slots = 16}));
     ASSERT_TRUE(ends.back()->Make());
     peers.push_back(RawPeer::Connect(rig.harness, rig.harness.tcp(), rig.server.address()));
     peers.back()->Send(EncodeBrpcHello(BrpcVersion::kThird, ends.back()->own()));
@@ -192,7 +193,7 @@ TEST(LinkBrpcServerTest, ClientsThatAskAtOnceAreAllServed) {
     std::string all;
     for (const auto& peer : rig.server.peers) all += peer->received;
     std::sort(all.begin(), all.end());
-    return all == "abcdefgh";
+    return all == "abcdefghijklmnopqrstuvwx";
   }));
   peers.clear();
   rig.server.peers.clear();

@@ -69,12 +69,14 @@ std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
   return made;
 }
 
-// So that its receives find blocks that the device knows. Where not, it is not enrolled.
-void QueuePair::PostReceives() {
-  const ReceiveQueue* const own = channel_->own_queue();
+// So that its receives find blocks that the device knows, which others that are set up at the same
+// time do not take. Where not, it is not enrolled.
+void QueuePair::FillReceives() {
+  ReceiveQueue* const own = channel_->own_queue();
   if (own == nullptr) return;
   lane_->pool().Reserve(kReceiveBlock, own->slots()).IgnoreError();
   parts_.registrar.RegisterPending().IgnoreError();
+  own->Fill();
 }
 
 // With the data loop held.
@@ -85,7 +87,7 @@ void QueuePair::Tell(const absl::Status& enrolled) {
 }
 
 void QueuePair::Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust) {
-  PostReceives();
+  FillReceives();
   // Its peer may send as soon as it is accepted.
   if (peer) takes_shared_ = MayHoldShared();
   lane_->loop().Post([self = shared_from_this(), peer, trust,
@@ -140,7 +142,7 @@ void QueuePair::MakeConnection(const ConnectionOptions& options, ConnectionInfo 
 }
 
 void QueuePair::EnrollForBrpc() {
-  PostReceives();
+  FillReceives();
   lane_->loop().Post([self = shared_from_this()] {
     self->Tell(self->lane_->Enroll(self->channel_, PeerTrust::kTrusted));
   });

@@ -126,7 +126,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   enum class State : uint8_t { kSettingUp, kOpen, kStopping, kDestroyed };
   static constexpr Duration kDrainTime = std::chrono::seconds(1);
 
-  void PostReceives();
+  void FillReceives();
   void Tell(const absl::Status& enrolled);
   void MakeConnection(const ConnectionOptions& options, ConnectionInfo info, Deliver deliver);
   std::vector<ibv_mw*> MakeWindows(const ReceiveTerms& peer);
