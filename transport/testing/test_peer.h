@@ -47,6 +47,8 @@ class TestPeer final : private Connection::Handler {
   // Handler::Landing, with the place of the first of the bytes in the stream; without it there is
   // none.
   std::function<Buffer(TestPeer&, uint64_t at, size_t bytes)> landing;
+  // Handler::AwaitsPlace; with the loop held.
+  bool awaits_place = false;
   std::function<void(TestPeer&)> on_start;
   std::function<void(TestPeer&)> on_read;
   std::function<void(TestPeer&)> on_drained;
@@ -84,6 +86,7 @@ class TestPeer final : private Connection::Handler {
  private:
   size_t OnRead(Buffer& input) override;
   Buffer Landing(size_t ahead, size_t bytes) override;
+  bool AwaitsPlace() const override { return awaits_place; }
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;
   void CheckCallback(absl::string_view name);

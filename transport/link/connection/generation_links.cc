@@ -29,9 +29,17 @@ class GenerationLinks::Link final : public Connection::Handler {
   Buffer Landing(size_t ahead, size_t bytes) override {
     // Where the bytes stand in the stream is told by the header of their frame.
     if (given_up_ || unread_ > 0 || ahead >= parts_.left()) return {};
+    if (links_.user_.GenerationLandingWaits()) {
+      waits_ = true;
+      connection_->PauseRead();
+      return {};
+    }
     return links_.user_.GenerationLanding(parts_, ahead, std::min(bytes, parts_.left() - ahead));
   }
   std::shared_ptr<void> HoldLanding() override { return links_.user_.HoldGenerationLanding(); }
+  void GoOn() {
+    if (std::exchange(waits_, false) && !given_up_) connection_->ResumeRead();
+  }
   void OnDrained() override {
     if (!given_up_) links_.user_.OnGenerationDrained();
   }
@@ -50,7 +58,8 @@ class GenerationLinks::Link final : public Connection::Handler {
   const std::unique_ptr<Connection> connection_;
   bool given_up_ = false;
   FrameParts parts_;
-  size_t unread_ = 0;  // bytes left in the input
+  size_t unread_ = 0;   // bytes left in the input
+  bool waits_ = false;  // reading has paused until GoOn
 };
 
 GenerationLinks::GenerationLinks(User& user) : user_(user) {}
@@ -80,6 +89,10 @@ void GenerationLinks::GiveUpAll(const absl::Status& why) {
 
 void GenerationLinks::TrustPeer() {
   for (const auto& link : links_) link->connection().TrustPeer();
+}
+
+void GenerationLinks::GoOn() {
+  for (const auto& link : links_) link->GoOn();
 }
 
 void GenerationLinks::AddCounters(ConnectionInfo& info) const {

@@ -30,6 +30,8 @@ class GenerationLinks {
     // of it, or of fewer.
     virtual Buffer GenerationLanding(const FrameParts& parts, size_t ahead, size_t bytes) = 0;
     virtual std::shared_ptr<void> HoldGenerationLanding() = 0;
+    // Whether it is too early to ask for that: GoOn follows.
+    virtual bool GenerationLandingWaits() = 0;
     virtual void OnGenerationDrained() = 0;
     virtual void OnGenerationEnd(uint32_t generation, const absl::Status& why) = 0;
 
@@ -53,6 +55,8 @@ class GenerationLinks {
   void GiveUpAll(const absl::Status& why);
   // As that of Connection, for all of them.
   void TrustPeer();
+  // Those that wait for a place ask again.
+  void GoOn();
 
   // Adds the calls of all of them, dead or alive, to those in `info`.
   void AddCounters(ConnectionInfo& info) const;

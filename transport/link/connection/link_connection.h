@@ -105,6 +105,7 @@ class LinkConnection final : public Connection,
     return handler_->Landing(ahead, bytes);
   }
   std::shared_ptr<void> HoldInputLanding() override { return handler_->HoldLanding(); }
+  bool InputAwaitsPlace() const override { return handler_->AwaitsPlace(); }
   void OnLowWater() override { handler_->OnDrained(); }
   void OnEnded(const absl::Status& why) override;
   void OnChanged() override;

@@ -78,6 +78,8 @@ void LinkedStream::PauseRead() {
 void LinkedStream::ResumeRead() {
   if (!std::exchange(paused_, false)) return;
   stream_.SetPaused(false, loop_.now());
+  place_due_.reset();
+  generations_.GoOn();
   news_ = !input_.empty();
   // What is due is done from the loop's top level.
   if (news_ || ended_) loop_.SetTimer(timer_, loop_.now());
@@ -129,6 +131,17 @@ Buffer LinkedStream::GenerationLanding(const FrameParts& parts, size_t ahead, si
   return parts_.user.InputLanding(before + ahead, bytes);
 }
 
+// For less than what makes the peer believe that nothing moves here.
+bool LinkedStream::GenerationLandingWaits() {
+  const Duration patience = parts_.settings->options.stream.progress_timeout / 3;
+  if (!paused_ || news_ || closing_ || told_ || !parts_.user.InputAwaitsPlace()) return false;
+  if (!place_due_) {
+    place_due_ = loop_.now() + patience;
+    loop_.FlushLater(*this);
+  }
+  return loop_.now() < *place_due_;
+}
+
 size_t LinkedStream::ReadFrames(LinkId link, Buffer& input, Cut cut) {
   size_t needed = 0;
   LinkFrame frame;
@@ -176,6 +189,7 @@ void LinkedStream::Flush() {
 }
 
 void LinkedStream::OnTime() {
+  if (place_due_ && *place_due_ <= loop_.now()) generations_.GoOn();
   stream_.OnTimer(loop_.now());
   AfterEvent();
 }
@@ -186,6 +200,7 @@ void LinkedStream::Arm() {
   if (const auto next = upgrader_->next(); next && (!due || *next < *due)) due = next;
   const bool drained = above_high_ && backlog() <= parts_.options.low_water && !closing_;
   if (drained || (news_ && !paused_ && !closing_)) due = loop_.now();
+  if (place_due_ && loop_.now() < *place_due_ && (!due || *place_due_ < *due)) due = place_due_;
   if (due && (!timer_.pending() || *due < timer_.when)) loop_.SetTimer(timer_, *due);
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -43,6 +44,7 @@ class LinkedStream final : private SwitchingStream::Output,
     // As Connection::Handler.
     virtual Buffer InputLanding(size_t ahead, size_t bytes) = 0;
     virtual std::shared_ptr<void> HoldInputLanding() = 0;
+    virtual bool InputAwaitsPlace() const = 0;
     virtual void OnLowWater() = 0;
     // The last call: `why` is what Close was given, or what broke. Lifeline and generations
     // may go.
@@ -107,6 +109,7 @@ class LinkedStream final : private SwitchingStream::Output,
   size_t OnGenerationRead(uint32_t generation, FrameParts& parts, Buffer& input) override;
   Buffer GenerationLanding(const FrameParts& parts, size_t ahead, size_t bytes) override;
   std::shared_ptr<void> HoldGenerationLanding() override { return parts_.user.HoldInputLanding(); }
+  bool GenerationLandingWaits() override;
   void OnGenerationDrained() override { AfterEvent(); }
   void OnGenerationEnd(uint32_t generation, const absl::Status& why) override;
   // Upgrader::User.
@@ -140,7 +143,8 @@ class LinkedStream final : private SwitchingStream::Output,
   PieceJoiner joiner_;
   bool trusted_ = false;
   bool paused_ = true;
-  bool news_ = false;  // OnInput is due
+  bool news_ = false;                   // OnInput is due
+  std::optional<TimePoint> place_due_;  // until then a handler that has paused is waited for
   BacklogBound written_;
   bool above_high_ = false;
   bool closing_ = false;    // by Close

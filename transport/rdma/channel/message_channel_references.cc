@@ -135,7 +135,10 @@ bool MessageChannel::Read() {
     const auto place = incoming_.NextToPlace();
     if (!place) break;
     std::shared_ptr<void> hold;
+    const bool reading = reading_;
     Buffer found = PlaceFor(*place, hold);
+    // The user has paused instead of saying where.
+    if (reading && !reading_) break;
     memory = !found.empty();
     if (!memory) break;
     incoming_.SetPlace(std::move(found), std::move(hold));
@@ -146,7 +149,9 @@ bool MessageChannel::Read() {
 
 // Empty: there is no memory.
 Buffer MessageChannel::PlaceFor(const IncomingStream::Place& place, std::shared_ptr<void>& hold) {
+  const bool reading = reading_;
   Buffer landing = user_->Landing(place.ahead, place.bytes);
+  if (reading && !reading_) return {};
   Check(landing.size() <= place.bytes, "a landing is no longer than what lands");
   const auto slices = landing.slices();
   const bool known = std::all_of(slices.begin(), slices.end(), [this](const Buffer::Slice& slice) {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Links over RDMA on a FakeFabric, whose handler has paused because it will know in a moment where
+// bytes shall lie that can be fetched.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "transport/link/testing/link_cases.h"
+#include "transport/link/testing/link_rdma_harness.h"
+#include "transport/testing/conformance_run.h"
+
+namespace farcall {
+namespace {
+
+using Stepped = LinkRdmaHarness<SteppedRdmaHarness>;
+
+UpgradeOptions Options(Duration progress_timeout) {
+  UpgradeOptions options;
+  options.require_rdma = true;
+  // A machine that is busy elsewhere is no dead peer.
+  options.hello_timeout = options.stream.peer_timeout = std::chrono::seconds(60);
+  options.stream.progress_timeout = progress_timeout;
+  options.upgrade.first_pause = std::chrono::milliseconds(1);
+  options.upgrade.longest_pause = std::chrono::milliseconds(8);
+  return options;
+}
+
+void References(FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.read_at_least = 4 << 10; }
+
+bool OnRdma(TestPeer& peer) { return peer.info().transport == TransportKind::kRdma; }
+
+// Bytes of a large block, whatever they are.
+Buffer Large(ConformanceHarness& harness, uint32_t bytes, char fill) {
+  BlockRef block = harness.pool().Allocate(bytes);
+  std::fill_n(block->bytes(), bytes, fill);
+  Buffer out;
+  out.Append({std::move(block), 0, bytes});
+  harness.Settle();  // the devices know it
+  return out;
+}
+
+// A handler that has paused, with a large block behind the ten bytes that it has seen.
+class LinkRdmaWaitTest : public testing::Test {
+ protected:
+  static constexpr uint32_t kBytes = 300'000;
+  static constexpr size_t kHeader = 10;
+
+  void Start(Duration progress_timeout) {
+    harness_ = std::make_unique<Stepped>(FakeMode::kStepped, References, Options(progress_timeout));
+    run_ = std::make_unique<ConformanceRun>(*harness_);
+    duo_ = run_->Connect();
+    ASSERT_NE(duo_, nullptr);
+    ASSERT_TRUE(harness_->Until([&] { return OnRdma(duo_->client) && OnRdma(duo_->server); }));
+    place_ = Large(*harness_, kBytes, '?');
+    duo_->server.take = [this](TestPeer& peer, Buffer& input) {
+      came_.Append(input.CutFront(input.size()));
+      if (came_.size() == kHeader) {
+        peer.awaits_place = true;
+        peer.Pause();
+      }
+      return size_t{0};
+    };
+    duo_->server.landing = [this](TestPeer&, size_t ahead, size_t bytes) {
+      if (came_.size() < kHeader) return Buffer();
+      Buffer rest = place_.Share();
+      rest.RemoveFront(came_.size() + ahead - kHeader);
+      landed_ += bytes;
+      return rest.CutFront(bytes);
+    };
+    Buffer message(absl::string_view("0123456789"));
+    message.Append(Large(*harness_, kBytes, 'b'));
+    duo_->client.Write(std::move(message));
+    ASSERT_TRUE(harness_->Until([&] { return came_.size() == kHeader; }));
+  }
+  void TearDown() override {
+    came_.Clear();
+    place_.Clear();
+    duo_.reset();
+    EXPECT_TRUE(run_->violations().empty()) << absl::StrJoin(run_->violations(), "\n");
+    run_.reset();
+  }
+  void GoOn() {
+    duo_->server.awaits_place = false;
+    duo_->server.Resume();
+    ASSERT_TRUE(harness_->Until([&] { return came_.size() == kHeader + kBytes; }));
+  }
+  uint64_t Fetched() {
+    return harness_->fabric().counters("fakeA").reads + harness_->fabric().counters("fakeB").reads;
+  }
+
+  std::unique_ptr<Stepped> harness_;
+  std::unique_ptr<ConformanceRun> run_;
+  std::unique_ptr<Duo> duo_;
+  Buffer place_;
+  Buffer came_;
+  size_t landed_ = 0;
+};
+
+TEST_F(LinkRdmaWaitTest, WhatCanBeFetchedWaitsForAPlaceThatIsAwaited) {
+  Start(std::chrono::seconds(50));
+  harness_->Settle();
+  EXPECT_EQ(Fetched(), 0u);
+  GoOn();
+  EXPECT_EQ(landed_, kBytes);
+  EXPECT_TRUE(OnRdma(duo_->server));
+}
+
+TEST_F(LinkRdmaWaitTest, ButNotForLong) {
+  Start(std::chrono::seconds(1));
+  ASSERT_TRUE(harness_->Until([&] { return Fetched() > 0; })) << "into blocks of the pool";
+  GoOn();
+  EXPECT_LT(landed_, kBytes);
+}
+
+TEST_F(LinkRdmaWaitTest, AConnectionMayEndMeanwhile) {
+  Start(std::chrono::seconds(50));
+  duo_->server.Close(absl::CancelledError("enough"), CloseMode::kAbort);
+  ASSERT_TRUE(harness_->Until([&] { return duo_->server.over() && duo_->client.over(); }));
+  EXPECT_EQ(landed_, 0u);
+}
+
+}  // namespace
+}  // namespace farcall
