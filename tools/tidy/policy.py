@@ -199,6 +199,7 @@ PURE = [
     "transport/rdma_status",
     "transport/peer_trust",
     "transport/why_not_rdma",
+    "transport/tcp/heads_alone",
 ]
 # Of the project, what pure code may include beside other pure code.
 PURE_MAY_INCLUDE = [

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 namespace farcall {
@@ -60,9 +61,10 @@ class SocketReader::Plan {
 
 SocketResult SocketReader::Read(int fd, size_t limit, const Buffer& landing) {
   Plan plan(limit);
+  const size_t ahead = heads_.Room(missing_, landing.size());
   PlanLanding(plan, landing);
   if (missing_ > plan.bytes() && !plan.full()) PlanLarge(plan);
-  if (!plan.full()) PlanSmall(plan);
+  if (!plan.full()) PlanSmall(plan, ahead);
   if (plan.bytes() == 0) return {SocketProgress::kNoMemory};
 
   const ssize_t got = plan.ReadFrom(fd);
@@ -70,7 +72,8 @@ SocketResult SocketReader::Read(int fd, size_t limit, const Buffer& landing) {
   const size_t bytes = got > 0 ? static_cast<size_t>(got) : 0;
   Take(plan, bytes);
   if (got > 0) {
-    Adapt(bytes, plan.bytes());
+    heads_.Came(bytes, plan.bytes());
+    if (ahead > room_) Adapt(bytes, plan.bytes());
     return {bytes == plan.bytes() ? SocketProgress::kMore : SocketProgress::kBlocked, bytes};
   }
   if (got == 0) return {SocketProgress::kEnd};
@@ -125,14 +128,17 @@ void SocketReader::PlanLarge(Plan& plan) {
   }
 }
 
-void SocketReader::PlanSmall(Plan& plan) {
+// At most `most` bytes behind the message.
+void SocketReader::PlanSmall(Plan& plan, size_t most) {
   const size_t missing = missing_ - std::min(missing_, plan.bytes());
-  const size_t wanted = plan.bytes() + std::max(room_, std::min(missing, kMaxRoom));
-  plan.OfferRest(small_, plan.rest());
+  const size_t end = most < plan.rest() - missing ? plan.bytes() + missing + most : SIZE_MAX;
+  const size_t wanted = std::min(end, plan.bytes() + std::max(room_, std::min(missing, kMaxRoom)));
+  plan.OfferRest(small_, std::min(plan.rest(), end - plan.bytes()));
   while (plan.bytes() < wanted && !plan.full()) {
     BlockRef block = pool_.Allocate(BlockPool::kSmall);
     if (!block) return;
-    plan.Offer({std::move(block), 0}, plan.rest(), &small_, /*fresh=*/true);
+    plan.Offer({std::move(block), 0}, std::min(plan.rest(), end - plan.bytes()), &small_,
+               /*fresh=*/true);
   }
 }
 

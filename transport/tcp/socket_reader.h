@@ -8,6 +8,7 @@
 
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
+#include "transport/tcp/heads_alone.h"
 #include "transport/tcp/socket_result.h"
 
 namespace farcall {
@@ -18,7 +19,8 @@ namespace farcall {
 // from the block's beginning once nobody else refers to it. A block above the small size
 // takes only bytes of a message whose length is known; so what follows a large message
 // pins no more than a small block, and a peer gets a large block only when it has sent
-// an eighth of one. An idle connection keeps one small block at most.
+// an eighth of one. An idle connection keeps one small block at most. Of large messages that have
+// a place of their own no more is read elsewhere than their heads need (HeadsAlone).
 class SocketReader {
  public:
   explicit SocketReader(BlockPool& pool) : pool_(pool) {}
@@ -47,7 +49,7 @@ class SocketReader {
 
   static void PlanLanding(Plan& plan, const Buffer& landing);
   void PlanLarge(Plan& plan);
-  void PlanSmall(Plan& plan);
+  void PlanSmall(Plan& plan, size_t most);
   BlockRef NewLargeBlock(size_t bytes);
   void Take(Plan& plan, size_t bytes);
   void Adapt(size_t bytes, size_t offered);
@@ -66,6 +68,7 @@ class SocketReader {
   size_t room_ = kMinRoom;
   Filling small_;
   Filling large_;
+  HeadsAlone heads_;
 };
 
 }  // namespace farcall
