@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
+#include "rpc/call/attachment_memory.h"
 #include "transport/buffer/buffer.h"
 
 namespace farcall {
@@ -15,7 +17,7 @@ namespace farcall {
 class AnswerPlace {
  public:
   // Empty: none is set, and the attachment stays where it came. Host memory only.
-  void Set(Buffer memory);
+  void Set(Buffer memory) { memory_ = AttachmentMemory(std::move(memory)); }
   bool is_set() const { return !memory_.empty(); }
   size_t size() const { return memory_.size(); }
 
@@ -35,9 +37,7 @@ class AnswerPlace {
   Buffer Land(const Buffer& came, uint64_t& copied);
 
  private:
-  Buffer Part(size_t offset, size_t bytes) const;
-
-  Buffer memory_;
+  AttachmentMemory memory_;
   const void* holder_ = nullptr;
   const void* held_for_ = nullptr;  // holds_ > 0: the attempt
   int holds_ = 0;

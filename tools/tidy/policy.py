@@ -106,6 +106,7 @@ LIBRARIES = [
 # directory; else it is the header and source of that name.
 PURE = [
     "rpc/call/answer_place",
+    "rpc/call/attachment_memory",
     "rpc/call/call_table",
     "rpc/cluster/balance/",
     "rpc/cluster/naming_list",
