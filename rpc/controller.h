@@ -78,6 +78,7 @@ class Controller final : public google::protobuf::RpcController {
   // and of the response the other way round. At most 256 pairs, with 64 KiB in a request, beyond
   // which it fails with EREQUEST, and 256 KiB in a response, beyond which ERESPONSE.
   UserFields& request_user_fields() { return request_user_fields_; }
+  const UserFields& request_user_fields() const { return request_user_fields_; }
   UserFields& response_user_fields() { return response_user_fields_; }
 
   // When the whole call must have ended; TimePoint::max(): never.

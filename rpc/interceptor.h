@@ -2,10 +2,12 @@
 //
 // Code of the program around each call: the hook for tracing, authentication by user_fields,
 // quotas, logs. Interceptors are shared by threads, which may call them at the same time; no loop
-// is held.
+// is held, unless a function says so.
 
 #ifndef FARCALL_RPC_INTERCEPTOR_H_
 #define FARCALL_RPC_INTERCEPTOR_H_
+
+#include <cstddef>
 
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
@@ -38,6 +40,17 @@ class ClientInterceptor {
 class ServerInterceptor {
  public:
   virtual ~ServerInterceptor() = default;
+  // Where the service has an AttachmentPlacer: before that is asked where the attachment, of so
+  // many bytes, shall come to lie. With a loop held: takes microseconds, does not block, and does
+  // not call the library. False: as below, and none of the attachment is stored; no other function
+  // of this interface is called for the request.
+  virtual bool OnIncoming(const google::protobuf::MethodDescriptor& method, Controller& controller,
+                          size_t attachment_bytes) {
+    static_cast<void>(method);
+    static_cast<void>(controller);
+    static_cast<void>(attachment_bytes);
+    return true;
+  }
   // Before the handler, on its thread. False: the handler is not run, and the call fails with
   // what the controller was SetFailed with.
   virtual bool OnRequest(const google::protobuf::MethodDescriptor& method, Controller& controller,

@@ -114,15 +114,17 @@ Server::~Server() {
   core_->services.DestroyOwned();
 }
 
-absl::Status Server::AddService(google::protobuf::Service* service, ServiceOwnership ownership) {
+absl::Status Server::AddService(google::protobuf::Service* service, ServiceOwnership ownership,
+                                const ServiceOptions& options) {
   std::unique_ptr<google::protobuf::Service> owned(ownership == SERVER_OWNS_SERVICE ? service
                                                                                     : nullptr);
   if (service == nullptr) return absl::InvalidArgumentError("AddService: the service is null");
   if (listener_ != nullptr) {
     return absl::FailedPreconditionError("services are added before the server starts");
   }
-  return owned != nullptr ? core_->services.AddOwned(std::move(owned))
-                          : core_->services.Add(*service);
+  AttachmentPlacer* const placer = options.attachment_placer;
+  return owned != nullptr ? core_->services.AddOwned(std::move(owned), placer)
+                          : core_->services.Add(*service, placer);
 }
 
 absl::Status Server::Start(absl::string_view address, const ServerOptions& options) {

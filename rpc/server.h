@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/service.h"
+#include "rpc/attachment_placer.h"
 #include "rpc/controller.h"
 #include "rpc/options.h"
 #include "transport/address.h"
@@ -35,6 +36,13 @@ class StatusCollector;
 struct ServerCore;
 
 enum ServiceOwnership { SERVER_OWNS_SERVICE, SERVER_DOESNT_OWN_SERVICE };
+
+// Of one service.
+struct ServiceOptions {
+  // Says where attachments of its requests come to lie. Null: in blocks of the pool. It may be the
+  // service itself; else it outlives the server.
+  AttachmentPlacer* attachment_placer = nullptr;
+};
 
 // How many calls of one method may run or wait for a thread at once; beyond, they are answered with
 // ELIMIT. Any thread; valid as long as its server.
@@ -67,7 +75,8 @@ class Server {
   // Before Start. A service that is not owned outlives the server. One that is owned is the
   // server's whatever this returns: where this fails, it is destroyed at once. Fails when the
   // server has a service of that name.
-  absl::Status AddService(google::protobuf::Service* service, ServiceOwnership ownership);
+  absl::Status AddService(google::protobuf::Service* service, ServiceOwnership ownership,
+                          const ServiceOptions& options = {});
 
   // Of a method, "EchoService.Echo" or "pkg.EchoService.Echo", whose service is added before Start;
   // before Start, or after it by any thread:

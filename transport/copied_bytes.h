@@ -17,7 +17,7 @@ enum class CopyCause : uint8_t {
   kSentUnregistered,  // sent over RDMA from memory that the device did not know
   kSentSmall,         // sent over RDMA in slices too small to be worth a segment each
   kReceivedSmall,     // came by RDMA in a message too small to keep a whole block for
-  kNotLanded,  // of an answer's attachment, that came elsewhere than in the memory set for it
+  kNotLanded,  // of an attachment, that came elsewhere than in the memory set for it, at either end
 };
 inline constexpr size_t kCopyCauses = 4;
 // "sent_unregistered", "sent_small", "received_small", "not_landed".

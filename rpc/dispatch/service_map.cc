@@ -10,7 +10,7 @@
 
 namespace farcall {
 
-absl::Status ServiceMap::Add(google::protobuf::Service& service) {
+absl::Status ServiceMap::Add(google::protobuf::Service& service, AttachmentPlacer* placer) {
   const google::protobuf::ServiceDescriptor& descriptor = *service.GetDescriptor();
   const auto found = by_name_.find(descriptor.full_name());
   if (found != by_name_.end() &&
@@ -22,10 +22,12 @@ absl::Status ServiceMap::Add(google::protobuf::Service& service) {
   entry.service = &service;
   for (int i = 0; i < descriptor.method_count(); ++i) {
     states_.push_back(std::make_unique<MethodState>());
+    states_.back()->placer = placer;
     const Found method{&service, descriptor.method(i), states_.back().get()};
     entry.methods[descriptor.method(i)->name()] = method;
     all_.push_back(method);
   }
+  has_placer_ |= placer != nullptr;
   const auto shared = std::make_shared<const Entry>(std::move(entry));
   by_name_[descriptor.full_name()] = shared;
   by_name_.try_emplace(descriptor.name(), shared);
@@ -37,8 +39,9 @@ absl::Status ServiceMap::Add(google::protobuf::Service& service) {
   return absl::OkStatus();
 }
 
-absl::Status ServiceMap::AddOwned(std::unique_ptr<google::protobuf::Service> service) {
-  absl::Status added = Add(*service);
+absl::Status ServiceMap::AddOwned(std::unique_ptr<google::protobuf::Service> service,
+                                  AttachmentPlacer* placer) {
+  absl::Status added = Add(*service, placer);
   if (added.ok()) owned_.push_back(std::move(service));
   return added;
 }

@@ -19,8 +19,11 @@
 
 namespace farcall {
 
+class AttachmentPlacer;
+
 // What a server keeps of each method. Any thread.
 struct MethodState {
+  AttachmentPlacer* placer = nullptr;  // of the service, which may have none
   MethodStats stats;
   ConcurrencyLimit limit;
   MethodPace pace;
@@ -40,9 +43,11 @@ class ServiceMap {
 
   // `service` outlives the map. Known by its full name ("pkg.EchoService") and, where no other
   // has it, by its short one, which some peers send. Fails on a full name that is taken.
-  absl::Status Add(google::protobuf::Service& service);
+  // `placer` (may be null) is asked for its attachments, as long as Find is called.
+  absl::Status Add(google::protobuf::Service& service, AttachmentPlacer* placer = nullptr);
   // The same, and the map owns it; when this fails, it is destroyed.
-  absl::Status AddOwned(std::unique_ptr<google::protobuf::Service> service);
+  absl::Status AddOwned(std::unique_ptr<google::protobuf::Service> service,
+                        AttachmentPlacer* placer = nullptr);
   // Takes back the last AddOwned, which succeeded. What is kept of its methods stays: who samples
   // may look at it.
   void RemoveLastOwned();
@@ -52,6 +57,8 @@ class ServiceMap {
   void DropMessages();
 
   Found Find(absl::string_view service, absl::string_view method) const;
+  // Whether any service has a placer.
+  bool has_placer() const { return has_placer_; }
   // By "EchoService.Echo" or "pkg.EchoService.Echo".
   Found Find(absl::string_view full_method) const;
   // Of a method as Find knows it; of one that is not there: what it shall be when it is added.
@@ -73,6 +80,7 @@ class ServiceMap {
   std::vector<std::unique_ptr<google::protobuf::Service>> owned_;
   std::vector<std::unique_ptr<MethodState>> states_;
   std::vector<Found> all_;
+  bool has_placer_ = false;
   absl::btree_map<std::string, MaxConcurrency> unmet_;  // limits of methods that are not there
   absl::flat_hash_map<std::string, std::shared_ptr<const Entry>> by_name_;
 };

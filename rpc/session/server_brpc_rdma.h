@@ -3,6 +3,8 @@
 #ifndef FARCALL_RPC_SESSION_SERVER_BRPC_RDMA_H_
 #define FARCALL_RPC_SESSION_SERVER_BRPC_RDMA_H_
 
+#include <memory>
+
 #include "absl/strings/string_view.h"
 #include "rpc/session/server_frames.h"
 #include "rpc/session/server_protocol.h"
@@ -23,6 +25,10 @@ class ServerBrpcRdma final : public ServerProtocol {
   bool MidRequest(const Buffer& input) const override {
     return !hello_.done() || frames_.MidRequest(input);
   }
+  size_t Held(const Buffer& input) const override { return frames_.Held(input); }
+  Buffer Landing(size_t ahead, size_t bytes) override { return frames_.Landing(ahead, bytes); }
+  std::shared_ptr<void> HoldLanding() override { return frames_.HoldLanding(); }
+  bool AwaitsPlace() const override { return frames_.AwaitsPlace(); }
   // Before, a frame would be taken for a hello.
   void SayFarewell() override {
     if (hello_.done()) frames_.SayFarewell();

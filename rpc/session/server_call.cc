@@ -86,7 +86,11 @@ void ServerCall::Run() {
     core->running.End();
     if (gone) return;
   }
-  if (Claim()) on_pool_ ? RunOnPool() : RunHere();
+  if (Claim()) {
+    on_pool_ ? RunOnPool() : RunHere();
+  } else {
+    GiveMemoryBack(absl::CancelledError("the request was answered before its handler ran"));
+  }
   // The core stands as long as somebody waits for what runs: not the call.
   core_->running.End();
   Unref();
@@ -111,8 +115,10 @@ void ServerCall::RunOnPool() {
 
 void ServerCall::RunNow() {
   if (MayRun()) {
+    GiveMemoryBack(absl::OkStatus());
     CallHandler();
   } else {
+    GiveMemoryBack(controller_.status());
     Finish();
   }
 }
@@ -124,6 +130,8 @@ void ServerCall::Refuse(int code, absl::string_view text) {
 
 // Whether there is a request to be handled; the call has failed if not.
 bool ServerCall::MayRun() {
+  // GiveUp.
+  if (controller_.Failed()) return false;
   // Stop refuses what waits, but finds only what belongs to a connection that is open.
   if (core_->calls_over.load()) {
     controller_.SetFailed(kLogoff, "the server is stopping");

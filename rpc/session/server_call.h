@@ -45,6 +45,12 @@ class ServerCall : public UserTask {
   bool Claim() { return !claimed_.exchange(true, std::memory_order_acq_rel); }
   // Ends a call that was claimed, and not run. Any thread, with nothing held.
   void Refuse(int code, absl::string_view text);
+  // With the session's loop held: its connection has closed, or it was claimed. A call whose
+  // request is not complete fails with this, and waits for nothing of it any more; others go on.
+  virtual void GiveUp(int code, absl::string_view text) {
+    static_cast<void>(code);
+    static_cast<void>(text);
+  }
 
   Controller& controller() { return controller_; }
   void Ref() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -72,6 +78,9 @@ class ServerCall : public UserTask {
   // encoded, or finds no memory, is answered with another. Once, before the answer leaves, whose
   // receiver may ask or call again at once.
   void Count(int code);
+  // Of memory of the service into which the request came: OK, the handler runs next; else why none
+  // does. Once, by Run, with nothing held.
+  virtual void GiveMemoryBack(const absl::Status& how) { static_cast<void>(how); }
   // The last reference is gone.
   virtual void Dispose() { delete this; }
 
@@ -80,6 +89,7 @@ class ServerCall : public UserTask {
   std::shared_ptr<ServerSession> TakeSession() { return std::move(session_); }
   ServerCore& core() const { return *core_; }
   const google::protobuf::MethodDescriptor& method() const { return *admission_.method.method; }
+  const ServiceMap::Found& found() const { return admission_.method; }
 
  private:
   // What the handler gets as `done`: any thread, no loop held.

@@ -112,6 +112,8 @@ absl::Status ServerFrameCall::ParseRequest(google::protobuf::Message& request) {
   const absl::Status status = Unpack(payload_info_, payload_, controller().request_attachment(),
                                      core().options.max_body_size, session()->pool(), request);
   payload_.Clear();
+  // With its checksum verified where it came, so that what is copied is sound.
+  if (status.ok() && placing_ != nullptr) Land();
   return status;
 }
 

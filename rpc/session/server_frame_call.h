@@ -3,9 +3,14 @@
 #ifndef FARCALL_RPC_SESSION_SERVER_FRAME_CALL_H_
 #define FARCALL_RPC_SESSION_SERVER_FRAME_CALL_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "rpc/attachment_placer.h"
+#include "rpc/session/place_question.h"
+#include "rpc/session/request_landing.h"
 #include "rpc/session/server_call.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/pack.h"
@@ -20,8 +25,43 @@ class ServerFrameCall final : public ServerCall {
 
   ~ServerFrameCall() override = default;
 
+  // --- Of a method with a placer, in place of ServerSession::Submit, which follows by itself when
+  // nothing is missing any more. With the session's loop held; whoever calls has a reference.
+
+  // Asks the placer where the attachment, of so many bytes (> 0), shall lie.
+  void AskForPlace(size_t attachment);
+  // All of the frame is there: in the constructor, or in `frame`, of which it is taken.
+  void Complete();
+  void Complete(Frame& frame);
+  void GiveUp(int code, absl::string_view text) override;
+  bool given_up() const;
+  bool awaits_place() const;
+  // Of the attachment: as Connection::Handler.
+  Buffer Landing(size_t offset, size_t bytes);
+  std::shared_ptr<void> HoldLanding();
+  // Bytes of `input` that lie in the memory of the service: behind `head` others.
+  size_t Lying(const Buffer& input, size_t head) const;
+
  private:
+  class Question;
+  struct Placing {
+    explicit Placing(size_t attachment) : landing(attachment) {}
+
+    RequestLanding landing;
+    std::shared_ptr<PlaceQuestion> question;  // null: nobody is asked any more
+    PlaceReply::Ended ended;                  // null: nobody is to be told
+    absl::Status why;                         // landing.failed()
+  };
+
   void Dispose() override;
+  bool MayBeAsked(size_t attachment);
+  absl::Status ParseForPlacer(std::unique_ptr<google::protobuf::Message>& message);
+  void AskPlacer(size_t attachment, const google::protobuf::Message* message);
+  void OnPlacement(Placement placement);
+  void OnLandingDropped();
+  void RunIfDue();
+  void Land();
+  void GiveMemoryBack(const absl::Status& how) override;
   absl::Status ParseRequest(google::protobuf::Message& request) override;
   void SendAnswer(const google::protobuf::Message* response) override;
 
@@ -36,6 +76,7 @@ class ServerFrameCall final : public ServerCall {
   const PayloadInfo payload_info_;
   std::string too_much_;  // of what came beside the message; "": nothing
   Buffer payload_;
+  std::unique_ptr<Placing> placing_;  // null: nobody was asked for a place
 };
 
 }  // namespace farcall

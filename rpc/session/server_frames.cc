@@ -30,7 +30,10 @@ std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(
 }  // namespace
 
 ServerFrames::ServerFrames(ServerSession& session)
-    : session_(session), limits_{.max_body_size = session.core()->options.max_body_size} {}
+    : session_(session),
+      limits_{.max_body_size = session.core()->options.max_body_size},
+      asks_(session.core()->services.has_placer()),
+      front_(session) {}
 
 int ServerFrames::max_calls() const {
   return session_.core()->options.max_concurrency_per_connection;
@@ -68,10 +71,84 @@ absl::StatusOr<size_t> ServerFrames::MeetStranger(const Buffer& input) {
 absl::StatusOr<size_t> ServerFrames::TakeRequest(Buffer& input) {
   const absl::StatusOr<size_t> cut = CutFrame(input, limits_, frame_);
   if (!cut.ok() && absl::IsResourceExhausted(cut.status())) return MeetOversized(input);
-  if (!cut.ok() || *cut != 0) return cut;
+  if (!cut.ok()) return cut;
+  if (*cut != 0) return asks_ ? AwaitRequest(input, *cut) : *cut;
   session_.Took();
-  OnRequest();
+  placed_.reset();
+  if (ServerFrameCall* const call = front_.call(); call != nullptr) {
+    call->Complete(frame_);
+    front_.Clear();
+  } else {
+    OnRequest();
+  }
   return 0;
+}
+
+// The frame at the front has `frame_size` bytes, and not all of them are there: how many are worth
+// to be waited for, or 0, where nothing of it is wanted.
+absl::StatusOr<size_t> ServerFrames::AwaitRequest(const Buffer& input, size_t frame_size) {
+  if (input.size() < kFrameHeaderSize) return frame_size;
+  if (!placed_) {
+    const absl::StatusOr<size_t> peeked = PeekMeta(input, limits_, frame_);
+    if (!peeked.ok() || *peeked != 0) return peeked;
+    placed_ = PlacedSize(frame_size);
+  }
+  if (*placed_ == 0) return frame_size;
+  if (front_.call() == nullptr) {
+    // The message first: a place is said by all of the head.
+    if (input.size() < frame_size - *placed_) return frame_size - *placed_;
+    if (!BeginRequest(input, frame_size, *placed_)) return DropRequest(frame_size);
+  }
+  if (front_.call()->given_up()) return DropRequest(frame_size);
+  return front_.Await(input.size());
+}
+
+// Of its attachment, if that has a place of its own; 0: it has none. What the peer says wrongly of
+// sizes is found out when the frame is cut.
+size_t ServerFrames::PlacedSize(size_t frame_size) {
+  const int64_t size = frame_.meta.attachment_size();
+  const size_t rest = frame_size - kFrameHeaderSize - frame_.meta_size;
+  if (!frame_.meta.has_request() || size <= 0 || static_cast<uint64_t>(size) > rest) return 0;
+  const ServiceMap::Found& found = Find(frame_.meta.request());
+  const bool asks = found.method != nullptr && found.state->placer != nullptr;
+  return asks ? static_cast<size_t>(size) : 0;
+}
+
+// All but its attachment is there. False: it was refused, and answered.
+bool ServerFrames::BeginRequest(const Buffer& input, size_t frame_size, size_t attachment) {
+  ServerCall::Admission admission;
+  if (const Refusal refusal = session_.Admit(last_, admission); refusal.code != 0) {
+    Refuse(refusal.code, refusal.text);
+    return false;
+  }
+  const size_t head = kFrameHeaderSize + frame_.meta_size;
+  Buffer message = input.Share();
+  message.RemoveFront(head);
+  frame_.payload = message.CutFront(frame_size - attachment - head);
+  frame_.attachment.Clear();
+  ServerFrameCall& call = *session_.core()->frame_calls->New(session_, admission, frame_);
+  session_.Expect(call);
+  call.Ref();
+  call.AskForPlace(attachment);
+  front_.Set(call, frame_size, attachment);
+  return true;
+}
+
+// Nothing of the frame at the front is wanted, nor of what still comes of it.
+size_t ServerFrames::DropRequest(size_t frame_size) {
+  session_.Took();
+  placed_.reset();
+  front_.Clear();
+  oversized_.Drop(frame_size);
+  return 0;
+}
+
+std::shared_ptr<void> ServerFrames::HoldLanding() {
+  return front_.call() != nullptr ? front_.call()->HoldLanding() : nullptr;
+}
+
+bool ServerFrames::AwaitsPlace() const {
+  return front_.call() != nullptr && front_.call()->awaits_place();
 }
 
 absl::StatusOr<size_t> ServerFrames::MeetOversized(const Buffer& input) {
@@ -117,7 +194,14 @@ void ServerFrames::OnRequest() {
   if (const Refusal refusal = session_.Admit(found, admission); refusal.code != 0) {
     return Refuse(refusal.code, refusal.text);
   }
-  session_.Submit(*session_.core()->frame_calls->New(session_, admission, frame_));
+  const size_t attachment = frame_.attachment.size();
+  ServerFrameCall& call = *session_.core()->frame_calls->New(session_, admission, frame_);
+  if (found.state->placer == nullptr || attachment == 0) return session_.Submit(call);
+  session_.Expect(call);
+  call.Ref();
+  call.AskForPlace(attachment);
+  call.Complete();
+  call.Unref();
 }
 
 // Most are for the same method as the one before.

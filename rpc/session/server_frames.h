@@ -3,8 +3,13 @@
 #ifndef FARCALL_RPC_SESSION_SERVER_FRAMES_H_
 #define FARCALL_RPC_SESSION_SERVER_FRAMES_H_
 
+#include <cstddef>
+#include <memory>
+#include <optional>
+
 #include "absl/strings/string_view.h"
 #include "rpc/dispatch/service_map.h"
+#include "rpc/session/front_request.h"
 #include "rpc/session/server_protocol.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/oversized_frame.h"
@@ -24,11 +29,19 @@ class ServerFrames final : public ServerProtocol {
   bool MidRequest(const Buffer& input) const override {
     return oversized_.skipping() || !input.empty();
   }
+  size_t Held(const Buffer& input) const override { return input.size() - front_.Lying(input); }
+  Buffer Landing(size_t ahead, size_t bytes) override { return front_.Landing(ahead, bytes); }
+  std::shared_ptr<void> HoldLanding() override;
+  bool AwaitsPlace() const override;
   void SayFarewell() override;
 
  private:
   absl::StatusOr<size_t> MeetStranger(const Buffer& input);
   absl::StatusOr<size_t> TakeRequest(Buffer& input);
+  absl::StatusOr<size_t> AwaitRequest(const Buffer& input, size_t need);
+  size_t PlacedSize(size_t frame_size);
+  bool BeginRequest(const Buffer& input, size_t frame_size, size_t attachment);
+  size_t DropRequest(size_t frame_size);
   absl::StatusOr<size_t> MeetOversized(const Buffer& input);
   void OnRequest();
   const ServiceMap::Found& Find(const wire::RpcRequestMeta& request);
@@ -41,6 +54,11 @@ class ServerFrames final : public ServerProtocol {
   Frame frame_;
   ServiceMap::Found last_;  // what the last request was for
   OversizedFrame oversized_;
+  const bool asks_;  // some service has a placer
+  // Of the frame at the front, once its meta was looked at before it was whole: bytes that have a
+  // place of their own.
+  std::optional<size_t> placed_;
+  FrontRequest front_;
 };
 
 }  // namespace farcall

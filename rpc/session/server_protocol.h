@@ -4,6 +4,7 @@
 #define FARCALL_RPC_SESSION_SERVER_PROTOCOL_H_
 
 #include <cstddef>
+#include <memory>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -34,6 +35,10 @@ class ServerProtocol {
   virtual bool MidRequest(const Buffer& input) const { return !input.empty(); }
   // Bytes of it that are kept, those of `input` among them.
   virtual size_t Held(const Buffer& input) const { return input.size(); }
+  // As Connection::Handler.
+  virtual Buffer Landing(size_t /*ahead*/, size_t /*bytes*/) { return {}; }
+  virtual std::shared_ptr<void> HoldLanding() { return nullptr; }
+  virtual bool AwaitsPlace() const { return false; }
   // This side closes, and each request that was taken has its answer: what tells the peer that
   // nothing it sent beyond was looked at.
   virtual void SayFarewell() {}

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
+#include "rpc/errors.h"
 #include "rpc/session/cancel_notice.h"
 #include "rpc/session/patience_options.h"
 #include "rpc/session/protocol_guess.h"
@@ -93,7 +94,7 @@ bool ServerSession::ChooseProtocol(const Buffer& input) {
 
 // Answers of this very turn count: many may be made of the bytes of one read.
 bool ServerSession::MayTake() {
-  return !closing_ && !busy_ && call_count_ < max_calls_ &&
+  return !closing_ && !busy_ && !full() &&
          !written_.Above(kWater.high_water, [this] { return connection_->backlog(); });
 }
 
@@ -116,8 +117,22 @@ size_t ServerSession::OnRead(Buffer& input) {
   return *need;
 }
 
+Buffer ServerSession::Landing(size_t ahead, size_t bytes) {
+  return protocol_ != nullptr ? protocol_->Landing(ahead, bytes) : Buffer();
+}
+
+std::shared_ptr<void> ServerSession::HoldLanding() {
+  return protocol_ != nullptr ? protocol_->HoldLanding() : nullptr;
+}
+
+bool ServerSession::AwaitsPlace() const { return protocol_ != nullptr && protocol_->AwaitsPlace(); }
+
 void ServerSession::Submit(ServerCall& call) {
-  List(call);
+  Expect(call);
+  Run(call);
+}
+
+void ServerSession::Run(ServerCall& call) {
   if (!call.GoToPool()) loop_.RunUser(call);
 }
 
@@ -193,6 +208,7 @@ std::vector<ServerCall*> ServerSession::ClaimWaiting() {
     if (!call->Claim()) continue;
     call->Ref();
     waiting.push_back(call);
+    call->GiveUp(kLogoff, "the server is stopping");
   }
   return waiting;
 }
@@ -217,7 +233,7 @@ void ServerSession::OnDrained() {
 void ServerSession::UpdateReading() {
   backlogged_ |= written_.Above(kWater.high_water, [this] { return connection_->backlog(); });
   if (partial_ + written_.most() >= MemoryHolders::kMuch) WatchMemory();
-  const bool pause = backlogged_ || busy_ || call_count_ >= max_calls_;
+  const bool pause = backlogged_ || busy_ || full();
   if (pause == paused_) return;
   paused_ = pause;
   if (pause) {
@@ -254,11 +270,22 @@ void ServerSession::OnClose(const absl::Status& why) {
   // A call whose closure is forgotten keeps the session, and must not keep blocks by it.
   protocol_ = nullptr;
   writer_.reset();
-  if (calls_ != nullptr) CancelNotice::Queue(loop_, calls_);
+  if (calls_ != nullptr) EndCalls(why);
   core_->Remove(shared_from_this());
 }
 
-void ServerSession::List(ServerCall& call) {
+// Those whose request is not complete are over; the others are told that nobody waits.
+void ServerSession::EndCalls(const absl::Status& why) {
+  const std::string text = absl::StrCat("the connection closed: ", why.message());
+  for (ServerCall* call = calls_; call != nullptr;) {
+    ServerCall* const next = call->next;
+    call->GiveUp(kFailedSocket, text);
+    call = next;
+  }
+  CancelNotice::Queue(loop_, calls_);
+}
+
+void ServerSession::Expect(ServerCall& call) {
   call.Ref();
   call.next = calls_;
   if (calls_ != nullptr) calls_->previous = &call;

@@ -87,8 +87,15 @@ class ServerSession final : public Connection::Handler,
   void CountRefused(const ServiceMap::Found& method, int code);
   // A line of the log about the peer.
   void Log(absl::string_view what);
-  // Lists the call, and has it run: here, when this turn ends, or on a handler thread.
+  // Lists a call whose request is not complete; Run follows, also if the connection has closed.
+  void Expect(ServerCall& call);
+  // Has a call run that is listed: when this turn ends, or on a handler thread; then it may be
+  // gone.
+  void Run(ServerCall& call);
+  // Both: of a complete one.
   void Submit(ServerCall& call);
+  // The last call that is expected is what is being read: it does not count as one under way.
+  void SetReceiving(bool receiving) { receiving_ = receiving; }
   // Runs what is no call where handlers run. It ends with core()->running.End().
   void RunTask(UserTask& task);
 
@@ -96,7 +103,8 @@ class ServerSession final : public Connection::Handler,
 
   // `head`, copied, and then `body`.
   void Write(absl::string_view head, Buffer&& body);
-  // A request is under way that is no call: reading waits, and the connection is not idle.
+  // A request is under way that is no call, or the next one waits for its place: reading waits, and
+  // the connection is not idle.
   void SetBusy(bool busy);
   // The end of `call`: writes its answer; unlists the call and drops the reference that came
   // with it. To be called once for each call, also after the connection has closed.
@@ -105,6 +113,9 @@ class ServerSession final : public Connection::Handler,
   // --- Connection::Handler.
 
   size_t OnRead(Buffer& input) override;
+  Buffer Landing(size_t ahead, size_t bytes) override;
+  std::shared_ptr<void> HoldLanding() override;
+  bool AwaitsPlace() const override;
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;
 
@@ -120,8 +131,10 @@ class ServerSession final : public Connection::Handler,
   void Trust();
   Refusal Stopping();
   Refusal OverLimit(const ServerCall::Admission& admission);
-  void List(ServerCall& call);
+  // Calls under way, which are limited.
+  bool full() const { return call_count_ - (receiving_ ? 1 : 0) >= max_calls_; }
   void Unlist(ServerCall& call);  // which keeps its reference
+  void EndCalls(const absl::Status& why);
   void UpdateReading();
   void OnPatience();
   void WatchMemory();
@@ -159,6 +172,7 @@ class ServerSession final : public Connection::Handler,
   bool authenticated_;  // or nobody asks
   bool trusted_ = false;
   bool busy_ = false;
+  bool receiving_ = false;
   bool backlogged_ = false;  // the peer reads too slowly
   bool paused_ = false;
   bool closing_ = false;

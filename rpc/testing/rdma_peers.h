@@ -46,10 +46,14 @@ class RdmaPeers {
  public:
   explicit RdmaPeers(RdmaPair& pair, const ServerOptions& server = WithRdma(ServerOptions()),
                      const ChannelOptions& client = WithRdma(Patient()),
-                     EchoHandler echo = EchoOrWhere)
-      : pair_(pair), server_options_(server), client_options_(client), echo_(std::move(echo)) {
+                     EchoHandler echo = EchoOrWhere, const ServiceOptions& service = {})
+      : pair_(pair),
+        server_options_(server),
+        client_options_(client),
+        echo_(std::move(echo)),
+        service_(service) {
     server_options_.runtime = &pair.server().runtime();
-    server_ = std::make_unique<TestServer>(echo_, server_options_);
+    server_ = std::make_unique<TestServer>(echo_, server_options_, "127.0.0.1:0", service_);
     address_ = server_->address();
     channel_ = Open();
   }
@@ -63,7 +67,7 @@ class RdmaPeers {
   // At the same address.
   void Restart() {
     server_.reset();
-    server_ = std::make_unique<TestServer>(echo_, server_options_, address_);
+    server_ = std::make_unique<TestServer>(echo_, server_options_, address_, service_);
   }
   void EndServer() { server_.reset(); }
   void EndChannel() { channel_.reset(); }
@@ -85,6 +89,7 @@ class RdmaPeers {
   ServerOptions server_options_;
   const ChannelOptions client_options_;
   const EchoHandler echo_;
+  const ServiceOptions service_;
   std::string address_;
   std::unique_ptr<TestServer> server_;
   std::unique_ptr<Channel> channel_;

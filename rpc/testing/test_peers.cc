@@ -60,10 +60,11 @@ TestRuntime::TestRuntime(RuntimeOptions options) {
   runtime_ = *std::move(runtime);
 }
 
-TestServer::TestServer(EchoHandler echo, ServerOptions options, const std::string& address)
+TestServer::TestServer(EchoHandler echo, ServerOptions options, const std::string& address,
+                       const ServiceOptions& service)
     : runtime_(OwnRuntime(options)), service_(std::move(echo)) {
   if (runtime_ != nullptr) options.runtime = &**runtime_;
-  const absl::Status added = server_->AddService(&service_, SERVER_DOESNT_OWN_SERVICE);
+  const absl::Status added = server_->AddService(&service_, SERVER_DOESNT_OWN_SERVICE, service);
   Check(added.ok(), "a server takes a service");
   const absl::Status started = server_->Start(address, options);
   Check(started.ok(), "a test server starts");

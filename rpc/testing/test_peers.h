@@ -49,7 +49,8 @@ class TestServer {
  public:
   // options.runtime null: one of its own.
   explicit TestServer(EchoHandler echo = EchoBack, ServerOptions options = {},
-                      const std::string& address = "127.0.0.1:0");
+                      const std::string& address = "127.0.0.1:0",
+                      const ServiceOptions& service = {});
 
   std::string address() const { return server_->listen_address().ToString(); }
   Server& server() { return *server_; }

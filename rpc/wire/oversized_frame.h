@@ -20,6 +20,8 @@ class OversizedFrame {
   // there, and `frame` has its meta and sizes; Skip takes it off. Else as PeekMeta, errors of
   // other limits among them.
   absl::StatusOr<size_t> Meet(const Buffer& input, const FrameLimits& limits, Frame& frame);
+  // The frame at the front, of so many bytes, is not wanted either.
+  void Drop(size_t frame) { left_ = frame; }
   // Whether reading all of it takes less than closing the connection would. Since Meet.
   bool worth_skipping() const { return worth_skipping_; }
   // Drops what has come of the frame. False: the rest is still to come, and `input` is empty.

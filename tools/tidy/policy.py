@@ -137,6 +137,7 @@ PURE = [
     "rpc/session/protocol_guess",
     "rpc/session/reconnect",
     "rpc/session/relink_pace",
+    "rpc/session/request_landing",
     "rpc/session/session_patience",
     "rpc/session/shared_dial",
     "rpc/session/waiting_frames",

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of a ServerFrameCall that brings its attachment to where the service wants it.
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/descriptor.h"
+#include "rpc/errors.h"
+#include "rpc/exception_text.h"
+#include "rpc/interceptor.h"
+#include "rpc/session/server_frame_call.h"
+#include "rpc/session/server_session.h"
+#include "transport/copy_tally.h"
+
+namespace farcall {
+
+// Of one call, which has a reference as long as it is asked.
+class ServerFrameCall::Question final : public PlaceQuestion {
+ public:
+  Question(ServerFrameCall& call, EventLoop& loop) : call_(call), loop_(loop) {}
+
+  // The placer answers: on any thread, perhaps when the call is gone.
+  void Take(Placement answer) {
+    switch (Answer(answer)) {
+      case Verdict::kKept:
+        return;
+      case Verdict::kDeliver:
+        return loop_.Post([&call = call_, came = std::move(answer)]() mutable {
+          call.OnPlacement(std::move(came));
+          call.session()->SetBusy(false);
+          call.Unref();
+        });
+      case Verdict::kLate:
+        answer.memory.Clear();
+        if (!answer.ended) return;
+        answer.ended(absl::CancelledError("the request was over before its place was said"));
+    }
+  }
+
+ private:
+  ServerFrameCall& call_;
+  EventLoop& loop_;
+};
+
+void ServerFrameCall::AskForPlace(size_t attachment) {
+  placing_ = std::make_unique<Placing>(attachment);
+  if (!MayBeAsked(attachment)) return;
+  std::unique_ptr<google::protobuf::Message> message;
+  if (found().state->placer->WantsMessage(method())) {
+    const absl::Status parsed = ParseForPlacer(message);
+    if (!parsed.ok()) {
+      const bool full = absl::IsResourceExhausted(parsed);
+      return GiveUp(full ? kOvercrowded : kBadRequest,
+                    absl::StrCat(full ? "the request cannot be unpacked now: "
+                                      : "the request does not parse: ",
+                                 absl::string_view(parsed.message())));
+    }
+  }
+  AskPlacer(attachment, message.get());
+  if (message != nullptr) found().state->requests.Give(std::move(message));
+}
+
+// Whether it is a request that a handler may see. If not, it was given up.
+bool ServerFrameCall::MayBeAsked(size_t attachment) {
+  if (!too_much_.empty()) {
+    GiveUp(kBadRequest, too_much_);
+    return false;
+  }
+  for (const auto& interceptor : core().options.interceptors) {
+    bool go_on = false;
+    const std::optional<std::string> thrown = ExceptionTextOf(
+        [&] { go_on = interceptor->OnIncoming(method(), controller(), attachment); });
+    if (go_on) continue;
+    GiveUp(kInternal, thrown ? absl::StrCat("exception: ", *thrown)
+                             : "an interceptor refused the request and did not say why");
+    return false;
+  }
+  return true;
+}
+
+// Null: it is larger than what is parsed with a loop held.
+absl::Status ServerFrameCall::ParseForPlacer(std::unique_ptr<google::protobuf::Message>& message) {
+  if (payload_.size() > IncomingRequest::kMostMessage) return absl::OkStatus();
+  PayloadInfo info = payload_info_;
+  if (info.checksum_with_attachment) info.checksum_type = CHECKSUM_TYPE_NONE;
+  MessagePool& messages = found().state->requests;
+  message = messages.Take([this]() -> const google::protobuf::Message& {
+    return found().service->GetRequestPrototype(&method());
+  });
+  const absl::Status parsed =
+      Unpack(info, payload_, Buffer(), IncomingRequest::kMostMessage, session()->pool(), *message);
+  if (!absl::IsOutOfRange(parsed)) return parsed;
+  messages.Give(std::move(message));
+  return absl::OkStatus();
+}
+
+void ServerFrameCall::AskPlacer(size_t attachment, const google::protobuf::Message* message) {
+  const auto question = std::make_shared<Question>(*this, session()->loop());
+  Ref();  // the question's
+  const IncomingRequest request{method(), payload_.size(), attachment, controller(), message};
+  const std::optional<std::string> thrown = ExceptionTextOf([&] {
+    found().state->placer->Place(
+        request, PlaceReply([question](Placement answer) { question->Take(std::move(answer)); }));
+  });
+  std::optional<Placement> answer = question->Asked();
+  if (!answer) placing_->question = question;
+  if (answer && thrown) answer->refused = 0;
+  if (answer) OnPlacement(*std::move(answer));
+  if (thrown) GiveUp(kInternal, absl::StrCat("the attachment placer threw: ", *thrown));
+  if (answer) Unref();
+}
+
+void ServerFrameCall::OnPlacement(Placement placement) {
+  RequestLanding& landing = placing_->landing;
+  placing_->question = nullptr;
+  placing_->ended = std::move(placement.ended);
+  const size_t room = placement.memory.size();
+  if (room > 0 && room < landing.attachment()) {
+    placement.memory.Clear();
+    placement.refused = kInternal;
+    placement.text =
+        absl::StrCat("the attachment has ", landing.attachment(), " bytes, and the memory that ",
+                     method().service()->full_name(), " has for it only ", room);
+    core().parts.log(LogSeverity::kError, placement.text);
+  }
+  landing.Answer(std::move(placement.memory));
+  if (placement.refused != 0) GiveUp(placement.refused, placement.text);
+  // Also where the request was given up while this was on its way.
+  RunIfDue();
+}
+
+void ServerFrameCall::Complete() {
+  placing_->landing.Came();
+  RunIfDue();
+}
+
+void ServerFrameCall::Complete(Frame& frame) {
+  if (!given_up()) {
+    payload_ = std::move(frame.payload);
+    controller().request_attachment() = std::move(frame.attachment);
+  }
+  Complete();
+}
+
+void ServerFrameCall::GiveUp(int code, absl::string_view text) {
+  if (placing_ == nullptr || placing_->landing.due() || given_up()) return;
+  // An interceptor may have said it already.
+  if (!controller().Failed()) controller().SetFailed(code, text);
+  placing_->why = controller().status();
+  const std::shared_ptr<PlaceQuestion> question = placing_->question;
+  const bool withdrawn = question == nullptr || question->Withdraw();
+  placing_->landing.Fail(/*answer_comes=*/!withdrawn);
+  if (question != nullptr && withdrawn) {
+    placing_->question = nullptr;
+    RunIfDue();
+    return Unref();
+  }
+  RunIfDue();
+}
+
+bool ServerFrameCall::given_up() const { return placing_->landing.failed(); }
+bool ServerFrameCall::awaits_place() const { return placing_->landing.asked(); }
+
+Buffer ServerFrameCall::Landing(size_t offset, size_t bytes) {
+  return placing_->landing.Lend(offset, bytes);
+}
+
+std::shared_ptr<void> ServerFrameCall::HoldLanding() {
+  placing_->landing.Hold();
+  Ref();
+  return {this, [](ServerFrameCall* call) { call->OnLandingDropped(); }};
+}
+
+void ServerFrameCall::OnLandingDropped() {
+  placing_->landing.Drop();
+  RunIfDue();
+  Unref();
+}
+
+size_t ServerFrameCall::Lying(const Buffer& input, size_t head) const {
+  return placing_->landing.Lying(input, head);
+}
+
+void ServerFrameCall::RunIfDue() {
+  if (placing_->landing.TakeDue()) session()->Run(*this);
+}
+
+void ServerFrameCall::Land() {
+  uint64_t copied = 0;
+  Buffer& attachment = controller().request_attachment();
+  attachment = placing_->landing.Land(std::move(attachment), copied);
+  if (copied > 0 && core().parts.copied != nullptr) {
+    core().parts.copied->Add(CopyCause::kNotLanded, copied);
+  }
+}
+
+void ServerFrameCall::GiveMemoryBack(const absl::Status& how) {
+  if (placing_ == nullptr) return;
+  RequestLanding& landing = placing_->landing;
+  if (!how.ok()) controller().request_attachment().Clear();
+  landing.Clear();
+  PlaceReply::Ended ended = std::exchange(placing_->ended, nullptr);
+  if (!ended) return;
+  const std::optional<std::string> thrown =
+      ExceptionTextOf([&] { ended(landing.failed() ? placing_->why : how); });
+  if (!thrown) return;
+  core().parts.log(LogSeverity::kError,
+                   absl::StrCat("what a placer of ", method().service()->full_name(),
+                                " is told threw: ", *thrown));
+}
+
+}  // namespace farcall
