@@ -44,3 +44,5 @@ grep -q 'a multiple of 4096, at most 256 times' "$out/error"
 
 kill -TERM $pid
 wait $pid
+# Nothing that was read; of what was written what came along with the heads.
+grep -qE '^copied: [0-9]+ bytes of those written, 0 of those read$' "$out/server"

@@ -2,20 +2,61 @@
 
 #include "examples/attachment/blocks.h"
 
-#include <string>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace example {
+namespace {
 
-Blocks::Blocks(uint64_t count, uint32_t block_bytes, farcall::BlockPool& pool)
-    : block_bytes_(block_bytes), blocks_(count) {
-  const std::string zeros(block_bytes, '\0');
-  for (size_t i = 0; i < kShards; ++i) {
-    shards_.push_back(std::make_unique<Shard>(pool));
-    shards_.back()->zeros = farcall::Buffer(zeros);
+// Pages that cost nothing until they are written to, and begin as zeros.
+class Mapping {
+ public:
+  explicit Mapping(size_t bytes)
+      : bytes_(bytes),
+        begin_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
   }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() {
+    if (there()) ::munmap(begin_, bytes_);
+  }
+  bool there() const { return begin_ != MAP_FAILED; }
+  std::span<std::byte> bytes() const { return {static_cast<std::byte*>(begin_), bytes_}; }
+
+ private:
+  const size_t bytes_;
+  void* const begin_;
+};
+
+// Beside one for each block: for what is being written, and for what is replaced and still sent.
+size_t SpareSlots(uint64_t count) { return std::max<size_t>(4 * Blocks::kMostBlocks, count / 8); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Blocks>> Blocks::Create(const farcall::Runtime& runtime,
+                                                       uint64_t count, uint32_t block_bytes) {
+  const size_t slots = 1 + count + SpareSlots(count);
+  const auto mapping = std::make_shared<const Mapping>(slots * block_bytes);
+  if (!mapping->there()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for ", slots, " slots of ", block_bytes, " bytes"));
+  }
+  // It stays mapped until no device knows it, and nobody has a slice of it.
+  auto memory = runtime.RegisterMemory(mapping->bytes(), [mapping] {});
+  if (!memory.ok()) return memory.status();
+  return std::unique_ptr<Blocks>(new Blocks(count, block_bytes, slots, *std::move(memory)));
+}
+
+Blocks::Blocks(uint64_t count, uint32_t block_bytes, size_t slots, farcall::RegisteredMemory memory)
+    : block_bytes_(block_bytes), memory_(std::move(memory)), slot_of_(count, kZero), users_(slots) {
+  free_.reserve(slots);
+  for (size_t slot = slots - 1; slot > kZero; --slot) free_.push_back(static_cast<Slot>(slot));
 }
 
 absl::Status Blocks::Check(uint64_t first, uint64_t count) const {
@@ -23,47 +64,104 @@ absl::Status Blocks::Check(uint64_t first, uint64_t count) const {
     return absl::InvalidArgumentError(
         absl::StrCat("1 to ", kMostBlocks, " blocks at once, not ", count));
   }
-  if (first >= blocks_.size() || count > blocks_.size() - first) {
-    return absl::OutOfRangeError(absl::StrCat("there are ", blocks_.size(), " blocks, and not ",
+  if (first >= slot_of_.size() || count > slot_of_.size() - first) {
+    return absl::OutOfRangeError(absl::StrCat("there are ", slot_of_.size(), " blocks, and not ",
                                               count, " from number ", first, " on"));
   }
   return absl::OkStatus();
 }
 
-absl::Status Blocks::Write(uint64_t first, farcall::Buffer bytes) {
-  if (bytes.size() % block_bytes_ != 0) {
+absl::StatusOr<farcall::Buffer> Blocks::Reserve(uint64_t first, size_t bytes) {
+  if (bytes % block_bytes_ != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(bytes.size(), " bytes are no whole blocks of ", block_bytes_));
+        absl::StrCat(bytes, " bytes are no whole blocks of ", block_bytes_));
   }
-  if (absl::Status status = Check(first, bytes.size() / block_bytes_); !status.ok()) return status;
-  std::string scratch(block_bytes_, '\0');
-  for (uint64_t block = first; !bytes.empty(); ++block) {
-    const farcall::Buffer arrived = bytes.CutFront(block_bytes_);
-    // Copied out of the block that it arrived in, which holds other requests too and would be
-    // kept whole for the sake of this one.
-    farcall::Buffer written;
-    farcall::Buffer old;
-    {
-      Shard& shard = ShardOf(block);
-      const std::lock_guard<std::mutex> lock(shard.mutex);
-      if (!shard.writer.Append(arrived.Front(block_bytes_, scratch.data()), written)) {
-        return absl::ResourceExhaustedError("the pool is at its limit");
+  const size_t count = bytes / block_bytes_;
+  if (absl::Status status = Check(first, count); !status.ok()) return status;
+  std::vector<Slot> slots;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.size() < count) {
+      return absl::ResourceExhaustedError("too much is being written or sent at once");
+    }
+    slots.assign(free_.rbegin(), free_.rbegin() + static_cast<std::ptrdiff_t>(count));
+    free_.resize(free_.size() - count);
+  }
+  farcall::Buffer memory;
+  for (const Slot slot : slots)
+    memory.Append(memory_.Slice(slot * size_t{block_bytes_}, block_bytes_));
+  return memory;
+}
+
+// Slices that lie beside each other may be one, and one that lies across pieces of the registered
+// memory is two.
+std::vector<Blocks::Slot> Blocks::SlotsIn(const farcall::Buffer& slots) const {
+  std::vector<Slot> found;
+  size_t into = 0;  // bytes of the slot that are behind us
+  for (const farcall::Buffer::Slice& slice : slots.slices()) {
+    const auto* const begin = reinterpret_cast<const std::byte*>(slice.view().data());
+    for (size_t at = 0; at < slice.length;) {
+      if (into == 0) {
+        found.push_back(static_cast<Slot>((begin + at - memory_.memory().data()) / block_bytes_));
       }
-      old = std::exchange(blocks_[block], std::move(written));
+      const size_t part = std::min<size_t>(slice.length - at, block_bytes_ - into);
+      at += part;
+      into = (into + part) % block_bytes_;
     }
   }
-  return absl::OkStatus();
+  return found;
+}
+
+void Blocks::Commit(uint64_t first, const farcall::Buffer& slots) {
+  const std::vector<Slot> written = SlotsIn(slots);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const Slot slot : written) {
+    ++users_[slot];
+    UnrefLocked(std::exchange(slot_of_[first++], slot));
+  }
+}
+
+void Blocks::Release(const farcall::Buffer& slots) {
+  const std::vector<Slot> unused = SlotsIn(slots);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  free_.insert(free_.end(), unused.rbegin(), unused.rend());
 }
 
 absl::Status Blocks::Read(uint64_t first, uint32_t count, farcall::Buffer& bytes) const {
   if (absl::Status status = Check(first, count); !status.ok()) return status;
-  for (uint64_t block = first; block < first + count; ++block) {
-    const Shard& shard = ShardOf(block);
-    const std::lock_guard<std::mutex> lock(shard.mutex);
-    const farcall::Buffer& stored = blocks_[block];
-    bytes.Append(stored.empty() ? shard.zeros.Share() : stored.Share());
+  std::vector<Slot> slots;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto begin = slot_of_.begin() + static_cast<std::ptrdiff_t>(first);
+    slots.assign(begin, begin + count);
+    for (const Slot slot : slots) ++users_[slot];
+  }
+  // One slice for slots that follow each other.
+  for (size_t at = 0; at < slots.size();) {
+    const Slot from = slots[at];
+    uint32_t run = 1;
+    while (at + run < slots.size() && slots[at + run] == from + run) ++run;
+    bytes.Append(memory_.Slice(from * size_t{block_bytes_}, run * size_t{block_bytes_},
+                               [this, from, run] { Unref(from, run); }));
+    at += run;
   }
   return absl::OkStatus();
+}
+
+void Blocks::Unref(Slot first, uint32_t count) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Slot slot = first; slot < first + count; ++slot) UnrefLocked(slot);
+}
+
+void Blocks::UnrefLocked(Slot slot) const {
+  // As the place of a block that was never written it has no count.
+  if (users_[slot] > 0) --users_[slot];
+  if (users_[slot] == 0 && slot != kZero) free_.push_back(slot);
+}
+
+size_t Blocks::free_slots() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return free_.size();
 }
 
 }  // namespace example

@@ -10,49 +10,60 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "transport/buffer/block_pool.h"
-#include "transport/buffer/block_writer.h"
+#include "absl/status/statusor.h"
+#include "rpc/runtime.h"
 #include "transport/buffer/buffer.h"
+#include "transport/buffer/registered_memory.h"
 
 namespace example {
 
-// Blocks of one size in the memory of a pool, from which a socket or an RDMA device sends them as
-// they stand. A block that was read stays as it was, whatever is written meanwhile. Any thread.
+// Blocks of one size in one mapping of the program, which sockets and RDMA devices write to and
+// send from. It has more slots than there are blocks: a write is received into free ones, which are
+// the blocks from its Commit on; what they replace is free again once nothing sends it any more. So
+// a block that was read stays as it was, and a write that breaks off has changed nothing. Any
+// thread.
 class Blocks {
  public:
-  // That one Read or Write may name.
+  // That one read or write may name.
   static constexpr uint32_t kMostBlocks = 256;
 
-  // `pool` outlives this, with room for twice the bytes: what is written lies two blocks to a
-  // block of the pool. All blocks are zero at first.
-  Blocks(uint64_t count, uint32_t block_bytes, farcall::BlockPool& pool);
+  // All blocks are zero at first. `runtime` outlives this. kResourceExhausted: no such mapping.
+  static absl::StatusOr<std::unique_ptr<Blocks>> Create(const farcall::Runtime& runtime,
+                                                        uint64_t count, uint32_t block_bytes);
 
-  uint64_t count() const { return blocks_.size(); }
+  uint64_t count() const { return slot_of_.size(); }
   uint32_t block_bytes() const { return block_bytes_; }
 
-  // Each block is read or written as a whole, several of them one after the other.
-  // kOutOfRange, kInvalidArgument: not so many blocks there, or not whole ones.
-  // kResourceExhausted: the pool is at its limit.
-  absl::Status Write(uint64_t first, farcall::Buffer bytes);
+  // Slots for `bytes` of blocks from `first` on: to be written to, and then given to Commit or
+  // Release. kOutOfRange, kInvalidArgument: not so many blocks there, or not whole ones.
+  // kResourceExhausted: too much is being written or sent already.
+  absl::StatusOr<farcall::Buffer> Reserve(uint64_t first, size_t bytes);
+  // These slots are the blocks from `first` on; both as for Reserve.
+  void Commit(uint64_t first, const farcall::Buffer& slots);
+  void Release(const farcall::Buffer& slots);
+  // The errors of Reserve.
   absl::Status Read(uint64_t first, uint32_t count, farcall::Buffer& bytes) const;
+  // Slots that nobody uses.
+  size_t free_slots() const;
 
  private:
-  static constexpr size_t kShards = 64;
-  // Neighbours are in different shards, so that streams do not meet on one lock.
-  struct Shard {
-    explicit Shard(farcall::BlockPool& pool) : writer(pool) {}
-    mutable std::mutex mutex;
-    farcall::BlockWriter writer;  // guarded by mutex
-    farcall::Buffer zeros;        // guarded by mutex
-  };
+  using Slot = uint32_t;
+  // Never written, and never free: what all blocks are at first.
+  static constexpr Slot kZero = 0;
 
+  Blocks(uint64_t count, uint32_t block_bytes, size_t slots, farcall::RegisteredMemory memory);
   absl::Status Check(uint64_t first, uint64_t count) const;
-  Shard& ShardOf(uint64_t block) const { return *shards_[block % kShards]; }
+  std::vector<Slot> SlotsIn(const farcall::Buffer& slots) const;
+  void Unref(Slot first, uint32_t count) const;
+  void UnrefLocked(Slot slot) const;
 
   const uint32_t block_bytes_;
-  std::vector<std::unique_ptr<Shard>> shards_;
-  // Guarded by the mutex of the block's shard. Empty: all zero.
-  std::vector<farcall::Buffer> blocks_;
+  const farcall::RegisteredMemory memory_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<Slot> slot_of_;            // of each block
+  mutable std::vector<uint32_t> users_;  // of each slot: a block, and answers that are sent
+  mutable std::vector<Slot> free_;       // last in, first out
 };
 
 }  // namespace example

@@ -16,12 +16,9 @@ farcall::Controller& AsController(google::protobuf::RpcController* controller) {
 }
 
 // Services answer with errno's numbers, or with their own.
-void FailWith(const absl::Status& status, farcall::Controller& controller) {
-  if (status.ok()) return;
-  const int code = absl::IsOutOfRange(status)          ? ERANGE
-                   : absl::IsResourceExhausted(status) ? ENOMEM
-                                                       : EINVAL;
-  controller.SetFailed(code, status.message());
+int CodeOf(const absl::Status& status) {
+  if (absl::IsOutOfRange(status)) return ERANGE;
+  return absl::IsResourceExhausted(status) ? ENOMEM : EINVAL;
 }
 
 }  // namespace
@@ -38,8 +35,9 @@ void BlockService::Read(google::protobuf::RpcController* rpc_controller, const R
                         ReadResponse*, google::protobuf::Closure* done) {
   const farcall::ClosureGuard answer(done);
   farcall::Controller& controller = AsController(rpc_controller);
-  FailWith(blocks_.Read(request->block(), request->count(), controller.response_attachment()),
-           controller);
+  const absl::Status status =
+      blocks_.Read(request->block(), request->count(), controller.response_attachment());
+  if (!status.ok()) controller.SetFailed(CodeOf(status), status.message());
 }
 
 void BlockService::Write(google::protobuf::RpcController* rpc_controller,
@@ -47,7 +45,28 @@ void BlockService::Write(google::protobuf::RpcController* rpc_controller,
                          google::protobuf::Closure* done) {
   const farcall::ClosureGuard answer(done);
   farcall::Controller& controller = AsController(rpc_controller);
-  FailWith(blocks_.Write(request->block(), std::move(controller.request_attachment())), controller);
+  // By HTTP, which carries no attachment, nobody has reserved anything.
+  const farcall::Buffer slots = std::move(controller.request_attachment());
+  if (slots.empty()) return controller.SetFailed(EINVAL, "0 bytes are no blocks");
+  blocks_.Commit(request->block(), slots);
+}
+
+bool BlockService::WantsMessage(const google::protobuf::MethodDescriptor& method) const {
+  return method.name() == "Write";
+}
+
+void BlockService::Place(const farcall::IncomingRequest& request, farcall::PlaceReply reply) {
+  const auto* const write = dynamic_cast<const WriteRequest*>(request.message);
+  // Of another method, whose handler looks at no attachment.
+  if (write == nullptr) return reply.Refuse(EINVAL, "no attachment belongs here");
+  auto slots = blocks_.Reserve(write->block(), request.attachment_bytes);
+  if (!slots.ok()) return reply.Refuse(CodeOf(slots.status()), slots.status().message());
+  reply.Memory(slots->Share(),
+               [this, reserved = *std::move(slots)](const absl::Status& how) mutable {
+                 // OK: the handler has them now.
+                 if (!how.ok()) blocks_.Release(reserved);
+                 reserved.Clear();
+               });
 }
 
 }  // namespace example

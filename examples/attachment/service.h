@@ -5,11 +5,13 @@
 
 #include "examples/attachment/block_store.pb.h"
 #include "examples/attachment/blocks.h"
+#include "rpc/attachment_placer.h"
 
 namespace example {
 
-// The handlers take microseconds and never block: run them inline (handler_threads = 0).
-class BlockService final : public BlockStore {
+// The handlers take microseconds and never block: run them inline (handler_threads = 0). The
+// service is its own placer: writes are received where their blocks stay.
+class BlockService final : public BlockStore, public farcall::AttachmentPlacer {
  public:
   // `blocks` outlive the service.
   explicit BlockService(Blocks& blocks) : blocks_(blocks) {}
@@ -20,6 +22,9 @@ class BlockService final : public BlockStore {
             ReadResponse* response, google::protobuf::Closure* done) override;
   void Write(google::protobuf::RpcController* controller, const WriteRequest* request,
              WriteResponse* response, google::protobuf::Closure* done) override;
+
+  void Place(const farcall::IncomingRequest& request, farcall::PlaceReply reply) override;
+  bool WantsMessage(const google::protobuf::MethodDescriptor& method) const override;
 
  private:
   Blocks& blocks_;

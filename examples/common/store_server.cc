@@ -19,13 +19,15 @@ absl::StatusOr<std::unique_ptr<farcall::Runtime>> StoreRuntime(int event_loops, 
 }
 
 absl::Status ServeStore(farcall::Runtime& runtime, google::protobuf::Service& service,
-                        const std::string& listen, bool use_rdma) {
+                        const std::string& listen, bool use_rdma,
+                        const farcall::ServiceOptions& service_options) {
   farcall::Server server;
   farcall::ServerOptions options;
   options.runtime = &runtime;
   options.use_rdma = use_rdma;
   options.handler_threads = 0;
-  absl::Status status = server.AddService(&service, farcall::SERVER_DOESNT_OWN_SERVICE);
+  absl::Status status =
+      server.AddService(&service, farcall::SERVER_DOESNT_OWN_SERVICE, service_options);
   if (status.ok()) status = server.Start(listen, options);
   if (!status.ok()) return status;
   std::printf("listening on %s\n", server.listen_address().ToString().c_str());

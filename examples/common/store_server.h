@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "farcall/runtime.h"
+#include "farcall/server.h"
 #include "google/protobuf/service.h"
 
 namespace example {
@@ -28,7 +29,8 @@ absl::StatusOr<std::unique_ptr<farcall::Runtime>> StoreRuntime(int event_loops, 
 // Serves until SIGTERM or Ctrl-C, with handlers that run on the loops. Prints "listening on
 // ADDRESS" when clients may come.
 absl::Status ServeStore(farcall::Runtime& runtime, google::protobuf::Service& service,
-                        const std::string& listen, bool use_rdma);
+                        const std::string& listen, bool use_rdma,
+                        const farcall::ServiceOptions& service_options = {});
 
 }  // namespace example
 
