@@ -91,6 +91,7 @@ absl::StatusOr<size_t> ServerFrames::AwaitRequest(const Buffer& input, size_t fr
   if (!placed_) {
     const absl::StatusOr<size_t> peeked = PeekMeta(input, limits_, frame_);
     if (!peeked.ok() || *peeked != 0) return peeked;
+    last_ = {};  // not of the meta that was read last, any more
     placed_ = PlacedSize(frame_size);
   }
   if (*placed_ == 0) return frame_size;

@@ -91,6 +91,18 @@ TEST_F(ServerLandingTest, RequestsWithoutAnAttachmentAreNotAsked) {
   EXPECT_EQ(placer_.asked, 0);
 }
 
+TEST_F(ServerLandingTest, ARequestWhoseHeadCameFirstIsForItsOwnMethod) {
+  Accept();
+  Deliver(Request(1, "hello"));
+  EXPECT_EQ(AnswerCode(), 0);
+  wire::RpcMeta meta = RequestMeta(2);
+  meta.mutable_request()->set_method_name("Whisper");
+  for (const std::string& attachment : {std::string(), kBytes}) {
+    Deliver(Put(2, attachment, meta));
+    EXPECT_EQ(AnswerCode(), kNoMethod);
+  }
+}
+
 TEST_F(ServerLandingTest, WhatIsPlacedLaterWaitsAndHoldsUpNoAnswers) {
   std::optional<PlaceReply> later;
   placer_.place = [&](const IncomingRequest&, PlaceReply reply) { later = std::move(reply); };
