@@ -78,6 +78,8 @@ size_t BrpcServerHandshake::OnRead(Buffer& input) {
     return over_ || machine_.state() == State::kAnswer ? 0 : OnRead(input);
   }
   if (machine_.state() == State::kPlain) {
+    // With its receives, that others can have now.
+    pair_.reset();
     End(Handshaken::Kind::kPlain,
         why_.ok() ? NotRdma(WhyNotRdma::kRejected, "the brpc client decided for TCP") : why_);
   } else if (machine_.state() == State::kRdma) {

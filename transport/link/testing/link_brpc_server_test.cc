@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_brpc_testing.h"
 #include "transport/why_not_rdma.h"
@@ -17,6 +18,15 @@ std::string Pattern(size_t bytes) {
   std::string made(bytes, '\0');
   for (size_t i = 0; i < bytes; ++i) made[i] = static_cast<char>(i * 31 + i / 251);
   return made;
+}
+
+// Of both ends.
+int QueuePairs(BrpcClientRig& rig) {
+  int pairs = 0;
+  for (const std::string& what : rig.harness.fabric().Leaks()) {
+    pairs += absl::StartsWith(what, "queue pair ") ? 1 : 0;
+  }
+  return pairs;
 }
 
 TEST(LinkBrpcServerTest, WhoIsAcceptedIsServedOverRdma) {
@@ -73,6 +83,7 @@ TEST(LinkBrpcServerTest, AClientThatDecidesForTcpIsServedThere) {
   EXPECT_EQ(rig.accepted().info().transport, TransportKind::kTcp);
   EXPECT_EQ(rig.accepted().info().why_detail, "the brpc client decided for TCP");
   EXPECT_EQ(rig.accepted().info().bytes_read, 4u) << "the hello is not of the stream";
+  EXPECT_TRUE(rig.Until([&] { return QueuePairs(rig) == 1; })) << "the client's own is left";
 }
 
 TEST(LinkBrpcServerTest, NoMoreIsSentThanThePeerHasReceivesFor) {
