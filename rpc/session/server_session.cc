@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
 #include "rpc/errors.h"
-#include "rpc/session/cancel_notice.h"
 #include "rpc/session/patience_options.h"
 #include "rpc/session/protocol_guess.h"
 #include "rpc/session/server_brpc_rdma.h"
@@ -202,17 +201,6 @@ void ServerSession::SayFarewell() {
   ServerFrames(*this).SayFarewell();
 }
 
-std::vector<ServerCall*> ServerSession::ClaimWaiting() {
-  std::vector<ServerCall*> waiting;
-  for (ServerCall* call = calls_; call != nullptr; call = call->next) {
-    if (!call->Claim()) continue;
-    call->Ref();
-    waiting.push_back(call);
-    call->GiveUp(kLogoff, "the server is stopping");
-  }
-  return waiting;
-}
-
 std::optional<ServerConnectionView> ServerSession::View() {
   if (connection_ == nullptr) return std::nullopt;
   ServerConnectionView view;
@@ -272,31 +260,6 @@ void ServerSession::OnClose(const absl::Status& why) {
   writer_.reset();
   if (calls_ != nullptr) EndCalls(why);
   core_->Remove(shared_from_this());
-}
-
-// Those whose request is not complete are over; the others are told that nobody waits.
-void ServerSession::EndCalls(const absl::Status& why) {
-  const std::string text = absl::StrCat("the connection closed: ", why.message());
-  for (ServerCall* call = calls_; call != nullptr;) {
-    ServerCall* const next = call->next;
-    call->GiveUp(kFailedSocket, text);
-    call = next;
-  }
-  CancelNotice::Queue(loop_, calls_);
-}
-
-void ServerSession::Expect(ServerCall& call) {
-  call.Ref();
-  call.next = calls_;
-  if (calls_ != nullptr) calls_->previous = &call;
-  calls_ = &call;
-  ++call_count_;
-}
-
-void ServerSession::Unlist(ServerCall& call) {
-  (call.previous != nullptr ? call.previous->next : calls_) = call.next;
-  if (call.next != nullptr) call.next->previous = call.previous;
-  --call_count_;
 }
 
 }  // namespace farcall
