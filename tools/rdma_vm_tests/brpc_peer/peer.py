@@ -51,6 +51,7 @@ class Server:
         names = ("connections", "calls", "wrong", "rdma", "tcp", "waits", "most")
         self._counts = dict.fromkeys(names, 0)
         self._breach = ""
+        prpc.pattern(0, 1)  # takes a while once, and threads would do it all at once
         host, _, port = options.listen.rpartition(":")
         self._listener = socket.create_server((host, int(port)), backlog=64)
         say("listening on %s:%d" % self._listener.getsockname()[:2])

@@ -47,12 +47,14 @@ def _event_descriptors():
     return found
 
 
-def _channel(context):
-    """A channel of completions and its descriptor, which pyverbs does not tell."""
+def _open(device):
+    """The device, a channel of completions and its descriptor, which pyverbs does not tell. A
+    device has such a descriptor, too, so that nobody else may open one meanwhile."""
     with _opening:
+        context = Context(name=device)
         before = _event_descriptors()
         channel = CompChannel(context)
-        return channel, (_event_descriptors() - before).pop()
+        return context, channel, (_event_descriptors() - before).pop()
 
 
 class QueuePair:
@@ -60,10 +62,9 @@ class QueuePair:
 
     def __init__(self, device, address, block_size, sq_size, rq_size):
         self._sizes = (block_size, sq_size, rq_size)
-        self._context = Context(name=device)
+        self._context, self._channel, self._fd = _open(device)
         self._gid_index, self._gid = _gid_of(self._context, address)
         self._pd = PD(self._context)
-        self._channel, self._fd = _channel(self._context)
         self._receives = CQ(self._context, rq_size + 1, channel=self._channel)
         self._sends = CQ(self._context, sq_size + 1)
         caps = QPCap(max_send_wr=sq_size, max_recv_wr=rq_size, max_send_sge=1, max_recv_sge=1)
