@@ -3,6 +3,7 @@
 
 PUBLIC_HEADERS = {
     "rpc": [
+        "attachment_placer",
         "authenticator",
         "channel",
         "channel_options",
@@ -31,7 +32,10 @@ PUBLIC_HEADERS = {
         "user_fields",
         "version",
     ],
-    "transport/buffer": ["buffer"],
+    "transport/buffer": [
+        "buffer",
+        "registered_memory",
+    ],
 }
 
 def public_headers(folder):

@@ -21,8 +21,8 @@
 #include "examples/attachment/block_store.pb.h"
 #include "examples/attachment/disk_calls.h"
 #include "examples/attachment/disk_report.h"
-#include "rpc/runtime.h"
-#include "rpc/settled_connection.h"
+#include "farcall/runtime.h"
+#include "farcall/settled_connection.h"
 #include "transport/buffer/block_writer.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8003", "host:port, ip:port, [v6]:port or unix:PATH");

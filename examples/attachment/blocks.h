@@ -11,9 +11,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rpc/runtime.h"
-#include "transport/buffer/buffer.h"
-#include "transport/buffer/registered_memory.h"
+#include "farcall/buffer.h"
+#include "farcall/registered_memory.h"
+#include "farcall/runtime.h"
 
 namespace example {
 

@@ -17,9 +17,9 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/str_cat.h"
 #include "examples/attachment/block_store.pb.h"
-#include "rpc/channel.h"
-#include "rpc/runtime.h"
-#include "rpc/settled_connection.h"
+#include "farcall/channel.h"
+#include "farcall/runtime.h"
+#include "farcall/settled_connection.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8003", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(uint64_t, blocks, 1024, "how many, from the first on");

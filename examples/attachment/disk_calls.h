@@ -14,8 +14,8 @@
 #include "absl/status/statusor.h"
 #include "benchmarks/common/call_load.h"
 #include "benchmarks/common/call_tally.h"
-#include "rpc/channel.h"
-#include "transport/buffer/buffer.h"
+#include "farcall/buffer.h"
+#include "farcall/channel.h"
 
 namespace example {
 

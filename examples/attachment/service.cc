@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "rpc/closure.h"
-#include "rpc/controller.h"
+#include "farcall/closure.h"
+#include "farcall/controller.h"
 
 namespace example {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "examples/attachment/block_store.pb.h"
 #include "examples/attachment/blocks.h"
-#include "rpc/attachment_placer.h"
+#include "farcall/attachment_placer.h"
 
 namespace example {
 

@@ -19,8 +19,8 @@
 #include "benchmarks/common/number_text.h"
 #include "examples/kv/bench_calls.h"
 #include "examples/kv/kv.pb.h"
-#include "rpc/runtime.h"
-#include "rpc/settled_connection.h"
+#include "farcall/runtime.h"
+#include "farcall/settled_connection.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8005", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(uint64_t, keys, 100'000, "how many");

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "examples/kv/kv.pb.h"
-#include "rpc/coroutine.h"
+#include "farcall/coroutine.h"
 
 namespace example {
 namespace {

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "benchmarks/common/call_load.h"
 #include "benchmarks/common/call_tally.h"
-#include "rpc/channel.h"
+#include "farcall/channel.h"
 
 namespace example {
 

@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "examples/kv/service.h"
+#include "farcall/channel.h"
+#include "farcall/server.h"
 #include "gtest/gtest.h"
-#include "rpc/channel.h"
-#include "rpc/server.h"
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/rdma_pair.h"
 

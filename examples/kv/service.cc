@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "rpc/closure.h"
-#include "rpc/controller.h"
+#include "farcall/closure.h"
+#include "farcall/controller.h"
 
 namespace example {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "examples/kv/kv.pb.h"
 #include "examples/kv/store.h"
-#include "rpc/runtime.h"
+#include "farcall/runtime.h"
 
 namespace example {
 

@@ -10,11 +10,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "farcall/channel.h"
+#include "farcall/closure.h"
+#include "farcall/runtime.h"
+#include "farcall/server.h"
 #include "gtest/gtest.h"
-#include "rpc/channel.h"
-#include "rpc/closure.h"
-#include "rpc/runtime.h"
-#include "rpc/server.h"
 
 namespace example {
 namespace {

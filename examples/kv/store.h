@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "transport/buffer/buffer.h"
+#include "farcall/buffer.h"
 
 namespace example {
 
