@@ -44,7 +44,8 @@ class BrpcDriver final : private BrpcChannel::User {
       : channel_(device_.api, pool, 0, device_.pair, Limits(), kSlots),
         batch_(pool, nullptr, 0, 64) {
     Replenish();
-    Check(channel_.Join(*channel_.own_queue(), batch_, room_, counters_).ok(), "there is room");
+    Check(channel_.Join(*channel_.own_queue(), batch_, room_, counters_, clock_).ok(),
+          "there is room");
     channel_.Open(SmallEnd(), SmallEnd());
     channel_.Attach(*this);
     channel_.SetReading(true);
@@ -166,6 +167,7 @@ class BrpcDriver final : private BrpcChannel::User {
 
   testing::FuzzDevice device_;
   CompletionRoom room_{64};
+  SteadyClock clock_;
   LaneCounters counters_;
   BrpcChannel channel_;
   SendBatch batch_;
