@@ -28,10 +28,10 @@ RUNS = {
 # differ by less than 1 % between runs, and by a few per cent between releases of the system's
 # libraries. Who makes a call cheaper lowers them.
 LIMITS = {
-    ("rdma", 1): {"client": 12200, "server": 11650},
-    ("rdma", 64): {"client": 4780, "server": 4030},
-    ("tcp", 1): {"client": 6420, "server": 6050},
-    ("tcp", 64): {"client": 4700, "server": 4050},
+    ("rdma", 1): {"client": 12450, "server": 12000},
+    ("rdma", 64): {"client": 4780, "server": 4110},
+    ("tcp", 1): {"client": 6450, "server": 6230},
+    ("tcp", 64): {"client": 4700, "server": 4130},
 }
 
 ALLOCATIONS = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "memalign"}
