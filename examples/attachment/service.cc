@@ -61,7 +61,8 @@ void BlockService::Place(const farcall::IncomingRequest& request, farcall::Place
   if (write == nullptr) return reply.Refuse(EINVAL, "no attachment belongs here");
   auto slots = blocks_.Reserve(write->block(), request.attachment_bytes);
   if (!slots.ok()) return reply.Refuse(CodeOf(slots.status()), slots.status().message());
-  reply.Memory(slots->Share(),
+  farcall::Buffer memory = slots->Share();
+  reply.Memory(std::move(memory),
                [this, reserved = *std::move(slots)](const absl::Status& how) mutable {
                  // OK: the handler has them now.
                  if (!how.ok()) blocks_.Release(reserved);
