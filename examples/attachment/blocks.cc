@@ -112,13 +112,19 @@ std::vector<Blocks::Slot> Blocks::SlotsIn(const farcall::Buffer& slots) const {
   return found;
 }
 
-void Blocks::Commit(uint64_t first, const farcall::Buffer& slots) {
+bool Blocks::Commit(uint64_t first, const farcall::Buffer& slots) {
+  const auto* const begin = reinterpret_cast<const char*>(memory_.memory().data());
+  for (const farcall::Buffer::Slice& slice : slots.slices()) {
+    const char* const bytes = slice.view().data();
+    if (bytes < begin || bytes + slice.length > begin + memory_.memory().size()) return false;
+  }
   const std::vector<Slot> written = SlotsIn(slots);
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Slot slot : written) {
     ++users_[slot];
     UnrefLocked(std::exchange(slot_of_[first++], slot));
   }
+  return true;
 }
 
 void Blocks::Release(const farcall::Buffer& slots) {

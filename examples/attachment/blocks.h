@@ -38,8 +38,9 @@ class Blocks {
   // Release. kOutOfRange, kInvalidArgument: not so many blocks there, or not whole ones.
   // kResourceExhausted: too much is being written or sent already.
   absl::StatusOr<farcall::Buffer> Reserve(uint64_t first, size_t bytes);
-  // These slots are the blocks from `first` on; both as for Reserve.
-  void Commit(uint64_t first, const farcall::Buffer& slots);
+  // These slots are the blocks from `first` on; both as for Reserve. False, and nothing is changed:
+  // the bytes lie elsewhere.
+  bool Commit(uint64_t first, const farcall::Buffer& slots);
   void Release(const farcall::Buffer& slots);
   // The errors of Reserve.
   absl::Status Read(uint64_t first, uint32_t count, farcall::Buffer& bytes) const;

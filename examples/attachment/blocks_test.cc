@@ -36,7 +36,7 @@ class BlocksTest : public testing::Test {
     const auto slots = blocks.Reserve(first, bytes);
     if (!slots.ok()) return slots.status();
     Fill(*slots, fill);
-    blocks.Commit(first, *slots);
+    EXPECT_TRUE(blocks.Commit(first, *slots));
     return absl::OkStatus();
   }
   static std::string Read(const Blocks& blocks, uint64_t first, uint32_t count) {
@@ -55,6 +55,14 @@ TEST_F(BlocksTest, AreZeroUntilTheyAreWritten) {
   ASSERT_TRUE(Write(*blocks, 50, 1024, 'x').ok());
   EXPECT_EQ(Read(*blocks, 49, 4),
             std::string(512, '\0') + std::string(1024, 'x') + std::string(512, '\0'));
+}
+
+TEST_F(BlocksTest, BytesThatLieElsewhereAreNoSlots) {
+  const auto blocks = Make(100, 512);
+  const size_t free = blocks->free_slots();
+  EXPECT_FALSE(blocks->Commit(50, Buffer(std::string(512, 'x'))));
+  EXPECT_EQ(Read(*blocks, 50, 1), std::string(512, '\0'));
+  EXPECT_EQ(blocks->free_slots(), free);
 }
 
 TEST_F(BlocksTest, WhatWasReadStaysAsItWas) {

@@ -48,7 +48,8 @@ void BlockService::Write(google::protobuf::RpcController* rpc_controller,
   // By HTTP, which carries no attachment, nobody has reserved anything.
   const farcall::Buffer slots = std::move(controller.request_attachment());
   if (slots.empty()) return controller.SetFailed(EINVAL, "0 bytes are no blocks");
-  blocks_.Commit(request->block(), slots);
+  if (blocks_.Commit(request->block(), slots)) return;
+  controller.SetFailed(EIO, "the blocks did not come to lie where they were to");
 }
 
 bool BlockService::WantsMessage(const google::protobuf::MethodDescriptor& method) const {
