@@ -55,6 +55,15 @@ def _own_devices(host, flags):
 class Program:
     """A process that answers each line with a line. For a `with`."""
 
+    _running = []
+
+    @classmethod
+    def logs(cls):
+        """What those that run said last: a line each."""
+        for program in cls._running:
+            said = " | ".join(program.log()[-2000:].splitlines())
+            yield "the %s said: %s" % (program._what, said)
+
     def __init__(self, what, command):
         self._what = what
         self._command = command
@@ -68,6 +77,7 @@ class Program:
         self._process = subprocess.Popen(
             self._command, stdin=pipe, stdout=pipe, stderr=self._stderr
         )
+        self._running.append(self)
         try:
             self.first_line = self._line(START_LIMIT)
         except BaseException:
@@ -76,6 +86,7 @@ class Program:
         return self
 
     def __exit__(self, *_):
+        self._running.remove(self)
         self._process.stdin.close()
         try:
             self._process.wait(10)

@@ -18,7 +18,9 @@ def check(holds, text):
 
 
 def _too_long(_number, _frame):
-    raise Late("not done within %d s" % CASE_LIMIT)
+    late = Late("not done within %d s" % CASE_LIMIT)
+    late.seen.extend(peers.Program.logs())
+    raise late
 
 
 def run_case(name, case, out=sys.stdout):

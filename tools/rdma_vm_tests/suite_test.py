@@ -45,6 +45,11 @@ class FieldsTest(unittest.TestCase):
         )
         self.assertEqual(peers.fields("done ok=3 error="), {"ok": "3", "error": ""})
 
+    def test_what_programs_said_is_told_while_they_run(self):
+        with peers.Program("peer", ["sh", "-c", "echo first >&2; echo last >&2; echo; cat"]):
+            self.assertEqual(list(peers.Program.logs()), ["the peer said: first | last"])
+        self.assertEqual(list(peers.Program.logs()), [])
+
     def test_states(self):
         state = {"connections": "2", "rdma": "1", "tcp": "1", "why": "memlock"}
         self.assertFalse(peers._is(state, "rdma"))
