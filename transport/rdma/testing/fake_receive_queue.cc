@@ -37,7 +37,7 @@ int FakeReceiveQueue::Post(const ibv_recv_wr& request) {
   receive.usable = why == nullptr;
   if (why != nullptr) world_.Violation(absl::StrCat("a receive was posted with ", why));
   if (world_.options.check_memory && receive.usable) {
-    receive.fingerprint = Fingerprint(ranges, receive.count);
+    receive.fingerprint = FingerprintOfEnds(ranges, receive.count);
   }
   ++posted_;
   ++domain_.owner.owner.counters.receives_posted;
@@ -47,7 +47,7 @@ int FakeReceiveQueue::Post(const ibv_recv_wr& request) {
 FakeReceive FakeReceiveQueue::Take() {
   const FakeReceive receive = ring_[taken_++ % max_];
   if (world_.options.check_memory && receive.usable &&
-      Fingerprint(receive.ranges, receive.count) != receive.fingerprint) {
+      FingerprintOfEnds(receive.ranges, receive.count) != receive.fingerprint) {
     world_.Violation("the bytes of a posted receive were touched");
   }
   return receive;
