@@ -127,13 +127,14 @@ rdma_run_suite() {
 # with the same programs is not run. "changed": nor is, but for the hosts of rxe, what has passed
 # with the same sources; a line tells of each.
 rdma_run_all() {
-  local bin=$1 sources=$2 which=${3:-} driver suite line suites lines failed=0
+  local bin=$1 sources=$2 which=${3:-} machine driver suite line suites lines failed=0
   local -A keys
+  machine=$(machine_key)
   for driver in rxe siw; do
     mapfile -t suites < <(rdma_suites | grep "^$driver ")
     lines=()
     for line in "${suites[@]}"; do
-      keys[$line]=$(verdict_keys "$bin" "$line" "$sources")
+      keys[$line]=$(verdict_keys "$bin" "$line" "$sources" "$machine")
       passed_before "$line" "${keys[$line]}" && continue
       if [ "$which" = changed ] && [[ $line != "rxe hosts "* ]] &&
         about_the_same "$line" "${keys[$line]}"; then

@@ -39,11 +39,10 @@ rdma_sources_key() {
   } 2>&1 | _key
 }
 
-# The machine of a suite, and its script.
-_suite_setting() {
+# What all suites have in common: machine and scripts.
+_machine_setting() {
   local room
   room=$(dirname "${BASH_SOURCE[0]}")
-  echo "$1"
   cat "$(. "$room/cache.sh" && _cache_of_user)/release"
   dpkg-query -W qemu-system-x86 rdma-core libibverbs1 librdmacm1 ibverbs-providers iproute2 \
     nftables tcpdump python3 python3-pyverbs perftest
@@ -54,12 +53,15 @@ _sums_of() { find "$@" -type f ! -name '*.pyc' | LC_ALL=C sort | xargs sha256sum
 
 _key() { sha256sum | cut -c 1-32; }
 
-# verdict_keys BIN "DRIVER SUITE NETWORK..." SOURCES: of all that its verdict depends on; and the
-# second key, for which SOURCES is what rdma_sources_key said.
+# machine_key: of what the verdicts of all suites depend on.
+machine_key() { _machine_setting 2>&1 | _key; }
+
+# verdict_keys BIN "DRIVER SUITE NETWORK..." SOURCES MACHINE: of all that its verdict depends on; and
+# the second key, for which SOURCES is what rdma_sources_key said. MACHINE is machine_key's.
 verdict_keys() {
   local bin=$1 suite program setting
   read -r _ suite _ <<<"$2"
-  setting=$(_suite_setting "$2" 2>&1)
+  setting="$2 $4"
   {
     echo "$setting"
     for program in $(_suite_programs "$suite"); do sha256sum <"$bin/$program"; done
@@ -104,18 +106,16 @@ keep_verdicts() {
   while IFS= read -r line; do
     printf '%s\n' "$line"
     case $line in "PASS rdma/"* | "FAIL rdma/"*) cases+=$line$'\n' ;; esac
+    [[ $line == "TOOK rdma/"*/total* ]] || continue
+    name=${line#TOOK rdma/}
+    name=${name%/total*}
+    [[ $cases == *"PASS rdma/$name/"* && $cases != *"FAIL rdma/$name/"* ]] || continue
     for suite in "$@"; do
-      name=$(cut -d' ' -f1,2 <<<"$suite" | tr ' ' /)
-      [[ $line == "TOOK rdma/$name/total"* ]] || continue
-      case $cases in
-        *"FAIL rdma/$name/"*) ;;
-        *"PASS rdma/$name/"*)
-          {
-            echo "${keys[$suite]}"
-            grep "^PASS rdma/$name/" <<<"$cases"
-          } >"$(_verdict_file "$suite")"
-          ;;
-      esac
+      [[ $suite == "${name/\// } "* ]] || continue
+      {
+        echo "${keys[$suite]}"
+        grep "^PASS rdma/$name/" <<<"$cases"
+      } >"$(_verdict_file "$suite")"
     done
   done
 }
