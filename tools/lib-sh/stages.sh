@@ -2,7 +2,7 @@
 #
 # Stages of a test run: each is one command with a log, a line of progress now and
 # then, and a count of what passed and failed. Source it, set `logs` to a directory,
-# call run_stage for each, then report.
+# call run_stage for each, or start_stage and end_stage around others, then report.
 
 _stages_lib=$(cd "$(dirname "${BASH_SOURCE[0]}")/../lib" && pwd)
 _stage_names=()
@@ -10,6 +10,7 @@ _stage_passed=()
 _stage_failed=()
 _stage_seconds=()
 _stage_loads=()
+_beside_name= _beside_pid= _beside_heartbeat=
 _run_started=$SECONDS
 # Never readable: read -t waits on it without a process of its own.
 exec {_never}<> <(:)
@@ -75,7 +76,7 @@ _explain() {
 
 # run_stage NAME COMMAND ARGUMENT...: a command without test targets counts as one.
 run_stage() {
-  local name=$1 log="$logs/$1.log" started=$SECONDS status=0 passed failed heartbeat
+  local name=$1 log="$logs/$1.log" started=$SECONDS status=0 heartbeat
   shift
   echo "[$(_elapsed)] $name"
   : >"$log"
@@ -83,6 +84,42 @@ run_stage() {
   heartbeat=$!
   BAZEL_PROFILES="$logs/$name" "$@" </dev/null >"$log" 2>&1 || status=$?
   kill "$heartbeat" && wait "$heartbeat" 2>/dev/null
+  _judge "$name" "$status" $((SECONDS - started))
+}
+
+# start_stage NAME COMMAND ARGUMENT...: runs it beside the stages until end_stage; one at a time. It
+# has a process group of its own, so that stop_stage reaches all that it started.
+start_stage() {
+  local name=$1 log="$logs/$1.log"
+  shift
+  echo "[$(_elapsed)] $name, beside the others"
+  : >"$log"
+  _heartbeat "$log" "$name" &
+  _beside_heartbeat=$!
+  set -m
+  { "$@" && status=0 || status=$?; echo "$SECONDS" >"$logs/$name.end"; exit "$status"; } \
+    </dev/null >"$log" 2>&1 &
+  _beside_pid=$!
+  set +m
+  _beside_name=$name
+  _beside_started=$SECONDS
+}
+
+end_stage() {
+  local status=0 ended
+  [ -n "$_beside_name" ] || return 0
+  wait "$_beside_pid" || status=$?
+  kill "$_beside_heartbeat" && wait "$_beside_heartbeat" 2>/dev/null
+  ended=$(cat "$logs/$_beside_name.end" 2>/dev/null || echo "$SECONDS")
+  _judge "$_beside_name" "$status" $((ended - _beside_started))
+  _beside_name=
+}
+
+stop_stage() { [ -z "$_beside_name" ] || kill -TERM -- "-$_beside_pid" 2>/dev/null; }
+
+# _judge NAME STATUS SECONDS: counts what the stage's log tells, and shows what failed.
+_judge() {
+  local name=$1 status=$2 log="$logs/$1.log" passed failed
   passed=$(_results "$log" | grep -cE ' (PASSED|FLAKY)$')
   failed=$(_results "$log" | grep -cvE ' (PASSED|FLAKY)$')
   if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
@@ -93,16 +130,18 @@ run_stage() {
   _stage_names+=("$name")
   _stage_passed+=("$passed")
   _stage_failed+=("$failed")
-  _stage_seconds+=($((SECONDS - started)))
+  _stage_seconds+=("$3")
   _stage_loads+=("$(cut -d' ' -f1 /proc/loadavg)")
   [ "$failed" -eq 0 ] && return
   echo "[$(_elapsed)] $name FAILED; the log is $log"
   _results "$log" | grep -vE ' (PASSED|FLAKY)$' | sed 's/^/  /'
   _explain "$log"
+  return 1
 }
 
 # The table, where the time went, and the last line. Beside the seconds of a stage stands the load
-# of the machine in its last minute: processes that ran or wanted to. Fails if anything failed.
+# of the machine when it was counted, of the minute before: processes that ran or wanted to. Fails
+# if anything failed.
 report() {
   local index left passed=0 failed=0
   echo
@@ -113,6 +152,7 @@ report() {
     passed=$((passed + _stage_passed[index]))
     failed=$((failed + _stage_failed[index]))
   done
+  printf '%-12s %8s %8s %8d\n' "whole run" "" "" $((SECONDS - _run_started))
   left=$(cat "$logs"/*.log 2>/dev/null | grep -c '^LEFT OUT ')
   if [ "$left" -gt 0 ]; then
     echo

@@ -111,6 +111,14 @@ expect "what failed is told while the stage runs" \
   "$(grep -c '^\[0:0.\] slow: FAIL: //a:b_test (shard 1 of 4)$' <<<"$output")" 1
 expect "a failed case too" "$(grep -c '^\[0:0.\] slow: FAIL rdma/rxe/a: lost$' <<<"$output")" 1
 
+run 'start_stage rdma guests; run_stage good bazel_good; end_stage; end_stage'
+expect "beside: counts once, behind what ran beside it" "$output" "*good *2 *0*rdma *1 *1*whole run*"
+expect "beside: last line" "$(last_line)" "3 passed, 1 failed"
+run 'start_stage rdma no_build; end_stage'
+expect "beside: the status counts" "$(last_line)" "0 passed, 1 failed"
+run 'start_stage rdma sleep 1000; stop_stage; end_stage'
+expect "beside: stopped is failed" "$status:$(last_line)" "1:0 passed, 1 failed"
+
 run ':'
 expect "nothing ran: not a success" "$status:$(last_line)" "1:0 passed, 0 failed"
 
