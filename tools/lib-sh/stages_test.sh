@@ -112,7 +112,7 @@ expect "what failed is told while the stage runs" \
 expect "a failed case too" "$(grep -c '^\[0:0.\] slow: FAIL rdma/rxe/a: lost$' <<<"$output")" 1
 
 run 'start_stage rdma guests; run_stage good bazel_good; end_stage; end_stage'
-expect "beside: counts once, behind what ran beside it" "$output" "*good *2 *0*rdma *1 *1*whole run*"
+expect "beside: counts once, behind the others" "$output" "*good *2 *0*rdma *1 *1*whole run*"
 expect "beside: last line" "$(last_line)" "3 passed, 1 failed"
 run 'start_stage rdma no_build; end_stage'
 expect "beside: the status counts" "$(last_line)" "0 passed, 1 failed"

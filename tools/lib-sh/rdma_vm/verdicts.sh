@@ -56,8 +56,8 @@ _key() { sha256sum | cut -c 1-32; }
 # machine_key: of what the verdicts of all suites depend on.
 machine_key() { _machine_setting 2>&1 | _key; }
 
-# verdict_keys BIN "DRIVER SUITE NETWORK..." SOURCES MACHINE: of all that its verdict depends on; and
-# the second key, for which SOURCES is what rdma_sources_key said. MACHINE is machine_key's.
+# verdict_keys BIN "DRIVER SUITE NETWORK..." SOURCES MACHINE: of all that its verdict depends on;
+# and the second key, for which SOURCES is what rdma_sources_key said. MACHINE is machine_key's.
 verdict_keys() {
   local bin=$1 suite program setting
   read -r _ suite _ <<<"$2"

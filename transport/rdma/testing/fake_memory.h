@@ -88,8 +88,8 @@ class FakeMemory {
 bool Uses(const FakeMr& region, const ibv_sge* ranges, int count);
 // A number that changes when the bytes do.
 uint64_t Fingerprint(const ibv_sge* ranges, int count);
-// The same of the first 1 KiB and the last 64 bytes of each range: enough for receives, whose memory
-// is mostly large and never used, while who writes to a block that is posted begins at its start.
+// The same of the first 1 KiB and the last 64 bytes of each range: enough for receives, whose
+// memory is mostly large and never used, while who writes to a posted block begins at its start.
 uint64_t FingerprintOfEnds(const ibv_sge* ranges, int count);
 
 inline char* MemoryAt(uint64_t address) { return reinterpret_cast<char*>(address); }
