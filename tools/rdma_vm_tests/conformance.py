@@ -8,9 +8,14 @@ import re
 import subprocess
 import sys
 
+import peers
 from guest import DRIVER, HW_COUNTERS
 
-PROGRAM = "transport/rdma/device_conformance_test"
+# Over TCP queue pairs are set up by the link alone.
+PROGRAM = {
+    "rdma_cm": "transport/rdma/device_conformance_test",
+    "tcp": "transport/link/testing/device_link_test",
+}[peers.SET_UP]
 # Where its listeners are, and an address of the same network that nobody has.
 PLACES = {"FARCALL_RDMA_LISTEN": "10.9.0.2", "FARCALL_RDMA_SILENT": "10.9.0.77"}
 

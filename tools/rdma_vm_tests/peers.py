@@ -55,7 +55,7 @@ def _own_devices(host, flags):
 class Program:
     """A process that answers each line with a line. For a `with`."""
 
-    _running = []
+    _running = set()
 
     @classmethod
     def logs(cls):
@@ -77,7 +77,7 @@ class Program:
         self._process = subprocess.Popen(
             self._command, stdin=pipe, stdout=pipe, stderr=self._stderr
         )
-        self._running.append(self)
+        self._running.add(self)
         try:
             self.first_line = self._line(START_LIMIT)
         except BaseException:
@@ -86,7 +86,7 @@ class Program:
         return self
 
     def __exit__(self, *_):
-        self._running.remove(self)
+        self._running.discard(self)  # a case may have ended it itself
         self._process.stdin.close()
         try:
             self._process.wait(10)

@@ -15,6 +15,9 @@ rdma_suite_targets=(
   //tools/doctor
 )
 
+# And what those of rdma_suites_over_tcp run besides.
+rdma_over_tcp_targets=(//transport/link/testing:device_link_test)
+
 # Driver, script of tools/rdma_vm_tests, and the network that it needs.
 rdma_suites() {
   cat <<'END'
@@ -57,7 +60,7 @@ END
 # Once more, where queue pairs are set up over TCP, without rdma_cm. The programs of the others
 # choose the way themselves, or use none.
 rdma_suites_over_tcp() {
-  local suites="hosts|removal|breakage|storms|nat|services|priorities"
+  local suites="conformance|hosts|removal|breakage|storms|nat|services|priorities"
   rdma_suites | sed -nE "s/^rxe ($suites) /rxe+tcp \\1 /p"
 }
 

@@ -24,8 +24,8 @@
 namespace farcall {
 namespace {
 
-using Stepped = LinkRdmaHarness<SteppedRdmaHarness>;
-using Driven = LinkRdmaHarness<DrivenRdmaHarness>;
+using Stepped = LinkRdmaHarness<OverFake<SteppedRdmaHarness>>;
+using Driven = LinkRdmaHarness<OverFake<DrivenRdmaHarness>>;
 
 constexpr uint32_t kRails = 3;
 
@@ -69,7 +69,7 @@ uint32_t LastGeneration(TestPeer& peer) {
 }
 
 void BulkGoesOverAllAndOverSeveralDevices(const FakeRdma::Change& change) {
-  Stepped harness(FakeMode::kStepped, change, Options());
+  Stepped harness(Options(), FakeMode::kStepped, change);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -105,7 +105,7 @@ TEST(LinkRailsTest, ReadsGoOverAllAndOverSeveralDevices) {
 // Any of them, now and then two at once, and they come back by themselves.
 template <typename Harness>
 void RailsBreakUnderLoad(FakeMode mode, const FakeRdma::Change& change = nullptr) {
-  Harness harness(mode, change, Options());
+  Harness harness(Options(), mode, change);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -151,7 +151,7 @@ TEST(LinkRailsTest, ApartThereIsOneForEachAdapterThatIsThere) {
   const auto two = [](FakeFabricOptions&, RdmaRigOptions& rig) {
     rig.rdma.devices = {"fakeA", "fakeB"};
   };
-  Stepped harness(FakeMode::kStepped, two, options);
+  Stepped harness(options, FakeMode::kStepped, two);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -183,7 +183,7 @@ TEST(LinkRailsTest, CallsGoOnWhenOneWireIsCutSilently) {
   UpgradeOptions options = Options();
   options.stream.ping_interval = std::chrono::milliseconds(10);
   options.stream.progress_timeout = std::chrono::milliseconds(40);
-  Stepped harness(FakeMode::kStepped, nullptr, options);
+  Stepped harness(options, FakeMode::kStepped, nullptr);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);

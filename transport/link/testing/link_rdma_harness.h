@@ -5,7 +5,7 @@
 
 #include <memory>
 #include <mutex>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/link/upgrading_transport.h"
@@ -17,13 +17,16 @@
 namespace farcall {
 
 // Links between the two ends of one process over TCP of the loopback interface, upgraded to
-// the real RdmaTransport on a FakeFabric. `Rdma` is SteppedRdmaHarness or DrivenRdmaHarness.
+// the real RdmaTransport: that of SteppedRdmaHarness or DrivenRdmaHarness, on real devices or
+// OverFake.
 template <typename Rdma>
 class LinkRdmaHarness final : public ConformanceHarness {
  public:
-  LinkRdmaHarness(FakeMode mode, const FakeRdma::Change& change, const UpgradeOptions& options)
+  // `rdma`: what the harness is made of.
+  template <typename... Arguments>
+  explicit LinkRdmaHarness(const UpgradeOptions& options, Arguments&&... rdma)
       : record_(nullptr),
-        rdma_(mode, change),
+        rdma_(std::forward<Arguments>(rdma)...),
         tcp_(rdma_.pool(), nullptr),
         link_(tcp_, &rdma_.rig().transport(), record_, options) {}
   ~LinkRdmaHarness() override { End(); }
@@ -55,7 +58,7 @@ class LinkRdmaHarness final : public ConformanceHarness {
  private:
   bool ended_ = false;
   UpgradeRecord record_;
-  OverFake<Rdma> rdma_;
+  Rdma rdma_;
   TcpTransport tcp_;
   UpgradingTransport link_;
   std::vector<std::unique_ptr<BlockedListener>> silent_;

@@ -25,8 +25,8 @@
 namespace farcall {
 namespace {
 
-using Stepped = LinkRdmaHarness<SteppedRdmaHarness>;
-using Driven = LinkRdmaHarness<DrivenRdmaHarness>;
+using Stepped = LinkRdmaHarness<OverFake<SteppedRdmaHarness>>;
+using Driven = LinkRdmaHarness<OverFake<DrivenRdmaHarness>>;
 
 UpgradeOptions Options(bool require, uint32_t rails = 1) {
   UpgradeOptions options;
@@ -73,7 +73,7 @@ std::vector<ConformanceCase> Cases(FakeMode mode, bool require,
     if (change) change(fabric, rig);
   };
   return LinkCases(
-      [=] { return std::make_unique<Harness>(mode, room_for_strangers, Options(require, rails)); });
+      [=] { return std::make_unique<Harness>(Options(require, rails), mode, room_for_strangers); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Upgrading, ConnectionConformance,
@@ -136,7 +136,7 @@ void BreakOne(FakeFabric& fabric, TestRandom& random) {
 
 template <typename Harness>
 void BreakUnderLoad(FakeMode mode, const FakeRdma::Change& change = nullptr) {
-  Harness harness(mode, change, Options(/*require=*/false));
+  Harness harness(Options(/*require=*/false), mode, change);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -191,7 +191,7 @@ Buffer Large(ConformanceHarness& harness, uint32_t bytes, char fill) {
 }
 
 TEST(LinkRdmaTest, BytesLandWhereTheHandlerOfTheStreamSays) {
-  Stepped harness(FakeMode::kStepped, References, Options(/*require=*/true));
+  Stepped harness(Options(/*require=*/true), FakeMode::kStepped, References);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -238,7 +238,7 @@ TEST(LinkRdmaTest, BytesLandWhereTheHandlerOfTheStreamSays) {
 }
 
 TEST(LinkRdmaTest, CallsGoOnWhenTheDevicesAreRemoved) {
-  Stepped harness(FakeMode::kStepped, nullptr, Options(/*require=*/false));
+  Stepped harness(Options(/*require=*/false), FakeMode::kStepped, nullptr);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -269,7 +269,7 @@ TEST(LinkRdmaTest, TheDetailOfAFailedDialIsTheReasonsOwnAndToldOnce) {
                 "rdma_resolve_route: Cannot allocate memory"},
            Case{"rdma_connect", WhyNotRdma::kDeviceRefused, "rdma_connect: Cannot allocate memory"},
        }) {
-    Stepped harness(FakeMode::kStepped, nullptr, Options(/*require=*/false));
+    Stepped harness(Options(/*require=*/false), FakeMode::kStepped, nullptr);
     harness.fabric().faults().FailEvery(one.call, ENOMEM);
     ConformanceRun run(harness);
     auto duo = run.Connect();
@@ -297,7 +297,7 @@ TEST(LinkRdmaTest, ManyPortsThatAreTriedInVainLeaveTheConnectionAsItWas) {
           {.name = absl::StrCat("fake", i), .addresses = {absl::StrCat("10.9.0.", i)}});
     }
   };
-  Stepped harness(FakeMode::kStepped, many, Options(/*require=*/false));
+  Stepped harness(Options(/*require=*/false), FakeMode::kStepped, many);
   // The client's to INIT, the server's to INIT, the server's to RTR.
   harness.fabric().faults().FailCall("ibv_modify_qp", 3, EIO);
   ConformanceRun run(harness);
@@ -325,7 +325,7 @@ TEST(LinkRdmaTest, StrangersLeaveReceivesForOthers) {
     rig.loops = 1;
   };
   constexpr int kStrangers = 128 / 4 / 4;  // each has 4
-  Stepped harness(FakeMode::kStepped, few, Options(/*require=*/false));
+  Stepped harness(Options(/*require=*/false), FakeMode::kStepped, few);
   ConformanceRun run(harness);
   std::vector<std::unique_ptr<Duo>> duos;
   const auto upgraded = [&] {
@@ -352,7 +352,7 @@ TEST(LinkRdmaTest, CallsGoOnWhenTheWireIsCutSilently) {
   UpgradeOptions options = Options(/*require=*/false);
   options.stream.ping_interval = std::chrono::milliseconds(10);
   options.stream.progress_timeout = std::chrono::milliseconds(30);
-  Stepped harness(FakeMode::kStepped, nullptr, options);
+  Stepped harness(options, FakeMode::kStepped, nullptr);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);

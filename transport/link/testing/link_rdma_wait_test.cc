@@ -19,7 +19,7 @@
 namespace farcall {
 namespace {
 
-using Stepped = LinkRdmaHarness<SteppedRdmaHarness>;
+using Stepped = LinkRdmaHarness<OverFake<SteppedRdmaHarness>>;
 
 UpgradeOptions Options(Duration progress_timeout) {
   UpgradeOptions options;
@@ -53,7 +53,7 @@ class LinkRdmaWaitTest : public testing::Test {
   static constexpr size_t kHeader = 10;
 
   void Start(Duration progress_timeout) {
-    harness_ = std::make_unique<Stepped>(FakeMode::kStepped, References, Options(progress_timeout));
+    harness_ = std::make_unique<Stepped>(Options(progress_timeout), FakeMode::kStepped, References);
     run_ = std::make_unique<ConformanceRun>(*harness_);
     duo_ = run_->Connect();
     ASSERT_NE(duo_, nullptr);
