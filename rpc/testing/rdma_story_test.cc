@@ -11,9 +11,11 @@
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "transport/base/sanitizer.h"
 #include "transport/rdma/testing/fault_run.h"
@@ -39,15 +41,19 @@ StoryOutcome Tell(const StoryPlan& plan) {
   return outcome;
 }
 
-class RdmaStoryTest : public testing::TestWithParam<int> {
+// A way of set-up, and a share.
+class RdmaStoryTest : public testing::TestWithParam<std::tuple<RdmaSetUp, int>> {
  protected:
-  static StoryPlan Plan() {
+  static StoryPlan Plan(const FakeRdma::Change& change = SmallRdma) {
     StoryPlan plan;
-    plan.change = SmallRdma;
+    plan.change = [change](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+      change(fabric, rig);
+      rig.rdma.set_up = std::get<RdmaSetUp>(GetParam());
+    };
     return plan;
   }
   // One position after the other, of this share.
-  bool Mine() { return position_++ % (kShares * kApart) == GetParam(); }
+  bool Mine() { return position_++ % (kShares * kApart) == std::get<int>(GetParam()); }
 
   const StoryOutcome whole_ = Tell(Plan());
 
@@ -55,7 +61,22 @@ class RdmaStoryTest : public testing::TestWithParam<int> {
   int position_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(Share, RdmaStoryTest, testing::Range(0, kShares));
+std::string NameOf(const testing::TestParamInfo<std::tuple<RdmaSetUp, int>>& info) {
+  return absl::StrCat(ToString(std::get<RdmaSetUp>(info.param)), "_", std::get<int>(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(BothWays, RdmaStoryTest,
+                         testing::Combine(testing::Values(RdmaSetUp::kRdmaCm, RdmaSetUp::kOverTcp),
+                                          testing::Range(0, kShares)),
+                         NameOf);
+
+// What is about rdma_cm.
+class RdmaCmStoryTest : public RdmaStoryTest {};
+
+INSTANTIATE_TEST_SUITE_P(Share, RdmaCmStoryTest,
+                         testing::Combine(testing::Values(RdmaSetUp::kRdmaCm),
+                                          testing::Range(0, kShares)),
+                         NameOf);
 
 // Asked in every turn: one position is like the next.
 bool Repeated(const std::string& call) {
@@ -110,7 +131,7 @@ TEST_P(RdmaStoryTest, EachStatusOfACompletion) {
   }
 }
 
-TEST_P(RdmaStoryTest, EachEventOfTheConnectionManager) {
+TEST_P(RdmaCmStoryTest, EachEventOfTheConnectionManager) {
   for (int type = RDMA_CM_EVENT_ADDR_RESOLVED; type <= RDMA_CM_EVENT_TIMEWAIT_EXIT; ++type) {
     if (type == RDMA_CM_EVENT_CONNECT_REQUEST || type == RDMA_CM_EVENT_DEVICE_REMOVAL) continue;
     for (int at = 1 + type; at <= whole_.turns && !HasFailure(); at += 61) {
@@ -169,13 +190,12 @@ TEST_P(RdmaStoryTest, CompletionsInAnyOrder) {
   for (uint64_t seed = 1; seed <= 96 && !HasFailure(); ++seed) {
     if (!Mine()) continue;
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    StoryPlan plan;
-    plan.change = [seed](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+    const StoryPlan plan = Plan([seed](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
       (seed % 2 == 0 ? SmallRdma : SmallRdmaWithoutShared)(fabric, rig);
       fabric.seed = seed;
       fabric.shuffle_completions = true;
       rig.rdma.send_slots = rig.rdma.receive_slots = 4;
-    };
+    });
     EXPECT_EQ(Tell(plan).fallbacks, whole_.fallbacks);
   }
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Set-up over TCP, where the messages of the dialling end are not what they should be.
+// Set-up over TCP, where the messages of an end are not what they should be, or it ends amid them.
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "transport/rdma/cm/port_set_up.h"
 #include "transport/rdma/rdma_transport_testing.h"
@@ -16,8 +20,12 @@ namespace {
 
 class RdmaSetUpMessagesTest : public RdmaTransportTest {
  protected:
-  void StartOverTcp() {
-    Start([](FakeFabricOptions&, RdmaRigOptions& rig) {
+  using Kind = PortSetUp::Kind;
+
+  void StartOverTcp(Duration connect_timeout = RdmaOptions().connect_timeout) {
+    Start([=](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+      fabric.devices.at(1).active_mtu = IBV_MTU_2048;
+      rig.rdma.connect_timeout = connect_timeout;
       rig.rdma.set_up = RdmaSetUp::kOverTcp;
       rig.rdma.devices = {"fakeA", "fakeB"};
       rig.rdma.read_at_least = 4 << 10;
@@ -28,13 +36,27 @@ class RdmaSetUpMessagesTest : public RdmaTransportTest {
     const Offer offer = Await(Pass(token));
     return offer.ok() ? Dial(OnlyB(*offer), Pass(token)) : offer.status();
   }
+  // The messages of this kind come changed.
+  template <typename Change>
+  void Spoil(Kind kind, const Change& change) {
+    on_the_way_ = on_the_way_back_ = [kind, change](const std::string& message) {
+      PortSetUp changed = *ParsePortSetUp(message);
+      if (changed.kind == kind) change(changed);
+      return std::vector{EncodePortSetUp(changed)};
+    };
+  }
+  size_t QueuePairsOnB() { return fabric().faults().QueuePairs("fakeB").size(); }
+  // In whatever state.
+  bool HasQueuePairs() {
+    return absl::StrContains(absl::StrJoin(fabric().Leaks(), "\n"), "queue pair");
+  }
 };
 
 // A second CONNECT comes before the first is accepted, a second READY when all is done.
 TEST_F(RdmaSetUpMessagesTest, WhatComesTwiceHarmsItsOwnAttemptAtMost) {
   StartOverTcp();
   timeout_ = std::chrono::milliseconds(100);
-  for (const PortSetUp::Kind twice : {PortSetUp::Kind::kConnect, PortSetUp::Kind::kReady}) {
+  for (const Kind twice : {Kind::kConnect, Kind::kReady}) {
     SCOPED_TRACE(static_cast<int>(twice));
     int seen = 0;
     on_the_way_ = [&](const std::string& message) {
@@ -44,7 +66,7 @@ TEST_F(RdmaSetUpMessagesTest, WhatComesTwiceHarmsItsOwnAttemptAtMost) {
     };
     const absl::Status dialed = DialB(1);
     EXPECT_EQ(seen, 1);
-    EXPECT_EQ(dialed.ok(), twice == PortSetUp::Kind::kReady) << dialed;
+    EXPECT_EQ(dialed.ok(), twice == Kind::kReady) << dialed;
     if (dialed.ok()) Echo();
     Drop();
     timeout_ = std::chrono::seconds(5);
@@ -60,7 +82,7 @@ TEST_F(RdmaSetUpMessagesTest, NoMoreReadsAreBegunThanTheOtherEndAnswers) {
   StartOverTcp();
   on_the_way_ = [&](const std::string& message) {
     PortSetUp changed = *ParsePortSetUp(message);
-    if (changed.kind == PortSetUp::Kind::kConnect) changed.answers = 3;
+    if (changed.kind == Kind::kConnect) changed.answers = 3;
     return std::vector<std::string>{EncodePortSetUp(changed)};
   };
   ASSERT_TRUE(DialB(1).ok());
@@ -71,6 +93,122 @@ TEST_F(RdmaSetUpMessagesTest, NoMoreReadsAreBegunThanTheOtherEndAnswers) {
   std::sort(begun.begin(), begun.end());
   EXPECT_EQ(begun, (std::vector<int>{3, 8}));
   Echo();
+}
+
+// Also where the peer tells a larger one than this port has: the device would refuse that.
+TEST_F(RdmaSetUpMessagesTest, TheSmallerMtuOfBothPortsCounts) {
+  StartOverTcp();
+  on_the_way_ = on_the_way_back_ = [](const std::string& message) {
+    PortSetUp changed = *ParsePortSetUp(message);
+    if (changed.kind == Kind::kConnect) changed.mtu = 1024;
+    if (changed.kind == Kind::kAccept) changed.mtu = 4096;
+    return std::vector{EncodePortSetUp(changed)};
+  };
+  const absl::Status dialed = DialB(1);
+  ASSERT_TRUE(dialed.ok()) << dialed;
+  std::vector<ibv_mtu> mtus;
+  for (const uint32_t number : fabric().faults().QueuePairs("fakeB")) {
+    mtus.push_back(fabric().queue_pair(number).path_mtu);
+  }
+  std::sort(mtus.begin(), mtus.end());
+  EXPECT_EQ(mtus, (std::vector<ibv_mtu>{IBV_MTU_1024, IBV_MTU_2048}));
+}
+
+// Numbers of nobody's queue pair, of that of another connection, packets that are not sent next, a
+// port elsewhere: what is set up by them ends, and another connection of the same peer goes on.
+TEST_F(RdmaSetUpMessagesTest, NumbersOfAPeerThatLiesHarmItsOwnConnectionAlone) {
+  StartOverTcp();
+  ASSERT_TRUE(DialB(1).ok());
+  Echo();
+  const std::unique_ptr<TestPeer> good_client = std::move(client_);
+  const std::unique_ptr<TestPeer> good_server = std::move(server_);
+  uint8_t token = 1;
+  for (const Kind kind : {Kind::kConnect, Kind::kAccept}) {
+    for (const std::string lie : {"nobody's", "another's", "packet", "port"}) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << " " << lie);
+      const std::vector<uint32_t> others = fabric().faults().QueuePairs("fakeB");
+      ASSERT_EQ(others.size(), 2u);
+      int told = 0;
+      Spoil(kind, [&](PortSetUp& message) {
+        ++told;
+        if (lie == "nobody's") message.number ^= 0x800000;
+        if (lie == "another's") message.number = others.at(told % 2);
+        if (lie == "packet") message.first_packet ^= 1;
+        if (lie == "port") message.gid.back() ^= 0x70;
+      });
+      const absl::Status dialed = DialB(++token);
+      EXPECT_EQ(told, 1);
+      if (dialed.ok()) {
+        client_->Send(1000);
+        EXPECT_TRUE(harness_->Until(
+            [&] { return client_->over() || (server_ != nullptr && server_->over()); }));
+        EXPECT_EQ(client_->seen().received, 0u);
+      }
+      Drop();
+      ASSERT_TRUE(harness_->Until([&] { return QueuePairsOnB() == 2; }));
+      EXPECT_FALSE(good_client->over() || good_server->over());
+      good_client->Send(100'000);
+      ASSERT_TRUE(
+          harness_->Until([&] { return good_client->seen().received == good_client->sent(); }));
+    }
+  }
+}
+
+// What was said last is lost, so that the queue pairs stay as they are then: in INIT, RTS and INIT,
+// or both in RTS with a server that does not know. The TCP connection tells the other end, or,
+// where a whole host is gone, its time.
+TEST_F(RdmaSetUpMessagesTest, APeerThatDiesBetweenInitAndRtsLeavesNothing) {
+  enum class Dies { kClient, kServer, kUnheard };
+  for (const Kind lost : {Kind::kConnect, Kind::kAccept, Kind::kReady}) {
+    for (const Dies dies : {Dies::kClient, Dies::kServer, Dies::kUnheard}) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(lost) << " " << static_cast<int>(dies));
+      const bool unheard = dies == Dies::kUnheard;
+      StartOverTcp(unheard ? std::chrono::milliseconds(20) : std::chrono::seconds(30));
+      timeout_ = unheard ? std::chrono::milliseconds(20) : std::chrono::seconds(30);
+      int losses = 0;
+      on_the_way_ = on_the_way_back_ = [&](const std::string& message) {
+        const bool its = losses == 0 && ParsePortSetUp(message)->kind == lost;
+        losses += its;
+        return std::vector<std::string>(its ? 0 : 1, message);
+      };
+      const Offer offer = Await(Pass(1));
+      ASSERT_TRUE(offer.ok());
+      std::optional<absl::Status> told;
+      auto ticket = BeginDial(OnlyB(*offer), Pass(1), told);
+      ASSERT_TRUE(harness_->Until([&] { return losses == 1; }));
+      EXPECT_TRUE(HasQueuePairs());
+      EXPECT_EQ(QueuePairsOnB(), lost == Kind::kConnect ? 0u : lost == Kind::kAccept ? 1u : 2u);
+      const auto end_client = [&] {
+        client_.reset();
+        harness_->Run(harness_->loops().at(1), [&] {
+          dialling_ = nullptr;
+          ticket.reset();
+        });
+        harness_->Settle();
+      };
+      const auto end_server = [&] {
+        harness_->Run(loop(), [&] { tickets_.clear(); });
+        harness_->Settle();
+      };
+      if (dies == Dies::kClient) end_client();
+      if (!unheard) end_server();
+      if (dies == Dies::kServer) end_client();
+      if (lost == Kind::kReady && unheard) {
+        ASSERT_TRUE(harness_->Until([&] { return client_ != nullptr && QueuePairsOnB() == 1; }));
+        client_->Send(1000);
+        ASSERT_TRUE(harness_->Until([&] { return client_->over(); }));
+        client_.reset();
+      }
+      EXPECT_TRUE(harness_->Until([&] { return !HasQueuePairs(); }));
+      EXPECT_EQ(server_, nullptr);
+      if (unheard) end_client();
+      Drop();
+      timeout_ = std::chrono::seconds(30);
+      const absl::Status next = DialB(2);
+      EXPECT_TRUE(next.ok() || unheard) << next;
+      Finish();
+    }
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -78,7 +79,9 @@ class RdmaTransportTest : public testing::Test {
     harness_->Run(loop(), [&] {
       tickets_.push_back(harness_->rdma().Await(
           loop(), pass, ConnectionOptions(), PeerTrust::kTrusted,
-          [this](const std::string& message) { ToDial(message); },
+          [this](const std::string& message) {
+            for (const std::string& one : on_the_way_back_(message)) ToDial(one);
+          },
           [&](Offer told) { offer = std::move(told); },
           [this](std::unique_ptr<Connection> connection) {
             server_ = std::make_unique<TestPeer>(*harness_, "server", 7, 7);
@@ -160,9 +163,10 @@ class RdmaTransportTest : public testing::Test {
   std::unique_ptr<TestPeer> client_;
   std::unique_ptr<TestPeer> server_;
   std::vector<std::unique_ptr<UpgradeTicket>> tickets_;
-  // What comes of a message of the dialling end.
-  std::function<std::vector<std::string>(const std::string&)> on_the_way_ =
-      [](const std::string& message) { return std::vector<std::string>{message}; };
+  // What comes of a message of the dialling end, and of one of the other.
+  using OnTheWay = std::function<std::vector<std::string>(const std::string&)>;
+  OnTheWay on_the_way_ = [](const std::string& message) { return std::vector{message}; };
+  OnTheWay on_the_way_back_ = on_the_way_;
   UpgradeTicket* dialling_ = nullptr;  // that messages of a set-up go to
 };
 

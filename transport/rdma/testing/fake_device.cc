@@ -118,7 +118,7 @@ std::vector<ibv_gid_entry> FakeDevice::Gids() const {
   std::vector<ibv_gid_entry> gids;
   const auto add = [&](const ibv_gid& gid, ibv_gid_type type) {
     gids.push_back({.gid = gid,
-                    .gid_index = static_cast<uint32_t>(gids.size()),
+                    .gid_index = first_gid + static_cast<uint32_t>(gids.size()),
                     .port_num = 1,
                     .gid_type = static_cast<uint32_t>(type),
                     .ndev_ifindex = options.ifindex});

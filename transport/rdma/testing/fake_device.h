@@ -59,6 +59,7 @@ struct FakeDevice {
   std::list<FakeIbvDevice> handles;  // the last one is listed; others have open contexts
   std::vector<Address> addresses;
   bool port_active;
+  uint32_t first_gid = 0;  // of its GID table, the first entry in use
   bool keeps_receives = false;
   bool removed = false;
   bool flush_when_removed = false;

@@ -118,6 +118,11 @@ void FakeFaults::SetPort(absl::string_view device, bool active) {
   world_.OnPathsChanged();
 }
 
+void FakeFaults::MoveGids(absl::string_view device, uint32_t entries) {
+  std::lock_guard lock(world_.mutex);
+  world_.Device(device).first_gid += entries;
+}
+
 void FakeFaults::KeepReceives(absl::string_view device) {
   std::lock_guard lock(world_.mutex);
   world_.Device(device).keeps_receives = true;

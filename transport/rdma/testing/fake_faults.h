@@ -72,6 +72,10 @@ class FakeFaults {
   // a port that is down are lost, as by CutPath(kReported).
   void SetPort(absl::string_view device, bool active);
 
+  // Its GIDs are so many entries further in their table from now on, as when its interface was made
+  // anew. Nobody is told.
+  void MoveGids(absl::string_view device, uint32_t entries);
+
   // From now on queue pairs of the device that err keep what they took of a shared receive queue,
   // say nothing of it (no IBV_EVENT_QP_LAST_WQE_REACHED), and take it with them.
   void KeepReceives(absl::string_view device);

@@ -102,7 +102,7 @@ int FakeQp::Modify(const ibv_qp_attr& attr, int mask) {
 ibv_qp_attr FakeQp::Attributes() const {
   ibv_qp_attr attr{};
   attr.qp_state = attr.cur_qp_state = state;
-  attr.path_mtu = device().options.active_mtu;
+  attr.path_mtu = id_ != nullptr ? device().options.active_mtu : path_mtu_;
   attr.dest_qp_num = peer_ != nullptr ? peer_->qp_num : 0;
   attr.cap = init_.cap;
   attr.port_num = 1;

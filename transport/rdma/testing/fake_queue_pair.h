@@ -133,6 +133,7 @@ class FakeQp : public ibv_qp {
   uint32_t sends_from_ = 0;
   uint16_t partition_index_ = 0;
   ibv_ah_attr path_{};                        // without an id
+  ibv_mtu path_mtu_{};                        // the same
   uint32_t access_ = IBV_ACCESS_REMOTE_READ;  // of rdma_cm
   uint8_t begins_ = 0;                        // RDMA READs
   uint8_t answers_ = 0;

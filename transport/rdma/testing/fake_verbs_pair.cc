@@ -22,6 +22,12 @@ constexpr int kToReceive = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_D
 constexpr int kToSend = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
                         IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 
+bool HasGidAt(const FakeDevice& device, uint32_t index) {
+  const std::vector<ibv_gid_entry> gids = device.Gids();
+  return std::any_of(gids.begin(), gids.end(),
+                     [&](const ibv_gid_entry& entry) { return entry.gid_index == index; });
+}
+
 bool HasGid(const FakeDevice& device, const ibv_gid& gid) {
   const std::vector<ibv_gid_entry> gids = device.Gids();
   return std::any_of(gids.begin(), gids.end(), [&](const ibv_gid_entry& entry) {
@@ -74,10 +80,11 @@ int FakeQp::ToReceive(const ibv_qp_attr& attr) {
       attr.dest_qp_num >= kNumbers || attr.rq_psn >= kNumbers || attr.min_rnr_timer > 31 ||
       attr.max_dest_rd_atomic > device().options.max_qp_rd_atom || attr.ah_attr.port_num != 1 ||
       (roce && attr.ah_attr.is_global == 0) ||
-      (attr.ah_attr.is_global != 0 && attr.ah_attr.grh.sgid_index >= device().Gids().size())) {
+      (attr.ah_attr.is_global != 0 && !HasGidAt(device(), attr.ah_attr.grh.sgid_index))) {
     return EINVAL;
   }
   path_ = attr.ah_attr;
+  path_mtu_ = attr.path_mtu;
   peer_ = FindPeer(attr);
   receives_from_ = attr.rq_psn;
   answers_ = attr.max_dest_rd_atomic;
