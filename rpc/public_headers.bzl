@@ -26,6 +26,7 @@ PUBLIC_HEADERS = {
         "runtime_options",
         "server",
         "server_options",
+        "setting_flags",
         "settled_connection",
         "traffic_class",
         "types",

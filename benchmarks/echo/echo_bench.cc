@@ -22,6 +22,7 @@
 #include "benchmarks/echo/echo_service.h"
 #include "rpc/runtime.h"
 #include "rpc/server.h"
+#include "rpc/setting_flags.h"
 
 ABSL_FLAG(bool, inproc, false, "server and client in this process, over loopback");
 ABSL_FLAG(bool, put, false, "attachments are not sent back");
@@ -104,6 +105,7 @@ absl::Status Main() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "echo benchmark of farcall: --listen ADDR (server), --server ADDR (client) or --inproc");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
   const absl::Status status = farcall::bench::Main();
   if (status.ok()) return 0;

@@ -22,6 +22,7 @@
 #include "examples/attachment/disk_calls.h"
 #include "examples/attachment/disk_report.h"
 #include "farcall/runtime.h"
+#include "farcall/setting_flags.h"
 #include "farcall/settled_connection.h"
 #include "transport/buffer/block_writer.h"
 
@@ -36,7 +37,6 @@ ABSL_FLAG(int, numjobs, 1, "connections");
 ABSL_FLAG(uint32_t, bs, 0, "bytes of a call, a multiple of the block size; 0: one block");
 ABSL_FLAG(double, runtime, 3, "seconds, of each job");
 ABSL_FLAG(double, ramp_time, 0.5, "seconds of load before that");
-ABSL_FLAG(int, event_loops, 1, "threads that end calls");
 
 namespace {
 
@@ -138,7 +138,7 @@ absl::StatusOr<bool> RunJob(farcall::Runtime& runtime, const Disk& disk,
 
 absl::StatusOr<bool> RunAll() {
   farcall::RuntimeOptions runtime_options;
-  runtime_options.event_loops = absl::GetFlag(FLAGS_event_loops);
+  runtime_options.event_loops = 1;  // unless --event_loops says otherwise
   runtime_options.log = [](farcall::LogSeverity, absl::string_view) {};
   const auto runtime = farcall::Runtime::Create(runtime_options);
   if (!runtime.ok()) return runtime.status();
@@ -165,6 +165,7 @@ absl::StatusOr<bool> RunAll() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("reads and writes blocks of example.BlockStore as fio would");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
   const absl::StatusOr<bool> well = RunAll();
   if (!well.ok()) std::fprintf(stderr, "block_bench: %s\n", well.status().ToString().c_str());

@@ -19,6 +19,7 @@
 #include "examples/attachment/block_store.pb.h"
 #include "farcall/channel.h"
 #include "farcall/runtime.h"
+#include "farcall/setting_flags.h"
 #include "farcall/settled_connection.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8003", "host:port, ip:port, [v6]:port or unix:PATH");
@@ -201,6 +202,7 @@ absl::Status Run() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("writes blocks into example.BlockStore and reads them back");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
   const absl::Status status = Run();
   if (!status.ok()) std::fprintf(stderr, "block_client: %s\n", status.ToString().c_str());

@@ -11,6 +11,7 @@
 #include "examples/attachment/blocks.h"
 #include "examples/attachment/service.h"
 #include "examples/common/store_server.h"
+#include "farcall/setting_flags.h"
 
 ABSL_FLAG(std::string, listen, "0.0.0.0:8003", "address: ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(bool, use_rdma, true, "let clients that ask for it use RDMA");
@@ -20,7 +21,6 @@ ABSL_FLAG(
     uint32_t, read_at_least, 4096,
     "blocks of at least so many bytes are fetched by RDMA READ where the client has the same; "
     "0: never");
-ABSL_FLAG(int, event_loops, 0, "threads that serve; 0: one for each core, at most 8");
 
 namespace {
 
@@ -31,8 +31,8 @@ absl::Status Serve() {
     return absl::InvalidArgumentError("--block_bytes is 512 to 1048576, --blocks 1 to 2^31");
   }
   // Nothing is stored in the blocks of the runtime.
-  const auto runtime = example::StoreRuntime(absl::GetFlag(FLAGS_event_loops), /*stored=*/0,
-                                             absl::GetFlag(FLAGS_read_at_least));
+  const auto runtime =
+      example::StoreRuntime(/*event_loops=*/0, /*stored=*/0, absl::GetFlag(FLAGS_read_at_least));
   if (!runtime.ok()) return runtime.status();
   const auto disk = example::Blocks::Create(**runtime, blocks, block_bytes);
   if (!disk.ok()) return disk.status();
@@ -51,6 +51,7 @@ absl::Status Serve() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("serves example.BlockStore until SIGTERM or Ctrl-C");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
   const absl::Status status = Serve();
   if (!status.ok()) std::fprintf(stderr, "block_server: %s\n", status.ToString().c_str());

@@ -15,6 +15,7 @@
 #include "examples/echo/echo.pb.h"
 #include "farcall/channel.h"
 #include "farcall/closure.h"
+#include "farcall/setting_flags.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8002", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(int, calls, 1000, "how many calls, all at once");
@@ -62,6 +63,7 @@ class Tally {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("calls example.EchoService many times at once");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
 
   farcall::ChannelOptions options;

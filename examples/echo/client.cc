@@ -10,6 +10,7 @@
 #include "absl/flags/usage.h"
 #include "examples/echo/echo.pb.h"
 #include "farcall/channel.h"
+#include "farcall/setting_flags.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8002", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(std::string, message, "hello", "what to send");
@@ -19,6 +20,7 @@ ABSL_FLAG(int, timeout_ms, 1000, "for each call");
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("calls example.EchoService synchronously");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
 
   farcall::ChannelOptions options;

@@ -13,6 +13,7 @@
 #include "examples/echo/echo.pb.h"
 #include "farcall/channel.h"
 #include "farcall/coroutine.h"
+#include "farcall/setting_flags.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8002", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(int, tasks, 10, "how many tasks, side by side");
@@ -49,6 +50,7 @@ farcall::Task<int> EchoOften(farcall::Channel& channel, int task, int calls) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("calls example.EchoService from coroutines");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
 
   farcall::ChannelOptions options;

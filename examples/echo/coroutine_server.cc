@@ -18,6 +18,7 @@
 #include "farcall/coroutine.h"
 #include "farcall/run_until_asked_to_quit.h"
 #include "farcall/server.h"
+#include "farcall/setting_flags.h"
 
 ABSL_FLAG(std::string, listen, "0.0.0.0:8004", "address: ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(std::vector<std::string>, servers, {"127.0.0.1:8002"}, "echo servers to ask");
@@ -85,6 +86,7 @@ absl::Status Serve() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("serves example.EchoService by asking other servers");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
   const absl::Status status = Serve();
   if (!status.ok()) std::fprintf(stderr, "coroutine_server: %s\n", status.ToString().c_str());

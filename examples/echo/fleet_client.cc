@@ -15,6 +15,7 @@
 #include "farcall/channel.h"
 #include "farcall/interceptor.h"
 #include "farcall/retry_policy.h"
+#include "farcall/setting_flags.h"
 
 ABSL_FLAG(std::string, servers, "list://127.0.0.1:8002,127.0.0.1:8003",
           "any target of docs/naming.md");
@@ -50,6 +51,7 @@ class Marker final : public farcall::ClientInterceptor {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("calls example.EchoService on whichever server can");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
 
   const auto marker = std::make_shared<Marker>();

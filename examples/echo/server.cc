@@ -15,6 +15,7 @@
 #include "farcall/closure.h"
 #include "farcall/run_until_asked_to_quit.h"
 #include "farcall/runtime.h"
+#include "farcall/setting_flags.h"
 
 ABSL_FLAG(std::string, listen, "0.0.0.0:8002", "address: ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(bool, use_rdma, true, "let clients that ask for it use RDMA");
@@ -37,6 +38,7 @@ class EchoServiceImpl final : public example::EchoService {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("serves example.EchoService until SIGTERM or Ctrl-C");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
 
   farcall::RuntimeOptions runtime_options;

@@ -20,6 +20,7 @@
 #include "examples/kv/bench_calls.h"
 #include "examples/kv/kv.pb.h"
 #include "farcall/runtime.h"
+#include "farcall/setting_flags.h"
 #include "farcall/settled_connection.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8005", "host:port, ip:port, [v6]:port or unix:PATH");
@@ -32,7 +33,6 @@ ABSL_FLAG(double, seconds, 3, "measured, of each row");
 ABSL_FLAG(double, warmup, 0.5, "seconds of load before that");
 ABSL_FLAG(int, connections, 1, "to the server; each has a thread that begins calls");
 ABSL_FLAG(int, in_flight, 1024, "calls under way at most, over all connections");
-ABSL_FLAG(int, event_loops, 1, "threads that end calls");
 ABSL_FLAG(std::vector<std::string>, transports, (std::vector<std::string>{"tcp", "rdma"}),
           "what is to carry the calls, in turn");
 
@@ -117,7 +117,7 @@ bool RunRow(const Channels& channels, const std::string& transport, const exampl
 
 absl::StatusOr<bool> RunAll() {
   farcall::RuntimeOptions runtime_options;
-  runtime_options.event_loops = absl::GetFlag(FLAGS_event_loops);
+  runtime_options.event_loops = 1;  // unless --event_loops says otherwise
   runtime_options.log = [](farcall::LogSeverity, absl::string_view) {};
   const auto runtime = farcall::Runtime::Create(runtime_options);
   if (!runtime.ok()) return runtime.status();
@@ -160,6 +160,7 @@ absl::StatusOr<bool> RunAll() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("puts load on example.Kv and prints a row for each kind of it");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
   const absl::StatusOr<bool> well = RunAll();
   if (!well.ok()) std::fprintf(stderr, "kv_bench: %s\n", well.status().ToString().c_str());

@@ -11,17 +11,17 @@
 #include "examples/common/store_server.h"
 #include "examples/kv/service.h"
 #include "examples/kv/store.h"
+#include "farcall/setting_flags.h"
 
 ABSL_FLAG(std::string, listen, "0.0.0.0:8005", "address: ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(bool, use_rdma, true, "let clients that ask for it use RDMA");
 ABSL_FLAG(uint64_t, max_bytes, uint64_t{1} << 30, "of keys and values together");
-ABSL_FLAG(int, event_loops, 0, "threads that serve; 0: one for each core, at most 8");
 
 namespace {
 
 absl::Status Serve() {
   const uint64_t max_bytes = absl::GetFlag(FLAGS_max_bytes);
-  const auto runtime = example::StoreRuntime(absl::GetFlag(FLAGS_event_loops), max_bytes);
+  const auto runtime = example::StoreRuntime(/*event_loops=*/0, max_bytes);
   if (!runtime.ok()) return runtime.status();
   example::Store store(max_bytes);
   example::KvService service(store, **runtime);
@@ -33,6 +33,7 @@ absl::Status Serve() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("serves example.Kv until SIGTERM or Ctrl-C");
+  farcall::TakeSettingFlags(&argc, argv);
   absl::ParseCommandLine(argc, argv);
   const absl::Status status = Serve();
   if (!status.ok()) std::fprintf(stderr, "kv_server: %s\n", status.ToString().c_str());

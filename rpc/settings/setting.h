@@ -11,7 +11,8 @@ namespace farcall {
 struct Setting {
   std::string name;   // "rdma.ack_timeout"; not known to be one of the options
   std::string value;  // of a list: with commas
-  std::string from;   // "/etc/farcall.yaml:7", "FARCALL_RDMA_ACK_TIMEOUT"
+  std::string from;   // "/etc/farcall.yaml:7", "FARCALL_RDMA_ACK_TIMEOUT", "--rdma.ack_timeout"
+  bool wins = false;  // over the program: a flag
 };
 
 }  // namespace farcall

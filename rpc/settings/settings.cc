@@ -72,6 +72,12 @@ std::vector<absl::string_view> Variables() {
   return variables;
 }
 
+// Of the process, and never destroyed, since a Runtime may be made after static objects ended.
+std::vector<Setting>& KeptFlags() {
+  static auto* const kept = new std::vector<Setting>;
+  return *kept;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<OptionStatus>> Apply(const std::vector<Setting>& settings,
@@ -95,11 +101,12 @@ absl::StatusOr<std::vector<OptionStatus>> Apply(const std::vector<Setting>& sett
     if (field == fields.end()) return Unknown(setting, fields);
     const auto i = static_cast<size_t>(field - fields.begin());
     // What is not used is checked, too.
-    const OptionField& checked = fill_in && set_by_program[i] ? default_fields[i] : *field;
+    const bool loses = fill_in && set_by_program[i] && !setting.wins;
+    const OptionField& checked = loses ? default_fields[i] : *field;
     if (absl::Status status = SetText(checked, setting.value); !status.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(setting.from, ": ", status.message()));
     }
-    if (&checked == &*field) {
+    if (!loses) {
       all[i].value = Text(*field);
       all[i].from = setting.from;
     } else {
@@ -114,8 +121,8 @@ absl::StatusOr<std::vector<OptionStatus>> Apply(const std::vector<Setting>& sett
 }
 
 absl::StatusOr<std::vector<OptionStatus>> ApplyOperatorSettings(RuntimeOptions* options) {
+  if (options->operator_settings == OperatorSettings::kIgnore) return Apply(KeptFlags(), options);
   std::vector<Setting> settings;
-  if (options->operator_settings == OperatorSettings::kIgnore) return Apply(settings, options);
   const char* const path = std::getenv(kConfigVariable);
   if (path != nullptr && *path != '\0') {
     auto of_file = ReadConfig(path);
@@ -125,7 +132,10 @@ absl::StatusOr<std::vector<OptionStatus>> ApplyOperatorSettings(RuntimeOptions* 
   for (Setting& setting : SettingsOf(Variables(), Fields(*options))) {
     settings.push_back(std::move(setting));
   }
+  settings.insert(settings.end(), KeptFlags().begin(), KeptFlags().end());
   return Apply(settings, options);
 }
+
+void KeepFlags(std::vector<Setting> flags) { KeptFlags() = std::move(flags); }
 
 }  // namespace farcall

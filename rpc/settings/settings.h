@@ -25,8 +25,11 @@ absl::StatusOr<std::vector<OptionStatus>> Apply(const std::vector<Setting>& sett
                                                 RuntimeOptions* options);
 
 // The same with the settings of this process: of the file that FARCALL_CONFIG names, then of the
-// variables FARCALL_<FIELD>. As long as no thread calls setenv(3).
+// variables FARCALL_<FIELD>, then those kept of its flags, which are not the operator's and are
+// never ignored. As long as no thread calls setenv(3).
 absl::StatusOr<std::vector<OptionStatus>> ApplyOperatorSettings(RuntimeOptions* options);
+// In the place of those kept before. While there is one thread.
+void KeepFlags(std::vector<Setting> flags);
 
 }  // namespace farcall
 

@@ -140,9 +140,24 @@ TEST(SettingsTest, EachFieldTakesWhatItShows) {
   }
 }
 
+TEST(SettingsTest, AFlagWinsOverTheProgram) {
+  const std::vector<Setting> settings = {
+      {"rdma.ack_timeout", "18", "f.yaml:1"},
+      {"rdma.ack_timeout", "19", "--rdma.ack_timeout", /*wins=*/true}};
+  RuntimeOptions options;
+  options.rdma.ack_timeout = 20;
+  auto all = ByName(Apply(settings, &options));
+  EXPECT_EQ(options.rdma.ack_timeout, 19);
+  EXPECT_EQ(all["rdma.ack_timeout"].value, "19");
+  EXPECT_EQ(all["rdma.ack_timeout"].from, "--rdma.ack_timeout");
+  EXPECT_EQ(ErrorOf({{"rdma.ack_timeout", "30", "--rdma.ack_timeout", /*wins=*/true}}),
+            "--rdma.ack_timeout: rdma.ack_timeout is '30'; it must be from 8 to 22");
+}
+
 class EnvironmentTest : public testing::Test {
  protected:
   ~EnvironmentTest() override {
+    KeepFlags({});
     for (const char* const name : {"FARCALL_CONFIG", "FARCALL_EVENT_LOOPS", "FARCALL_CPU"}) {
       EXPECT_EQ(unsetenv(name), 0);
     }
@@ -176,6 +191,20 @@ TEST_F(EnvironmentTest, IsNotReadWhereTheProgramIgnoresIt) {
   RuntimeOptions options;
   options.operator_settings = OperatorSettings::kIgnore;
   EXPECT_TRUE(ApplyOperatorSettings(&options).ok());
+}
+
+TEST_F(EnvironmentTest, FlagsWinOverVariablesAndAreNeverIgnored) {
+  Set("FARCALL_EVENT_LOOPS", "3");
+  KeepFlags({{"event_loops", "4", "--event_loops", /*wins=*/true}});
+  for (const OperatorSettings mode :
+       {OperatorSettings::kFillIn, OperatorSettings::kOverride, OperatorSettings::kIgnore}) {
+    RuntimeOptions options;
+    options.event_loops = 2;
+    options.operator_settings = mode;
+    auto all = ByName(ApplyOperatorSettings(&options));
+    EXPECT_EQ(options.event_loops, 4);
+    EXPECT_EQ(all["event_loops"].from, "--event_loops");
+  }
 }
 
 TEST_F(EnvironmentTest, AFileThatIsMissingIsAnError) {

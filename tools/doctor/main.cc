@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "rpc/run_until_asked_to_quit.h"
+#include "rpc/setting_flags.h"
 #include "tools/doctor/program.h"
 
 int main(int argc, char** argv) {
+  farcall::TakeSettingFlags(&argc, argv);
   // A reader of the output may go: writing then fails, which is enough.
   std::signal(SIGPIPE, SIG_IGN);
   return farcall::doctor::RunProgram(

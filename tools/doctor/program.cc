@@ -50,6 +50,7 @@ std::string Help() {
       "Tells whether this host, or this container, can use RDMA, and what keeps it from it.\n"
       "Changes nothing. Needs no rights; with fewer, some findings are \"unknown\".\n\n",
       cli::HelpOf(Options()),
+      "  and each setting of docs/settings.md, as in --rdma.devices=mlx5_0\n"
       "\nExit status: 0 ready; 1 degraded: RDMA can be used, and something is amiss; 2 no RDMA;\n"
       "64 wrong arguments. With --serve: 0 it served until it was asked to end; 1 it could not\n"
       "serve, or not to the end.\n"

@@ -62,6 +62,11 @@ FARCALL_LINK_PEER_TIMEOUT=20s expect 0 settings "$out/farcall.yaml"
 grep -Eq "^rdma.ack_timeout +18 +$out/farcall.yaml:2$" "$out/stdout"
 grep -Eq '^link.peer_timeout +20 s +FARCALL_LINK_PEER_TIMEOUT$' "$out/stdout"
 grep -Eq '^event_loops +default +default$' "$out/stdout"
+FARCALL_LINK_PEER_TIMEOUT=20s expect 0 settings --link.peer_timeout=30s --event_loops 2
+grep -Eq '^link.peer_timeout +30 s +--link.peer_timeout$' "$out/stdout"
+grep -Eq '^event_loops +2 +--event_loops$' "$out/stdout"
+expect 2 press "$address" EchoService.Echo '{"message": ""}' --rdma.ack_timeout=180
+grep -q -e "--rdma.ack_timeout: rdma.ack_timeout is '180'; it must be from 8 to 22" "$out/stderr"
 printf 'rdma:\n  ack_timeout: 180\n' >"$out/farcall.yaml"
 expect 2 settings "$out/farcall.yaml"
 grep -q "$out/farcall.yaml:2: rdma.ack_timeout is '180'; it must be from 8 to 22" "$out/stderr"

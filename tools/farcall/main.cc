@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rpc/setting_flags.h"
 #include "tools/farcall/command.h"
 
 int main(int argc, char** argv) {
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
     std::cerr << "farcall: cannot change to " << called_from << "\n";
     return farcall::cli::kBadArguments;
   }
+  farcall::TakeSettingFlags(&argc, argv);
   // A reader of the output may go: writing then fails, which is enough.
   std::signal(SIGPIPE, SIG_IGN);
   farcall::cli::Streams streams{std::cin, std::cout, std::cerr};

@@ -17,8 +17,11 @@ std::string Help(const std::vector<Command>& commands) {
     name.resize(10, ' ');
     absl::StrAppend(&text, name, command.summary, "\n");
   }
-  absl::StrAppend(&text, "\n\"farcall COMMAND --help\" tells more of each. To begin with:\n\n",
-                  "  farcall list 127.0.0.1:8002\n");
+  absl::StrAppend(
+      &text,
+      "\n\"farcall COMMAND --help\" tells more of each. Settings are flags, too: --rdma.rails=2\n"
+      "(farcall settings; docs/settings.md). To begin with:\n\n",
+      "  farcall list 127.0.0.1:8002\n");
   return text;
 }
 
