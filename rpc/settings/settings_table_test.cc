@@ -2,16 +2,21 @@
 
 #include "rpc/settings/settings_table.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "rpc/settings/config_file.h"
 #include "rpc/settings/settings.h"
+#include "transport/base/option_field.h"
 
 namespace farcall {
 namespace {
@@ -23,6 +28,35 @@ TEST(SettingsTableTest, TheDocumentHasIt) {
   EXPECT_TRUE(absl::StrContains(page.str(), SettingsMarkdown()))
       << "docs/settings.md wants this table:\n"
       << SettingsMarkdown();
+}
+
+// | what | `name`; `name` | default; default | beyond |
+TEST(SettingsTableTest, TheLimitsAreItsDefaults) {
+  RuntimeOptions options;
+  const std::vector<OptionField> fields = Fields(options);
+  std::ifstream file("docs/limits.md");
+  int found = 0;
+  for (std::string line; std::getline(file, line);) {
+    const std::vector<std::string> cells = absl::StrSplit(line, '|');
+    if (cells.size() < 6) continue;
+    std::vector<std::string> values =
+        absl::StrSplit(absl::StrReplaceAll(cells[3], {{",", ""}}), ';');
+    size_t at = 0;
+    for (absl::string_view name : absl::StrSplit(cells[2], ';')) {
+      name = absl::StripAsciiWhitespace(name);
+      if (!absl::ConsumePrefix(&name, "`") || !absl::ConsumeSuffix(&name, "`")) continue;
+      const auto field = std::find_if(fields.begin(), fields.end(),
+                                      [&](const OptionField& one) { return one.name == name; });
+      const std::string value = at < values.size() ? values[at] : "";
+      ++at;
+      EXPECT_TRUE(field != fields.end() || !absl::StrContains(name, "link.")) << name;
+      if (field == fields.end()) continue;
+      ++found;
+      EXPECT_TRUE(absl::StartsWith(absl::StripAsciiWhitespace(value), Text(*field)))
+          << name << " is " << Text(*field) << ", not" << value;
+    }
+  }
+  EXPECT_GE(found, 20);
 }
 
 TEST(SettingsTableTest, TheTemplateSetsNothing) {
