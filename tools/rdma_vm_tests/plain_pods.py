@@ -7,10 +7,11 @@ import signal
 import sys
 import time
 
+import store
 import suite
 from counters import Seen
 from guest import A, B, DRIVER
-from peers import Client, Server
+from peers import PORT, Client, Server
 from pods import SERVICE, PlainPod, remove, serve_by
 
 SIZE = 30000
@@ -58,6 +59,15 @@ def calls_to_a_service_go_by_rdma():
             near.check_rdma(2 * 4 * 25 * SIZE)
             far.check_rdma(2 * 4 * 25 * SIZE)
             server.check()
+
+
+def programs_that_know_nothing_of_it_use_rdma():
+    """Those of the block store, with all devices that there are: they are told whom to call, and no
+    more."""
+    serve_by(_pod(2))
+    carrier, *_ = store.copied(16, client=_pod(1), server=_pod(2), to=SERVICE, port=PORT)
+    suite.check(carrier.startswith("rdma"), "the calls went over " + carrier)
+    return carrier
 
 
 def attachments_are_fetched():
@@ -132,6 +142,7 @@ def connections_240_at_once():
 CASES = (
     rdma_cm_finds_no_way,
     calls_to_a_service_go_by_rdma,
+    programs_that_know_nothing_of_it_use_rdma,
     attachments_are_fetched,
     a_cut_cable_loses_no_call,
     a_removed_device_is_let_go_and_used_again,

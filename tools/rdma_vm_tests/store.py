@@ -19,28 +19,28 @@ def _program(host, name, *flags):
     return host.inside(os.path.join(peers.BIN[0], "examples/attachment", name), *flags)
 
 
-def _copied(at_once, *flags):
-    """What both say: (what carried the calls, bytes that the client copied to be sent and when they
-    came, and the same of the server)."""
-    server = subprocess.Popen(
-        _program(B, "block_server", "--listen=%s:%d" % (B.address(), PORT), "--event_loops=1",
+def copied(at_once, *flags, client=A, server=B, to=None, port=PORT):
+    """From `client` to `server`, at the address `to` if not its own. What both say: (what carried the
+    calls, bytes that the client copied to be sent and when they came, and the same of the server)."""
+    served = subprocess.Popen(
+        _program(server, "block_server", "--listen=0.0.0.0:%d" % port, "--event_loops=1",
                  "--blocks=%d" % BLOCKS),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
     )  # fmt: skip
     try:
-        line = server.stdout.readline().decode()
+        line = served.stdout.readline().decode()
         suite.check(line.startswith("listening on "), "the server said: " + line)
-        client = subprocess.run(
-            _program(A, "block_client", "--server=%s:%d" % (B.address(), PORT),
+        called = subprocess.run(
+            _program(client, "block_client", "--server=%s:%d" % (to or server.address(), port),
                      "--blocks=%d" % BLOCKS, "--at_once=%d" % at_once, *flags),
             stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False,
         )  # fmt: skip
     finally:
-        server.terminate()
-        rest = server.communicate(timeout=30)[0].decode()
-    said = client.stdout.decode() + client.stderr.decode()
-    if client.returncode != 0:
-        raise Trouble("the client ended with %d: %s" % (client.returncode, said))
+        served.terminate()
+        rest = served.communicate(timeout=30)[0].decode()
+    said = called.stdout.decode() + called.stderr.decode()
+    if called.returncode != 0:
+        raise Trouble("the client ended with %d: %s" % (called.returncode, said))
     told = re.search(
         r"^over (.*)\ncopied: (\d+) bytes of those written, (\d+) of those read$", said, re.M
     )
@@ -55,7 +55,7 @@ def no_byte_of_a_block_is_copied():
     """Where the device has memory windows of type 2, which Soft-iWARP has not. Each block lies
     between others, which the client compares too: bytes beside their place are found."""
     for at_once in (1, 16, 256):
-        carrier, sent, landed, answered, stored = _copied(at_once)
+        carrier, sent, landed, answered, stored = copied(at_once)
         suite.check(sent + answered == 0, "%d and %d were copied to be sent" % (sent, answered))
         if DRIVER == "rxe":
             suite.check((carrier, landed, stored) == ("rdma, by RDMA READ", 0, 0),
@@ -66,7 +66,7 @@ def no_byte_of_a_block_is_copied():
 
 
 def each_byte_is_copied_once_where_one_end_does_not_read():
-    carrier, sent, landed, answered, stored = _copied(16, "--read_at_least=0")
+    carrier, sent, landed, answered, stored = copied(16, "--read_at_least=0")
     suite.check((carrier, sent, answered) == ("rdma", 0, 0),
                 "%d and %d were copied, over %s" % (sent, answered, carrier))  # fmt: skip
     suite.check(0 < landed <= BYTES and 0 < stored <= BYTES,
