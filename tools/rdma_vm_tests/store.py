@@ -20,8 +20,9 @@ def _program(host, name, *flags):
 
 
 def copied(at_once, *flags, client=A, server=B, to=None, port=PORT):
-    """From `client` to `server`, at the address `to` if not its own. What both say: (what carried the
-    calls, bytes that the client copied to be sent and when they came, and the same of the server)."""
+    """From `client` to `server`, at the address `to` if not its own. What both say: (what carried
+    the calls, bytes that the client copied to be sent and when they came, and the same of the
+    server)."""
     served = subprocess.Popen(
         _program(server, "block_server", "--listen=0.0.0.0:%d" % port, "--event_loops=1",
                  "--blocks=%d" % BLOCKS),
