@@ -180,6 +180,7 @@ SAFETY = [
      lambda items: items.template()["metadata"].pop("annotations")),
     ("settings", "tcp-only", "a file that is not mounted",
      _replace("Deployment", "/etc/farcall/farcall.yaml", "/etc/farcall.yaml")),
+    ("settings", "bench", "no file", _replace("Job", "FARCALL_CONFIG", "FARCALL_CPUS")),
     ("settings", "tcp-only", "a setting that is none",
      _replace("ConfigMap", "# rdma:\n#   devices: [mlx5_0]", "rdma:\n  device: [mlx5_0]")),
     ("variables", "macvlan", "another path", _replace("Deployment", "/etc/podinfo/network-status",

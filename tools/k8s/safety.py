@@ -31,6 +31,10 @@ def _ours(pods):
     return [container for container in pods.containers if container["image"].startswith("farcall")]
 
 
+def _carries_calls(container):
+    return bool(set(_programs_of(container)) & {"echo-server", "farcall-bench"})
+
+
 def images(overlay, farcall):
     for pods in overlay.pods():
         for container in pods.containers:
@@ -97,12 +101,14 @@ def variables(overlay, farcall):
 
 
 def settings(overlay, farcall):
-    """The file that FARCALL_CONFIG names is mounted, and has settings only."""
+    """Each server and its load have a file that FARCALL_CONFIG names, with settings only."""
     for pods in overlay.pods():
         for container in _ours(pods):
             values = {entry["name"]: entry.get("value") for entry in container.get("env", [])}
             path = values.get("FARCALL_CONFIG")
             if not path:
+                if _carries_calls(container):
+                    yield "%s: it has no file of settings" % pods.name
                 continue
             files = _config_files(overlay, pods, container)
             if path not in files:
@@ -256,7 +262,7 @@ def resources(overlay, farcall):
         for container in _ours(pods):
             limits = dig(container, "resources", "limits") or {}
             requests = dig(container, "resources", "requests") or {}
-            serves = set(_programs_of(container)) & {"echo-server", "farcall-bench"}
+            serves = _carries_calls(container)
             if "memory" not in limits or serves and bytes_of(limits["memory"]) < POOL_BYTES:
                 yield "%s: the block pool does not fit the memory" % pods.name
             extended = {name for name in set(limits) | set(requests)
