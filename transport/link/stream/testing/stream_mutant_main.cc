@@ -21,7 +21,7 @@ void CaughtByCheck(int) { _exit(0); }
 }  // namespace
 
 int main() {
-  constexpr uint64_t kSeeds = 10000;  // as many as switching_stream_sim_test
+  constexpr uint64_t kSeeds = 40000;  // as many as switching_stream_sim_test
   std::signal(SIGABRT, CaughtByCheck);
   auto pool = farcall::BlockPool::Create({});
   farcall::Check(pool.ok(), "there is memory for a pool");
