@@ -60,7 +60,7 @@ END
 # Once more, where queue pairs are set up over TCP, without rdma_cm. The programs of the others
 # choose the way themselves, or use none.
 rdma_suites_over_tcp() {
-  local suites="conformance|hosts|removal|breakage|storms|nat|services|priorities"
+  local suites="conformance|hosts|removal|breakage|rails|storms|nat|nodes|services|priorities"
   rdma_suites | sed -nE "s/^rxe ($suites) /rxe+tcp \\1 /p"
 }
 

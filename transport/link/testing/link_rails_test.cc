@@ -44,6 +44,12 @@ UpgradeOptions Options() {
 
 void References(FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.read_at_least = 4 << 10; }
 
+void OverTcp(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+  References(fabric, rig);
+  rig.rdma.set_up = RdmaSetUp::kOverTcp;
+  rig.rdma.devices = {"fakeA", "fakeB"};  // the third one is cut off
+}
+
 bool AllRails(Duo& duo) {
   return duo.client.info().rails.size() == kRails && duo.server.info().rails.size() == kRails;
 }
@@ -101,6 +107,9 @@ TEST(LinkRailsTest, BulkGoesOverAllAndOverSeveralDevices) {
 TEST(LinkRailsTest, ReadsGoOverAllAndOverSeveralDevices) {
   BulkGoesOverAllAndOverSeveralDevices(References);
 }
+TEST(LinkRailsTest, SoDoTheyWhereRailsAreSetUpOverTcp) {
+  BulkGoesOverAllAndOverSeveralDevices(OverTcp);
+}
 
 // Any of them, now and then two at once, and they come back by themselves.
 template <typename Harness>
@@ -137,6 +146,9 @@ void RailsBreakUnderLoad(FakeMode mode, const FakeRdma::Change& change = nullptr
 TEST(LinkRailsTest, RailsBreakUnderLoad) { RailsBreakUnderLoad<Stepped>(FakeMode::kStepped); }
 TEST(LinkRailsTest, RailsBreakUnderLoadWithReferences) {
   RailsBreakUnderLoad<Stepped>(FakeMode::kStepped, References);
+}
+TEST(LinkRailsTest, RailsBreakUnderLoadWhereTheyAreSetUpOverTcp) {
+  RailsBreakUnderLoad<Stepped>(FakeMode::kStepped, OverTcp);
 }
 TEST(LinkRailsTest, RailsBreakUnderLoadOnThreads) {
   RailsBreakUnderLoad<Driven>(FakeMode::kImmediate, References);

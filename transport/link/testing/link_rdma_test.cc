@@ -111,6 +111,9 @@ INSTANTIATE_TEST_SUITE_P(Rails, ConnectionConformance,
 INSTANTIATE_TEST_SUITE_P(RailsWithReferences, ConnectionConformance,
                          testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, References, 2)),
                          ConformanceCaseName);
+INSTANTIATE_TEST_SUITE_P(RailsOverTcp, ConnectionConformance,
+                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, OverTcp, 2)),
+                         ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(DrivenRails, ConnectionConformance,
                          testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, false, References,
                                                          2)),
