@@ -116,6 +116,32 @@ TEST_F(RdmaReferencesTest, WithoutAFreeWindowTheyWait) {
   EXPECT_EQ(reads("fakeB"), 8u) << "nothing was sent instead";
 }
 
+// One at a time would leave the wire empty for as long as the way there and back takes.
+TEST_F(RdmaReferencesTest, SeveralReadsAreUnderWayAtATime) {
+  constexpr size_t kPieces = 16;
+  for (const uint32_t size : {kLarge, kLarge / 2}) {
+    SCOPED_TRACE(size);
+    Begin();
+    const auto send = [&] {
+      for (size_t i = 0; i < kPieces; ++i) Send(client_, Bytes(size, i));
+    };
+    // These get the sender as many credits as it can use.
+    send();
+    ASSERT_TRUE(Until([&] { return server_.came.size() == kPieces * size; }));
+    harness_->Run(*server_.loop, [&] { server_.connection->PauseRead(); });
+    send();
+    harness_->Settle();
+    harness_->Run(*server_.loop, [&] { server_.connection->ResumeRead(); });
+    ASSERT_TRUE(Until([&] { return server_.came.size() == 2 * kPieces * size; }));
+    EXPECT_EQ(reads("fakeB"), 2 * kPieces);
+    EXPECT_EQ(harness_->fabric().counters("fakeB").reads_at_once, (512u << 10) / size);
+    TearDown();
+    client_ = End();
+    server_ = End();
+  }
+  Begin();
+}
+
 // That its references were read, a sender hears also of a peer whose own bytes nobody takes.
 TEST_F(RdmaReferencesTest, APausedReaderHearsThatItsOwnBytesWereRead) {
   Begin();

@@ -125,9 +125,10 @@ struct FakeCounters {
   uint64_t error_completions = 0;  // of both kinds
   uint64_t rnrs = 0;               // messages that found no receive, at the receiver
   uint64_t completion_events = 0;
-  uint64_t reads = 0;    // RDMA READs begun
-  uint64_t binds = 0;    // windows bound
-  uint64_t windows = 0;  // now
+  uint64_t reads = 0;          // RDMA READs begun
+  uint64_t reads_at_once = 0;  // of a queue pair, posted and not completed, at most
+  uint64_t binds = 0;          // windows bound
+  uint64_t windows = 0;        // now
   uint64_t registrations = 0;
   uint64_t registered_bytes = 0;  // now
   uint64_t remote_regions = 0;    // registered with access for the peer

@@ -61,6 +61,7 @@ int FakeQp::PostSend(const ibv_send_wr& request) {
   ++counters.sends_posted;
   if (signaled) ++counters.signaled_sends;
   if (send.inlined) ++counters.inline_sends;
+  if (request.opcode == IBV_WR_RDMA_READ) CountReads();
   if (device().iwarp() && passive_ && !received_ && state == IBV_QPS_RTS) {
     world_.Violation("the passive side of an iWARP connection sent before it received");
   }
@@ -71,6 +72,15 @@ int FakeQp::PostSend(const ibv_send_wr& request) {
     send.outcome_after_delivery = fault.delivered;
   }
   return 0;
+}
+
+void FakeQp::CountReads() {
+  uint64_t reads = 0;
+  for (uint64_t at = sends_.completed; at < sends_.posted(); ++at) {
+    reads += sends_.At(at).opcode == IBV_WR_RDMA_READ ? 1 : 0;
+  }
+  uint64_t& most = device().counters.reads_at_once;
+  most = std::max(most, reads);
 }
 
 int FakeQp::PostReceive(const ibv_recv_wr& request) {

@@ -82,6 +82,7 @@ class FakeQp : public ibv_qp {
   bool Joined() const;
 
   FakeReceiveQueue& receives() { return shared_ != nullptr ? shared_->receives : own_receives_; }
+  void CountReads();
   void Transmit();
   bool MayTransmit() const;
   void RunLocal(FakeSend& send);
