@@ -165,6 +165,16 @@ def test_generated_selectors(kustomize, overlays):
     need(composed.of("DaemonSet") == same, "the DaemonSet is another one")
 
 
+def test_node_setup_applied(kustomize):
+    """As docs/qos.md says it: with a file of one's own, and then done, not only said."""
+    text = page_with("qos.md", "resources: [../farcall/k8s/overlays/node-setup]")
+    composed = compose(kustomize, "node-setup-applied", text, [("node.json", "{}")])
+    test_schemas(composed)
+    need([item["data"]["node.json"] for item in composed.of("ConfigMap")] == ["{}"], "another file")
+    container = composed.pods()[0].containers[0]
+    need(container["args"][-1] == "--apply", "args: %s" % container["args"])
+
+
 # The others of docs/kubernetes.md: how they begin.
 _OF_PAGE = {"images-of-a-registry": "resources: [../farcall/k8s/overlays/macvlan]\nimages:",
             "restricted-pods": "resources: [../farcall/k8s/base]",
@@ -201,6 +211,7 @@ def test(kustomize, promtool):
               ("any-overlay-monitored",
                lambda: test_any_overlay_is_monitored(kustomize, overlays)),
               ("page", lambda: test_page(kustomize)),
+              ("node-setup-applied", lambda: test_node_setup_applied(kustomize)),
               ("generated-selectors", lambda: test_generated_selectors(kustomize, overlays))]
     cases += [("bench-with-" + name,
                lambda name=name: test_bench_on_any_network(kustomize, overlays, name))

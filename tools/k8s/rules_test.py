@@ -65,6 +65,17 @@ class QosTest(unittest.TestCase):
                 self.assertFalse(by_policy, text)
 
 
+    def test_node_setup_takes_its_example(self):
+        sys.path.insert(0, os.path.join(ROOT, "tools", "qos", "node_setup"))
+        import wanted
+        maps = OVERLAYS["node-setup"].of("ConfigMap")
+        parsed = wanted.parse(maps[0]["data"]["node.json"])
+        self.assertEqual((len(maps), len(parsed.adapters)), (1, 1))
+        with open(os.path.join(ROOT, "docs", "qos.md"), encoding="utf-8") as stream:
+            of_page = re.search(r"```json\n(.*?)```", stream.read(), re.DOTALL).group(1)
+        self.assertEqual(wanted.parse(of_page).adapters[0].virtual_functions, 8)
+
+
 class MutantsTest(unittest.TestCase):
     def test_each_is_found_by_its_rule(self):
         for mutant in MUTANTS:

@@ -7,7 +7,7 @@ import re
 
 import yaml
 
-from entering import ENTERS, enters, reads_only
+from entering import enters, is_opted_in, may_add, reads_only, sets_up
 from links import NETWORKS
 from world import dig, label_of
 
@@ -198,7 +198,7 @@ def _container_is_safe(pods, container):
     if dig(context, "capabilities", "drop") != ["ALL"]:
         yield "keeps capabilities"
     added = pods.capabilities(container)
-    if set(added) - (ENTERS if enters(container) else {"IPC_LOCK"}):
+    if set(added) - may_add(container):
         yield "adds capabilities"
     if added and pods.user(container) != 0:
         yield "has a capability that is in effect for uid 0 only"
@@ -225,11 +225,15 @@ def privileges(overlay, _):
             yield from reads_only(overlay, pods)
         elif pods.spec.get("automountServiceAccountToken") is not False:
             yield "%s: it has a token of the API server" % pods.name
+        if any(map(sets_up, ours)):
+            yield from is_opted_in(pods)
         paths = [volume["name"] for volume in pods.spec.get("volumes", []) if "hostPath" in volume]
         for container in ours:
             for mount in container.get("volumeMounts", []):
                 if mount["mountPath"] == "/sys/kernel/config" and enters(container):
                     continue  # rdma_cm's defaults
+                if mount["mountPath"] == "/host" and sets_up(container):
+                    continue
                 if mount["name"] in paths and mount.get("readOnly") is not True:
                     yield "%s: it may write to the node's %s" % (pods.name, mount["mountPath"])
         host = pods.spec.get("hostNetwork") or pods.spec.get("hostPID")
