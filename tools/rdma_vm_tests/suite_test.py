@@ -3,6 +3,7 @@
 """The parts of the suites that need no guest: what they read, and that they can fail."""
 
 import io
+import json
 import os
 import re
 import unittest
@@ -18,6 +19,8 @@ import counters
 import doctor
 import drivers
 import hosts
+import marked_pods
+import marking
 import nat
 import peers
 import ports
@@ -103,7 +106,8 @@ class CaseTest(unittest.TestCase):
         names = [case.__name__ for case in hosts.CASES]
         self.assertEqual(len(set(names)), len(names))
         modules = (breakage, brpc_clients, brpc_servers, calls, doctor, drivers, nat, priorities)
-        for module in (*modules, rails, reasons, removal, ports, services, stopped, tokens):
+        modules += (marking, rails, reasons, removal, ports, services, stopped, tokens)
+        for module in modules:
             names = [case.__name__ for case in module.CASES]
             self.assertEqual(len(set(names)), len(names))
             own = {case.__name__ for case in module.CASES if case.__module__ == module.__name__}
@@ -155,6 +159,21 @@ class PrioritiesTest(unittest.TestCase):
         for bad in ({"tcp_other": (40, 1)}, {"tcp_marked": (0, 0)}, {"rdma_other": (40, 1)}):
             with self.assertRaises(Trouble):
                 priorities._check_marks(self.marks(**{**good, **bad}), "tcp", "rdma")
+
+
+class WireTest(unittest.TestCase):
+    def wire(self, **seen):
+        wire = marked_pods.Wire.__new__(marked_pods.Wire)
+        counters = [{"counter": {"name": name, "packets": count}} for name, count in seen.items()]
+        wire._host = mock.Mock(run=lambda *_: json.dumps({"nftables": counters}))
+        return wire
+
+    def test_each_packet_must_have_the_mark_and_some_must_come(self):
+        good = {"tcp_gold": 3, "tcp_other": 0, "rdma_bulk": 0}
+        self.wire(**good).check(tcp="gold")
+        for bad in ({"tcp_gold": 0}, {"tcp_other": 1}, {"rdma_bulk": 1}):
+            with self.assertRaises(Trouble):
+                self.wire(**{**good, **bad}).check(tcp="gold")
 
 
 class CommandTest(unittest.TestCase):
@@ -247,7 +266,7 @@ class ListTest(unittest.TestCase):
         with open(script, encoding="utf-8") as text:
             listed = re.findall(r"^(?:rxe|siw) (\w+) --", text.read(), re.MULTILINE)
         library = {"brpc_peers", "counters", "guest", "peers", "pods", "stuck", "suite"}
-        library |= {"traffic", "two_rails"}
+        library |= {"marked_pods", "traffic", "two_rails"}
         in_hosts = {"calls", "ports", "reasons", "store", "tokens"}
         in_breakage = {"stopped"}
         in_brpc = {"brpc_clients", "brpc_servers"}

@@ -44,6 +44,7 @@ rxe plain_pods --two-hosts
 siw services --mtu 4200
 rxe priorities --two-hosts
 siw priorities --two-hosts
+rxe marking --two-hosts
 END
 }
 

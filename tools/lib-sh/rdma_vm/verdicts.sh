@@ -62,6 +62,7 @@ verdict_keys() {
   local bin=$1 suite program setting
   read -r _ suite _ <<<"$2"
   setting="$2 $4"
+  [ "$suite" != marking ] || setting+=" $(_sums_of tools/qos 2>&1 | _key)"
   {
     echo "$setting"
     for program in $(_suite_programs "$suite"); do sha256sum <"$bin/$program"; done
