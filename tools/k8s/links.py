@@ -12,7 +12,7 @@ SHARED_HCA = "rdma/hca_shared_devices_a"
 # Overlays whose queue pairs are set up over TCP; a component may give them a network for rdma_cm.
 WITHOUT_NETWORK = ("bench", "shared-hca")
 # Namespaces that every cluster has.
-GIVEN_NAMESPACES = ("kube-system",)
+GIVEN_NAMESPACES = ("kube-system", "sriov-network-operator")
 
 
 def names(overlay, _):

@@ -6,6 +6,7 @@
 """
 
 import copy
+import json
 import os
 import re
 import subprocess
@@ -16,7 +17,9 @@ import textwrap
 import yaml
 
 import alarm_cases
+import network_schemas
 import rules
+import safety
 import schemas
 from cases import Trouble, need, run_cases
 from world import Overlay, label_of, load_overlays
@@ -68,6 +71,19 @@ _MISTAKES = [
     ("dra", "ResourceClaimTemplate", lambda item: item["spec"]["spec"].update(device={})),
     ("macvlan", "NetworkAttachmentDefinition", lambda item: item["spec"].update(config={})),
     ("macvlan", "NetworkAttachmentDefinition", lambda item: item["spec"].update(configs="")),
+    ("macvlan", "NetworkAttachmentDefinition",
+     lambda item: item["spec"].update(config=item["spec"]["config"].replace("master", "parent"))),
+    ("sriov", "NetworkAttachmentDefinition",
+     lambda item: item["spec"].update(config=item["spec"]["config"].replace('"rdma"', '"rdmas"'))),
+    ("sriov", "NetworkAttachmentDefinition",
+     lambda item: item["spec"].update(config=item["spec"]["config"][:-5])),
+    ("nic-cluster-policy", "NicClusterPolicy", lambda item: item["spec"].update(multus={})),
+    ("nic-cluster-policy", "NicClusterPolicy",
+     lambda item: item["spec"]["rdmaSharedDevicePlugin"].pop("version")),
+    ("sriov-operator", "SriovNetworkNodePolicy", lambda item: item["spec"].update(numVfs="8")),
+    ("sriov-operator", "SriovNetworkNodePolicy", lambda item: item["spec"].pop("nicSelector")),
+    ("sriov-operator", "SriovNetwork", lambda item: item["spec"].update(vlanQoS=8)),
+    ("sriov-operator", "SriovNetwork", lambda item: item["spec"].update(trust=True)),
     ("bench", "Job", lambda item: item.update(apiVersion="batch/v9")),
     ("qos", "MutatingAdmissionPolicy", lambda item: item["spec"].update(mutation=[])),
     ("qos", "ClusterRole", lambda item: item["rules"][0].pop("verbs")),
@@ -175,10 +191,36 @@ def test_node_setup_applied(kustomize):
     need(container["args"][-1] == "--apply", "args: %s" % container["args"])
 
 
+def test_operators(overlays):
+    """What they make is what the pods ask for."""
+    plugin = overlays["nic-cluster-policy"].of("NicClusterPolicy")[0]["spec"]
+    policy = overlays["sriov-operator"].of("SriovNetworkNodePolicy")[0]["spec"]
+    network = overlays["sriov-operator"].of("SriovNetwork")[0]
+    shared = json.loads(plugin["rdmaSharedDevicePlugin"]["config"])["configList"]
+    functions = "nvidia.com/" + policy["resourceName"]
+    need({"rdma/" + each["resourceName"] for each in shared} | {functions} ==
+         safety.provided(overlays.values()), "other resources: %s" % shared)
+    attached = overlays["sriov"].of("NetworkAttachmentDefinition")[0]["metadata"]
+    need((network["metadata"]["name"], network["spec"]["networkNamespace"]) ==
+         (attached["name"], attached["namespace"]), "another attachment")
+    need(network["spec"]["resourceName"] == policy["resourceName"], "another resource")
+    chain = {"cniVersion": "1.0.0", "name": "x", "plugins": [
+        {"type": "sriov", "vlan": network["spec"]["vlan"], "trust": network["spec"]["trust"],
+         "ipam": json.loads(network["spec"]["ipam"])}, json.loads(network["spec"]["metaPlugins"])]}
+    wrong = network_schemas.config_errors(json.dumps(chain))
+    need(not wrong, "; ".join(wrong))
+
+
 # The others of docs/kubernetes.md: how they begin.
-_OF_PAGE = {"images-of-a-registry": "resources: [../farcall/k8s/overlays/macvlan]\nimages:",
-            "restricted-pods": "resources: [../farcall/k8s/base]",
-            "called-by-others": "resources: [../farcall/k8s/overlays/macvlan]\npatches:"}
+_MACVLAN = "resources: [../farcall/k8s/overlays/macvlan]\n"
+_BASE = "resources: [../farcall/k8s/base]\ncomponents: [../farcall/k8s/components/"
+_ATTACHMENT = "patches:\n- target: {kind: NetworkAttachmentDefinition"
+_OF_PAGE = {"images-of-a-registry": _MACVLAN + "images:",
+            "restricted-pods": _BASE + "shared-hca",
+            "attachment-of-the-operator": _BASE + "rdma, ../farcall/k8s/components/sriov]",
+            "vlan-and-trust": "resources: [../farcall/k8s/overlays/sriov]\n" + _ATTACHMENT,
+            "vlan-of-the-node": _MACVLAN + _ATTACHMENT,
+            "called-by-others": _MACVLAN + "patches:\n- target: {kind: NetworkPolicy"}
 
 
 def test_of_page(kustomize, overlays, name):
@@ -186,6 +228,17 @@ def test_of_page(kustomize, overlays, name):
     if name == "images-of-a-registry":
         images = {container["image"] for pods in composed.pods() for container in pods.containers}
         need(images == {"registry.example.com/team/farcall:0.1.0"}, "images: %s" % images)
+        return
+    if name in ("vlan-and-trust", "vlan-of-the-node"):
+        # The rules know no interface that is as long as these packets: the page says it.
+        test_schemas(composed)
+        config = composed.of("NetworkAttachmentDefinition")[0]["spec"]["config"]
+        need("mtu" in config and "100" in config, "no VLAN: " + config)
+        return
+    if name == "attachment-of-the-operator":
+        test_schemas(composed)
+        need(not composed.of("NetworkAttachmentDefinition"), "it has one of its own")
+        need("farcall/rdma-sriov" in str(composed.pods()[0].annotations), "it names none")
         return
     test_composed(overlays, composed)
     if name == "called-by-others":
@@ -211,6 +264,7 @@ def test(kustomize, promtool):
               ("any-overlay-monitored",
                lambda: test_any_overlay_is_monitored(kustomize, overlays)),
               ("page", lambda: test_page(kustomize)),
+              ("operators", lambda: test_operators(overlays)),
               ("node-setup-applied", lambda: test_node_setup_applied(kustomize)),
               ("generated-selectors", lambda: test_generated_selectors(kustomize, overlays))]
     cases += [("bench-with-" + name,

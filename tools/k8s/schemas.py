@@ -5,6 +5,8 @@ our own for kinds that others define."""
 import jsonschema
 import kubernetes_validate
 
+import network_schemas
+
 # The newest that kubernetes-validate 1.37.0 carries. resource.k8s.io/v1 needs 1.34.
 VERSION = "1.37"
 
@@ -66,14 +68,17 @@ _RULES = _operator("PrometheusRule", _closed(["groups"], groups={
         ["name", "rules"], name=_TEXT,
         rules={"type": "array", "minItems": 1, "items": _ALARM})}))
 _OURS = {"NetworkAttachmentDefinition": _NETWORK, "PodMonitor": _POD_MONITOR,
-         "PrometheusRule": _RULES}
+         "PrometheusRule": _RULES, **network_schemas.OPERATORS}
 
 
 def errors(item):
     """What is wrong with it, one text each."""
     own = _OURS.get(item["kind"])
     if own:
-        return [error.message for error in jsonschema.Draft7Validator(own).iter_errors(item)]
+        wrong = [error.message for error in jsonschema.Draft7Validator(own).iter_errors(item)]
+        if item["kind"] == "NetworkAttachmentDefinition" and not wrong:
+            return network_schemas.config_errors(item["spec"]["config"])
+        return wrong
     try:
         kubernetes_validate.validate(item, VERSION, strict=True)
     except kubernetes_validate.ValidationError as error:

@@ -9,7 +9,7 @@ import yaml
 POD_KINDS = ("DaemonSet", "Deployment", "Job")
 # These belong to no namespace.
 CLUSTER_KINDS = ("ClusterRole", "ClusterRoleBinding", "DeviceClass", "MutatingAdmissionPolicy",
-                 "MutatingAdmissionPolicyBinding", "Namespace")
+                 "MutatingAdmissionPolicyBinding", "Namespace", "NicClusterPolicy")
 # The image of what enters other pods' network namespaces.
 QOS = "farcall-qos"
 
