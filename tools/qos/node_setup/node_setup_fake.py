@@ -22,7 +22,7 @@ STATE = steps.State(frozenset(["rdma_ucm"]), {}, 0, (DEVICE,))
 def wishes(chance):
     """An adapter's settings, each drawn."""
     share = chance.randrange(1, 100)
-    return {"dscp": chance.randrange(64), "shares": {"0": 100 - share, "3": share},
+    return {"dscp": chance.choice([0, 24, 26, 34]), "shares": {"0": 100 - share, "3": share},
             "ecn": chance.random() < 0.5, "cnp_dscp": chance.randrange(64),
             "default_class": chance.randrange(256), "virtual_functions": chance.randrange(20)}
 
@@ -35,11 +35,11 @@ class Node:
         self._room = tempfile.TemporaryDirectory()
         self.root = self._room.name
         self.maps = {"pfc": {"prio-pfc": {p: chance.choice(["on", "off"]) for p in range(8)}},
-                     "app": {"dscp-prio": {0: "0", 26: str(chance.randrange(8))}},
+                     "app": {"dscp-prio": {0: "0", 26: str(chance.randrange(8)), 24: "5"}},
                      "ets": {"tc-tsa": {tc: "strict" for tc in range(8)},
                              "tc-bw": {tc: "100" if tc == 0 else "0" for tc in range(8)},
                              "prio-tc": {p: "0" for p in range(8)}}}
-        self._refused = {what for what in self.maps if chance.random() < 0.2}
+        self.refused = {what for what in self.maps if chance.random() < 0.2}
 
     def __enter__(self):
         device = "sys/devices/0000:3b:00.0"
@@ -69,21 +69,32 @@ class Node:
     def __exit__(self, *_):
         self._room.cleanup()
 
+    def read(self, path):
+        """None: it is not there."""
+        try:
+            with open(os.path.join(self.root, path), encoding="ascii") as file:
+                return file.read().strip()
+        except FileNotFoundError:
+            return None
+
     def run(self, words):
         """modprobe -d ROOT -a NAME...; dcb [-N] WHAT show|set|replace dev ens1 MAPS."""
         if words[0] == "modprobe":
             for name in words[4:]:
                 os.makedirs(os.path.join(self.root, "sys/module", name.replace("-", "_")))
             return ""
+        numeric = "-N" in words
         words = [word for word in words[1:] if word != "-N"]
         what, verb, _, netdev = words[:4]
         assert netdev == "ens1", netdev
-        if what in self._refused:
+        if what in self.refused:
             raise Trouble("dcb: Operation not supported")
         maps = self.maps[what]
         if verb == "show":
             return "willing off\n" + "\n".join(
-                "%s %s" % (key, " ".join("%s:%s" % pair for pair in values.items()))
+                "%s %s" % (key, " ".join(
+                    "%s:%s" % ("CS3" if not numeric and dscp == 24 else dscp, value)
+                    for dscp, value in values.items()))
                 for key, values in maps.items())
         key = ""
         for word in words[4:]:

@@ -4,6 +4,7 @@
 
 import dataclasses
 import json
+import os
 import random
 import sys
 import unittest
@@ -116,24 +117,51 @@ class PlanTest(unittest.TestCase):
 class TakenTest(unittest.TestCase):
     """Over a node of files, whose dcb is a program of this test."""
 
+    def check_as_wanted(self, one, wished, pages, seed):
+        """What the node has, without asking what made it so."""
+        for what, key, values in (
+                ("app", "dscp-prio", {wished["dscp"]: "3"}),
+                ("pfc", "prio-pfc", {p: "on" if p == 3 else "off" for p in range(8)}),
+                ("ets", "tc-bw", {tc: str(wished["shares"].get(str(tc), 0)) for tc in range(8)}),
+                ("ets", "tc-tsa", {0: "ets", 3: "ets"}), ("ets", "prio-tc", {0: "0", 3: "3"})):
+            if what not in one.refused:
+                self.assertLessEqual(values.items(), one.maps[what][key].items(), (seed, what))
+        self.assertEqual(one.read("sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos"),
+                         str(wished["default_class"]))
+        self.assertIn("vm.nr_hugepages=%d\n" % pages, 
+                      one.read("etc/sysctl.d/80-farcall.conf") + "\n")
+        for path, text in (("sys/class/net/ens1/qos/trust", "dscp"),
+                           ("sys/class/net/ens1/ecn/roce_np/cnp_dscp", str(wished["cnp_dscp"]))):
+            self.assertIn(one.read(path), (None, text), (seed, path))
+
     def test_taken_steps_leave_nothing_to_do(self):
+        """And so again, when something else is wanted."""
         for seed in range(60):
             chance = random.Random(seed)
             with fake.Node(chance) as one:
-                wanted = adapter_of(**fake.wishes(chance))
                 here = node.Node(one.root, one.run)
-                planned, troubles = steps.plan(wanted, here.state(wanted))
-                for step in planned:
-                    here.take(step)
-                again, same = steps.plan(wanted, here.state(wanted))
-                self.assertEqual([str(each) for each in again], [], seed)
-                self.assertEqual(len(same), len(troubles), seed)
+                for pages in 8, 16:
+                    wished = fake.wishes(chance)
+                    wanted = adapter_of(**wished)
+                    wanted = dataclasses.replace(wanted, huge_pages=pages)
+                    planned, troubles = steps.plan(wanted, here.state(wanted))
+                    for step in planned:
+                        here.take(step)
+                    self.check_as_wanted(one, wished, pages, seed)
+                    again, same = steps.plan(wanted, here.state(wanted))
+                    self.assertEqual([str(each) for each in again], [], seed)
+                    self.assertLessEqual(len(same), len(troubles), seed)
 
     def test_what_the_kernel_cuts_is_told(self):
         with fake.Node(random.Random(1)) as one:
             here = node.Node(one.root, one.run)
             with self.assertRaises(node.Trouble):
                 here.take(steps.Step("node", "", path="/sys/not/there", text="1\n"))
+            pages = one.root + steps.NR_HUGE
+            os.remove(pages)
+            os.symlink("/dev/null", pages)
+            with self.assertRaisesRegex(node.Trouble, "it says  now, and 8 was written"):
+                here.take(steps.Step("node", "", path=steps.NR_HUGE, text="8\n"))
 
     def test_maps_of_dcb(self):
         self.assertEqual(node.maps_of("willing on ets-cap 8 cbs off \ntc-bw 0:40 3:60 \n"
