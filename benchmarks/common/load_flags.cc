@@ -19,6 +19,7 @@ ABSL_FLAG(double, seconds, 1, "how long to measure");
 ABSL_FLAG(double, warmup, 0.2, "seconds of load before that");
 ABSL_FLAG(std::string, polling, "adaptive", "event, adaptive or busy");
 ABSL_FLAG(bool, use_rdma, false, "ask for RDMA");
+ABSL_FLAG(std::string, way, "echo", "of what is beside messages: echo, put or get");
 ABSL_FLAG(bool, synchronous, false, "each call under way is a thread that waits for it");
 ABSL_FLAG(std::string, json, "", "write the report as JSON to this file, - for standard output");
 ABSL_FLAG(bool, exit_with_stdin, false, "a server ends when its standard input closes");
@@ -38,6 +39,7 @@ LoadOptions LoadOptionsFromFlags() {
   options.warmup = absl::GetFlag(FLAGS_warmup);
   options.polling = absl::GetFlag(FLAGS_polling);
   options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
+  options.way = absl::GetFlag(FLAGS_way);
   options.synchronous = absl::GetFlag(FLAGS_synchronous);
   options.json = absl::GetFlag(FLAGS_json);
   return options;

@@ -3,6 +3,7 @@
 #include "benchmarks/common/load_options.h"
 
 #include "absl/strings/str_cat.h"
+#include "benchmarks/common/store_memory.h"
 
 namespace farcall::bench {
 namespace {
@@ -25,6 +26,17 @@ absl::Status KnownPolling(absl::string_view polling) {
       absl::StrCat("--polling is \"", polling, "\"; it must be event, adaptive or busy"));
 }
 
+absl::Status KnownWay(const LoadOptions& load) {
+  if (load.way == "echo") return absl::OkStatus();
+  if (load.way != "put" && load.way != "get") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--way is \"", load.way, "\"; it must be echo, put or get"));
+  }
+  absl::Status status = Between<size_t>("payload", load.payload, 1, kStoreMemory / 2);
+  status.Update(Between<size_t>("attachment", load.attachment, 1, kStoreMemory / 2));
+  return status;
+}
+
 absl::Status Given(absl::string_view flag, absl::string_view address) {
   return address.empty() ? absl::InvalidArgumentError(absl::StrCat("--", flag, " has no address"))
                          : absl::OkStatus();
@@ -44,6 +56,7 @@ absl::Status LoadOptions::Validate() const {
   status.Update(Between("seconds", seconds, 0.001, 86400.0));
   status.Update(Between("warmup", warmup, 0.0, 3600.0));
   status.Update(KnownPolling(polling));
+  status.Update(KnownWay(*this));
   if (synchronous && rate > 0) {
     status.Update(absl::InvalidArgumentError("--synchronous goes without --rate"));
   }

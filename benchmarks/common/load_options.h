@@ -26,6 +26,9 @@ struct LoadOptions {
   double warmup = 0.2;    // before that, not measured; 0 to an hour
   std::string polling = "adaptive";  // event, adaptive or busy
   bool use_rdma = false;
+  // Of the bytes beside the message: echo: there and back; put: they stay in memory of the server;
+  // get: they come from there, into memory of the client. With a payload of 1 byte at least.
+  std::string way = "echo";
   bool synchronous = false;  // each call under way is a thread that waits for it; no open loop
   // Where the report goes as JSON: a file, "-" for standard output, or empty for none.
   std::string json;

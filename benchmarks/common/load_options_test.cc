@@ -38,6 +38,10 @@ TEST(LoadOptionsTest, EveryMemberHasItsBounds) {
       [](LoadOptions& o) { o.threads = 0; },
       [](LoadOptions& o) { o.threads = 1025; },
       [](LoadOptions& o) { o.rate = -1; },
+      [](LoadOptions& o) { o.way = "sideways"; },
+      [](LoadOptions& o) { o.way = "put"; },  // of nothing
+      [](LoadOptions& o) { o.way = "get", o.attachment = 1, o.payload = 0; },
+      [](LoadOptions& o) { o.way = "get", o.attachment = size_t{1} << 30; },
       [](LoadOptions& o) { o.rate = std::nan(""); },
       [](LoadOptions& o) { o.seconds = 0; },
       [](LoadOptions& o) { o.seconds = 1e9; },

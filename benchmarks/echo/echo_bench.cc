@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -20,6 +21,7 @@
 #include "benchmarks/common/server_life.h"
 #include "benchmarks/echo/echo_client.h"
 #include "benchmarks/echo/echo_service.h"
+#include "benchmarks/echo/store_service.h"
 #include "rpc/runtime.h"
 #include "rpc/server.h"
 #include "rpc/setting_flags.h"
@@ -44,7 +46,23 @@ std::shared_ptr<const ServerTlsOptions> ServerTls() {
   return tls;
 }
 
-absl::Status StartServer(farcall::Server& server, EchoService& service, Runtime& runtime,
+// What a server serves, and goes after it.
+struct Services {
+  static absl::StatusOr<std::unique_ptr<Services>> Make(const Runtime& runtime) {
+    auto puts = MakeRegistered(runtime, kStoreMemory);
+    if (!puts.ok()) return puts.status();
+    auto gets = MakeRegistered(runtime, kStoreMemory);
+    if (!gets.ok()) return gets.status();
+    return std::make_unique<Services>(*std::move(puts), *std::move(gets));
+  }
+  Services(RegisteredMemory puts, RegisteredMemory gets)
+      : store(std::move(puts), std::move(gets)) {}
+
+  EchoService echo;
+  StoreService store;
+};
+
+absl::Status StartServer(farcall::Server& server, Services& services, Runtime& runtime,
                          const std::string& address, bool use_rdma) {
   farcall::ServerOptions options;
   options.runtime = &runtime;
@@ -53,7 +71,9 @@ absl::Status StartServer(farcall::Server& server, EchoService& service, Runtime&
   options.use_rdma = use_rdma;
   options.tls = ServerTls();
   options.max_body_size = size_t{2} << 30;
-  absl::Status status = server.AddService(&service, SERVER_DOESNT_OWN_SERVICE);
+  absl::Status status = server.AddService(&services.echo, SERVER_DOESNT_OWN_SERVICE);
+  status.Update(server.AddService(&services.store, SERVER_DOESNT_OWN_SERVICE,
+                                  {.attachment_placer = &services.store}));
   return status.ok() ? server.Start(address, options) : status;
 }
 
@@ -63,9 +83,11 @@ absl::Status Serve(const ServerOptions& options) {
   if (!life.ok()) return life.status();
   const auto runtime = MakeRuntime(options.threads, options.polling);
   if (!runtime.ok()) return runtime.status();
-  EchoService service;
+  const auto services = Services::Make(**runtime);
+  if (!services.ok()) return services.status();
   farcall::Server server;
-  absl::Status status = StartServer(server, service, **runtime, options.listen, options.use_rdma);
+  absl::Status status =
+      StartServer(server, **services, **runtime, options.listen, options.use_rdma);
   if (!status.ok()) return status;
   ServerLife::Announce(server.listen_address().ToString());
   life->WaitForEnd();
@@ -75,9 +97,10 @@ absl::Status Serve(const ServerOptions& options) {
 absl::Status Inproc(LoadOptions options) {
   const auto runtime = MakeRuntime(options.threads, options.polling);
   if (!runtime.ok()) return runtime.status();
-  EchoService service;
+  const auto services = Services::Make(**runtime);
+  if (!services.ok()) return services.status();
   farcall::Server server;
-  absl::Status status = StartServer(server, service, **runtime, "127.0.0.1:0", options.use_rdma);
+  absl::Status status = StartServer(server, **services, **runtime, "127.0.0.1:0", options.use_rdma);
   if (!status.ok()) return status;
   options.server = server.listen_address().ToString();
   status = RunEchoClient(options, absl::GetFlag(FLAGS_put));

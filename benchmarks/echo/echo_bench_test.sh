@@ -34,6 +34,10 @@ check '"payload": *32' '"in_flight": *8' '"why_not_rdma": *"[^"]'
 check '"attachment": *1048576' '"connections": *2'
 "$bench" --server "$address" $load --in_flight=2 --attachment=1000000 --put
 check '"attachment": *1000000'
+for way in put get; do
+  "$bench" --server "$address" $load --in_flight=3 --attachment=1000000 --way=$way
+  check '"attachment": *1000000'
+done
 "$bench" --server "$address" $load --rate=500 --in_flight=64
 check '"rate": *500'
 "$bench" --server "$address" $load --synchronous --in_flight=3

@@ -12,6 +12,7 @@
 #include "benchmarks/common/cpu_watch.h"
 #include "benchmarks/common/load_report.h"
 #include "benchmarks/echo/echo.pb.h"
+#include "benchmarks/echo/store_service.h"
 #include "rpc/channel.h"
 #include "transport/buffer/block_writer.h"
 
@@ -135,7 +136,14 @@ absl::Status RunEchoClient(const LoadOptions& options, bool put) {
   const LoadWindow window = LoadWindow::From(std::chrono::steady_clock::now(), options);
   std::vector<std::unique_ptr<EchoLoad>> loads;
   for (const std::unique_ptr<Channel>& channel : channels) {
-    loads.push_back(std::make_unique<EchoLoad>(*channel, options, window, attachment, put));
+    RegisteredMemory memory;
+    if (options.way != "echo") {
+      const auto bytes = static_cast<size_t>(options.in_flight) * options.attachment;
+      auto registered = MakeRegistered(**runtime, bytes);
+      if (!registered.ok()) return registered.status();
+      memory = *std::move(registered);
+    }
+    loads.push_back(std::make_unique<EchoLoad>(*channel, options, window, attachment, put, memory));
     if (options.rate == 0) loads.back()->Start();
   }
   std::thread pacer;

@@ -2,6 +2,7 @@
 
 #include "benchmarks/echo/echo_load.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -14,15 +15,18 @@ SteadyTime Now() { return std::chrono::steady_clock::now(); }
 
 // Spinning for less than this is finer than sleeping.
 constexpr std::chrono::microseconds kTooShortToSleep{100};
+// Bytes that puts are sent from, or one place if that is larger.
+constexpr size_t kSentPlaces = size_t{1} << 20;
 
 }  // namespace
 
 // One slot of calls under way, used again and again.
 class EchoLoad::Call final : public google::protobuf::Closure {
  public:
-  Call(EchoLoad& load, size_t payload, bool put) : load_(load) {
-    request.set_text(std::string(payload, 'x'));
+  Call(EchoLoad& load, bool put) : load_(load) {
+    request.set_text(std::string(load.options_.payload, 'x'));
     if (put) request.set_keep_attachment(true);
+    if (load.options_.way == "get") request.set_get_bytes(load.options_.attachment);
   }
   void Run() override { load_.OnEnd(*this); }
 
@@ -30,20 +34,28 @@ class EchoLoad::Call final : public google::protobuf::Closure {
   EchoRequest request;
   EchoResponse response;
   SteadyTime intended;
+  Buffer place;  // in the client's memory
 
  private:
   EchoLoad& load_;
 };
 
 EchoLoad::EchoLoad(Channel& channel, const LoadOptions& options, const LoadWindow& window,
-                   const Buffer& attachment, bool put)
+                   const Buffer& attachment, bool put, const RegisteredMemory& memory)
     : stub_(&channel),
+      store_(&channel),
       options_(options),
       attachment_(attachment),
-      echoed_(put ? 0 : options.attachment),
+      echoed_(put || options.way == "put" ? 0 : options.attachment),
       recorder_(window) {
-  for (int i = 0; i < options.in_flight; ++i) {
-    calls_.push_back(std::make_unique<Call>(*this, options.payload, put));
+  // What is sent has as many places as with bare sockets.
+  const auto places = options.way == "put" ? std::max<size_t>(1, kSentPlaces / options.attachment)
+                                           : static_cast<size_t>(options.in_flight);
+  for (size_t i = 0; i < static_cast<size_t>(options.in_flight); ++i) {
+    calls_.push_back(std::make_unique<Call>(*this, put));
+    if (options.way != "echo") {
+      calls_.back()->place = memory.Slice(i % places * options.attachment, options.attachment);
+    }
     free_.push_back(calls_.back().get());
   }
 }
@@ -90,9 +102,17 @@ void EchoLoad::Begin(Call& call, SteadyTime intended) {
   call.intended = intended;
   call.controller.Reset();
   call.response.Clear();
+  Call* const done = options_.synchronous ? nullptr : &call;
+  if (options_.way == "put") {
+    call.controller.request_attachment() = call.place.Share();
+    return store_.Put(&call.controller, &call.request, &call.response, done);
+  }
+  if (options_.way == "get") {
+    call.controller.set_response_attachment_memory(call.place.Share());
+    return store_.Get(&call.controller, &call.request, &call.response, done);
+  }
   if (!attachment_.empty()) call.controller.request_attachment() = attachment_.Share();
-  stub_.Call(&call.controller, &call.request, &call.response,
-             options_.synchronous ? nullptr : &call);
+  stub_.Call(&call.controller, &call.request, &call.response, done);
 }
 
 void EchoLoad::OnEnd(Call& call) {

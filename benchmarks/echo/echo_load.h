@@ -24,9 +24,10 @@ namespace farcall::bench {
 // fixed times by Pace (open loop). A call's closure starts the next one.
 class EchoLoad {
  public:
-  // `channel` outlives the load. `attachment`: sent with each call, shared; `put`: not sent back.
+  // `channel` outlives the load. `attachment`: sent with each call of an echo, shared; `put`: not
+  // sent back. `memory`: a place for each call of options.way put or get.
   EchoLoad(Channel& channel, const LoadOptions& options, const LoadWindow& window,
-           const Buffer& attachment, bool put);
+           const Buffer& attachment, bool put, const RegisteredMemory& memory);
   EchoLoad(const EchoLoad&) = delete;
   EchoLoad& operator=(const EchoLoad&) = delete;
   ~EchoLoad();
@@ -50,6 +51,7 @@ class EchoLoad {
   void CallUntilOver(Call& call);
 
   Echo_Stub stub_;
+  Store_Stub store_;
   const LoadOptions& options_;
   const Buffer& attachment_;
   const size_t echoed_;  // bytes attached to each answer

@@ -16,10 +16,22 @@ bool TryAgain() { return errno == EAGAIN || errno == EINTR; }
 }  // namespace
 
 bool EchoStream::Turn(int flags) {
+  if (!looked_) return LookAtFirst(flags);
+  if (store_) return store_->Turn(flags);
   if (buffer_.whole().empty() && !Read(flags)) {
     return false;
   }
   return SendWhole(flags);
+}
+
+bool EchoStream::LookAtFirst(int flags) {
+  FrameHeader header;
+  const ssize_t got = recv(fd_.get(), &header, sizeof(header), flags | MSG_PEEK);
+  if (got <= 0) return got < 0 && TryAgain();
+  // Clients send their first header in one piece.
+  looked_ = true;
+  if (got == sizeof(header) && header.kind == FrameHeader::kStore) store_.emplace(fd_.get());
+  return true;
 }
 
 bool EchoStream::Read(int flags) {

@@ -8,9 +8,11 @@
 #ifndef FARCALL_BENCHMARKS_RAW_ECHO_ECHO_STREAM_H_
 #define FARCALL_BENCHMARKS_RAW_ECHO_ECHO_STREAM_H_
 
+#include <optional>
 #include <utility>
 
 #include "benchmarks/raw_echo/frame_buffer.h"
+#include "benchmarks/raw_echo/store_stream.h"
 #include "transport/base/unique_fd.h"
 
 namespace farcall::bench {
@@ -25,10 +27,14 @@ class EchoStream {
   int fd() const { return fd_.get(); }
 
  private:
+  // By its first bytes, which stay in the socket: one that puts or gets. False: it is over.
+  bool LookAtFirst(int flags);
   bool Read(int flags);
   bool SendWhole(int flags);
 
   UniqueFd fd_;
+  bool looked_ = false;
+  std::optional<StoreStream> store_;
   FrameBuffer buffer_;
 };
 

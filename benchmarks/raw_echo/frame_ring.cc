@@ -18,14 +18,16 @@ uint64_t FramesIn(size_t frame_bytes, int in_flight) {
 
 }  // namespace
 
-FrameRing::FrameRing(size_t body, int in_flight)
+FrameRing::FrameRing(size_t body, int in_flight, uint32_t kind, size_t answer)
     : frame_bytes_(sizeof(FrameHeader) + body),
       frames_(FramesIn(frame_bytes_, in_flight)),
       data_(frames_ * frame_bytes_, 'x') {
   for (uint64_t i = 0; i < frames_; ++i) {
     FrameHeader header;
     header.length = static_cast<uint32_t>(body);
-    header.id = i;
+    header.kind = kind;
+    header.id = static_cast<uint32_t>(i);
+    header.answer = static_cast<uint32_t>(answer);
     std::memcpy(data_.data() + i * frame_bytes_, &header, sizeof(header));
   }
 }

@@ -20,8 +20,8 @@ namespace farcall::bench {
 class FrameRing {
  public:
   // `body`: bytes of each, at most FrameHeader::kMaxBody. `in_flight`: as many are enough;
-  // large frames get by with fewer.
-  FrameRing(size_t body, int in_flight);
+  // large frames get by with fewer. `kind` and `answer`: of their headers.
+  FrameRing(size_t body, int in_flight, uint32_t kind = FrameHeader::kEcho, size_t answer = 0);
 
   size_t frame_bytes() const { return frame_bytes_; }
   // The id that frame number `call`, from 0, bears.

@@ -21,6 +21,14 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLongestWait(100);
 constexpr std::chrono::seconds kNoAnswerLimit(10);
 
+// Bytes of a call's body, and of its answer's.
+size_t Asked(const LoadOptions& options) {
+  return options.way == "get" ? options.payload : options.bytes_per_call();
+}
+size_t Answered(const LoadOptions& options) {
+  return options.way == "put" ? options.payload : options.bytes_per_call();
+}
+
 bool TryAgain() { return errno == EAGAIN || errno == EINTR; }
 
 }  // namespace
@@ -31,10 +39,13 @@ LoadStream::LoadStream(UniqueFd fd, const LoadOptions& options, LoadRecorder& re
       in_flight_(static_cast<uint64_t>(options.in_flight)),
       recorder_(recorder),
       schedule_(std::move(schedule)),
-      ring_(options.bytes_per_call(), options.in_flight),
+      ring_(Asked(options), options.in_flight,
+            options.way == "echo" ? FrameHeader::kEcho : FrameHeader::kStore, Answered(options)),
+      answer_bytes_(Answered(options)),
       starts_(in_flight_),
       now_(Clock::now()),
       last_answer_(now_) {
+  if (options.way == "get") placed_.emplace(in_flight_ * answer_bytes_);
   const timeval limit{0, std::chrono::microseconds(kLongestWait).count()};
   setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 }
@@ -83,8 +94,13 @@ int LoadStream::Wait() {
 }
 
 bool LoadStream::Receive(int flags) {
-  const absl::Span<char> space = buffer_.Space();
-  const ssize_t got = recv(fd_.get(), space.data(), space.size(), flags);
+  ssize_t got = 0;
+  if (placed_) {
+    got = placed_->Read(fd_.get(), flags);
+  } else {
+    const absl::Span<char> space = buffer_.Space();
+    got = recv(fd_.get(), space.data(), space.size(), flags);
+  }
   now_ = Clock::now();
   if (got == 0) {
     return Fail("the server closed the connection");
@@ -95,15 +111,15 @@ bool LoadStream::Receive(int flags) {
     return now_ - last_answer_ < kNoAnswerLimit || Fail("no answer for 10 s");
   }
   last_answer_ = now_;
-  buffer_.Commit(static_cast<size_t>(got));
+  if (!placed_) buffer_.Commit(static_cast<size_t>(got));
   return EndCalls();
 }
 
 bool LoadStream::EndCalls() {
-  Frame frame;
-  while (buffer_.Next(frame)) {
-    const bool expected = outstanding() > 0 && frame.header.id == ring_.IdOf(ended_) &&
-                          frame.header.length + sizeof(FrameHeader) == ring_.frame_bytes();
+  FrameHeader header;
+  while (NextAnswer(header)) {
+    const bool expected =
+        outstanding() > 0 && header.id == ring_.IdOf(ended_) && header.length == answer_bytes_;
     if (!expected) {
       return Fail("an answer came that does not fit the call");
     }
@@ -112,6 +128,14 @@ bool LoadStream::EndCalls() {
   }
   buffer_.Drop(buffer_.whole().size());
   return buffer_.bad().ok() || Fail(std::string(buffer_.bad().message()));
+}
+
+bool LoadStream::NextAnswer(FrameHeader& header) {
+  if (placed_) return placed_->Next(header);
+  Frame frame;
+  const bool whole = buffer_.Next(frame);
+  header = frame.header;
+  return whole;
 }
 
 bool LoadStream::Fail(const std::string& why) {

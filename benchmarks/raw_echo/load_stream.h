@@ -18,6 +18,7 @@
 #include "benchmarks/common/open_loop_schedule.h"
 #include "benchmarks/raw_echo/frame_buffer.h"
 #include "benchmarks/raw_echo/frame_ring.h"
+#include "benchmarks/raw_echo/placed_reader.h"
 #include "transport/base/unique_fd.h"
 
 namespace farcall::bench {
@@ -44,6 +45,7 @@ class LoadStream {
   int Wait();
   bool Receive(int flags);
   bool EndCalls();
+  bool NextAnswer(FrameHeader& header);
   bool Fail(const std::string& why);
 
   const UniqueFd fd_;
@@ -51,8 +53,10 @@ class LoadStream {
   LoadRecorder& recorder_;
   std::optional<OpenLoopSchedule> schedule_;
   FrameRing ring_;
+  const size_t answer_bytes_;
   FrameBuffer buffer_;
-  std::vector<Time> starts_;  // of call number i, at i % in_flight_
+  std::optional<PlacedReader> placed_;  // instead of it: of gets, which stay where they come
+  std::vector<Time> starts_;            // of call number i, at i % in_flight_
   uint64_t ended_ = 0;
   Time now_;
   Time last_answer_;

@@ -104,6 +104,20 @@ TEST_P(RawEchoTest, EmptyMessages) {
   ExpectCallsSucceed(options);
 }
 
+// More than the server's memory in all, which is used again.
+TEST_P(RawEchoTest, PutsAndGets) {
+  LoadOptions options = Load();
+  options.in_flight = 8;
+  options.seconds = 0.3;
+  for (const size_t bytes : {size_t{1}, size_t{4096}, size_t{1'000'000}}) {
+    options.attachment = bytes;
+    for (const char* way : {"put", "get"}) {
+      options.way = way;
+      ExpectCallsSucceed(options);
+    }
+  }
+}
+
 TEST_P(RawEchoTest, AnOpenLoopMakesNoMoreCallsThanAskedFor) {
   LoadOptions options = Load();
   options.rate = 1000;

@@ -24,7 +24,6 @@
 #include "farcall/runtime.h"
 #include "farcall/setting_flags.h"
 #include "farcall/settled_connection.h"
-#include "transport/buffer/block_writer.h"
 
 ABSL_FLAG(std::string, server, "127.0.0.1:8003", "host:port, ip:port, [v6]:port or unix:PATH");
 ABSL_FLAG(bool, use_rdma, true, "prefer RDMA; TCP carries the calls where it cannot be had");
@@ -102,12 +101,11 @@ absl::StatusOr<example::DiskJob> MakeJob(const Disk& disk, const std::string& rw
 // True: no call failed.
 absl::StatusOr<bool> RunJob(farcall::Runtime& runtime, const Disk& disk,
                             const example::DiskJob& job, int depth) {
-  farcall::Buffer written;
-  // Memory of the runtime, which RDMA sends from as it is.
-  farcall::BlockWriter writer(*runtime.parts().pool);
-  if (!writer.Append(std::string(job.bytes_per_call(), 'w'), written)) {
-    return absl::ResourceExhaustedError("the pool has no room for one write");
-  }
+  // Registered memory, which RDMA sends from as it is.
+  absl::StatusOr<farcall::Buffer> written = runtime.AllocateBuffer(job.bytes_per_call());
+  if (!written.ok()) return written.status();
+  const std::string bytes(job.bytes_per_call(), 'w');
+  written->CopyFrom(bytes.data(), bytes.size());
   LoadPlan plan;
   plan.loads = static_cast<int>(disk.channels.size());
   plan.slots = depth * plan.loads;
@@ -118,7 +116,7 @@ absl::StatusOr<bool> RunJob(farcall::Runtime& runtime, const Disk& disk,
   uint64_t seed = 1;
   plan.make = [&](int load, std::span<farcall::bench::CallTally> tallies) {
     return example::MakeDiskSlot(*disk.channels[static_cast<size_t>(load)], job, next,
-                                 written.Share(), seed++, tallies);
+                                 written->Share(), seed++, tallies);
   };
   std::printf("%s: bs=%zuB, iodepth=%d, numjobs=%d, over %s\n", job.rw.c_str(),
               job.bytes_per_call(), depth, plan.loads, disk.carrier.c_str());

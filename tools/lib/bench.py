@@ -6,13 +6,16 @@ import sys
 import comparison
 import machine
 from arguments import Arguments, bounded, new_file, parsed
-from cells import parse_cells, parse_variants
+from cells import measures, parse_cells, parse_variants
 from children import ChildFailed, exit_on_signals
 from echo_run import Setting, measure
 from progress import Progress
 from results import Results
 
-CELLS = "32x1s,32x16s,32x1,32x32,32x128,32+4Kx64,32+64Kx8,32+1Mx8,64Kx8"
+CELLS = (
+    "32x1s,32x16s,32x1,32x32,32x128,32+4Kx64,32+64Kx8,32+1Mx8,64Kx8,"
+    "put:32+4Kx32,put:32+64Kx8,put:32+1Mx8,get:32+4Kx32,get:32+64Kx8,get:32+1Mx8"
+)
 QUICK_CELLS = "32x1,32x64"
 # Fewer tell nothing about the spread.
 ENOUGH_ROUNDS = 5
@@ -81,15 +84,18 @@ def order_of(number, variants):
 
 
 def run(options, setting, results):
-    progress = Progress(options.rounds * len(options.cells) * len(options.variants))
+    pairs = [(cell, v) for cell in options.cells for v in options.variants if measures(v, cell)]
+    progress = Progress(options.rounds * len(pairs))
     done = 0
     try:
         for number in range(1, options.rounds + 1):
             for cell in options.cells:
                 for variant in order_of(number, options.variants):
+                    if (cell, variant) not in pairs:
+                        continue
                     what = "round %d of %d: %s, %s" % (number, options.rounds, cell, variant)
                     progress.show(done, what)
-                    results.add(measure(setting, variant, cell), number, cell.synchronous)
+                    results.add(measure(setting, variant, cell), number, cell.synchronous, cell.way)
                     done += 1
     finally:
         progress.clear()

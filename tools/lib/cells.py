@@ -6,7 +6,7 @@ import re
 
 from units import bytes_text, parse_size
 
-_CELL = re.compile(r"([^x+]+)(?:\+([^x+]+))?x(\d+)(s?)")
+_CELL = re.compile(r"(?:(put|get):)?([^x+:]+)(?:\+([^x+]+))?x(\d+)(s?)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,21 +17,26 @@ class Cell:
     attachment: int
     in_flight: int
     synchronous: bool = False  # each is a thread that waits for it
+    # echo, or put or get: the bytes beside it go into memory of the server, or come from there.
+    way: str = "echo"
 
     @classmethod
     def parse(cls, text):
         """32x64: 32 B with 64 in flight. 32+4Kx64: the same with 4 KiB attached. 32x16s: 16 threads
-        that make synchronous calls."""
+        that make synchronous calls. put:32+4Kx64: 4 KiB
+        into memory of the server; get: from there."""
         match = _CELL.fullmatch(text.strip())
         if not match:
             raise ValueError(
                 '"%s" is no cell; write it like 32x64, or 32+4Kx64 with an attachment' % text
             )
-        payload, attachment, in_flight, synchronous = match.groups()
+        way, payload, attachment, in_flight, synchronous = match.groups()
         sizes = parse_size(payload), parse_size(attachment or "0")
-        cell = cls(*sizes, int(in_flight), bool(synchronous))
+        cell = cls(*sizes, int(in_flight), bool(synchronous), way or "echo")
         if not 1 <= cell.in_flight <= 65536:
             raise ValueError('"%s": calls in flight must be from 1 to 65536' % text)
+        if way and not (cell.payload and cell.attachment):
+            raise ValueError('"%s": a put or a get has bytes in the message and beside it' % text)
         return cell
 
     def size_text(self):
@@ -42,7 +47,8 @@ class Cell:
         return "%d%s" % (self.in_flight, " sync" if self.synchronous else "")
 
     def __str__(self):
-        return "%s x %s" % (self.size_text(), self.in_flight_text())
+        text = "%s x %s" % (self.size_text(), self.in_flight_text())
+        return text if self.way == "echo" else "%s: %s" % (self.way, text)
 
 
 def parse_cells(text):
@@ -62,6 +68,11 @@ class Variant:
 
     def __str__(self):
         return self.system if self.system == "grpc" else self.system + " " + self.polling
+
+
+def measures(variant, cell):
+    """Whether the system has such a load: gRPC has no memory of the program's own to write to."""
+    return variant.system != "grpc" or cell.way == "echo"
 
 
 POLLINGS = {

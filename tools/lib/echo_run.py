@@ -59,6 +59,8 @@ def client_command(setting, variant, cell, address):
         "--polling=" + variant.polling,
         "--json=-",
     ]
+    if cell.way != "echo":
+        command.append("--way=" + cell.way)
     if variant.system == "farcall" and setting.use_rdma:
         command.append("--use_rdma")
     # Bare sockets always wait, or spin.

@@ -14,6 +14,7 @@ ROW_KEYS = (
     "attachment",
     "in_flight",
     "synchronous",
+    "way",
     "connections",
     "qps",
     "p50_us",
@@ -24,15 +25,15 @@ ROW_KEYS = (
     "server_cpu_us",
     "round",
 )
-MEASURED = ROW_KEYS[8:-1]
+MEASURED = ROW_KEYS[9:-1]
 RATIO_METRICS = ("qps", "p50_us", "p99_us", "client_cpu_us", "server_cpu_us")
 
 
-def row_of(report, number, synchronous=False):
+def row_of(report, number, synchronous=False, way="echo"):
     """A row of a client's report; raises KeyError where the report lacks something."""
     # That calls are synchronous is said of the cell, so that bare sockets stand beside them.
     system = report["system"].removesuffix(" synchronous")
-    row = dict(report, system=system, synchronous=synchronous, round=number)
+    row = dict(report, system=system, synchronous=synchronous, way=way, round=number)
     return {key: row[key] for key in ROW_KEYS}
 
 
@@ -41,7 +42,8 @@ def variant_of(row):
 
 
 def cell_of(row):
-    return Cell(row["payload"], row["attachment"], row["in_flight"], row["synchronous"])
+    keys = ("payload", "attachment", "in_flight", "synchronous", "way")
+    return Cell(*(row[key] for key in keys))
 
 
 class Results:
@@ -50,8 +52,8 @@ class Results:
     def __init__(self):
         self.rows = []
 
-    def add(self, report, number, synchronous=False):
-        self.rows.append(row_of(report, number, synchronous))
+    def add(self, report, number, synchronous=False, way="echo"):
+        self.rows.append(row_of(report, number, synchronous, way))
 
     def cells(self):
         return list(dict.fromkeys(cell_of(row) for row in self.rows))
@@ -116,6 +118,7 @@ class Results:
                     "attachment": cell.attachment,
                     "in_flight": cell.in_flight,
                     "synchronous": cell.synchronous,
+                    "way": cell.way,
                     "median": round(spread.median, 4),
                     "min": round(spread.least, 4),
                     "max": round(spread.most, 4),

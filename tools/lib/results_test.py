@@ -77,14 +77,17 @@ class CellsTest(unittest.TestCase):
         self.assertEqual(Cell.parse("1Mx8"), Cell(1 << 20, 0, 8))
         self.assertEqual(Cell.parse("32x16s"), Cell(32, 0, 16, synchronous=True))
         self.assertEqual(Cell.parse("0+4KiBx1"), Cell(0, 4096, 1))
+        self.assertEqual(Cell.parse("put:32+4Kx2"), Cell(32, 4096, 2, way="put"))
 
     def test_cells_tell_what_they_are(self):
         self.assertEqual(str(Cell(32, 4096, 64)), "32 B + 4 KiB x 64")
         self.assertEqual(str(Cell(65536, 0, 8)), "64 KiB x 8")
         self.assertEqual(str(Cell(32, 0, 16, True)), "32 B x 16 sync")
+        self.assertEqual(str(Cell(32, 4096, 2, way="get")), "get: 32 B + 4 KiB x 2")
 
     def test_what_is_no_cell_is_named(self):
-        for text in ("32", "x1", "32x", "32x0", "32x65537", "ax1", "32+x1", "32x1x1"):
+        for text in ("32", "x1", "32x", "32x0", "32x65537", "ax1", "32+x1", "32x1x1", "put:32x1",
+                     "get:0+1x1", "got:1+1x1"):  # fmt: skip
             with self.assertRaises(ValueError, msg=text):
                 Cell.parse(text)
 

@@ -116,9 +116,17 @@ class BenchTest(ScriptTest):
         self.assertEqual(options.rounds, 5)
         loads = ["32 B x 1 sync", "32 B x 16 sync", "32 B x 1", "32 B x 32", "32 B x 128"]
         loads += ["32 B + 4 KiB x 64", "32 B + 64 KiB x 8", "32 B + 1 MiB x 8", "64 KiB x 8"]
+        stored = ["32 B + 4 KiB x 32", "32 B + 64 KiB x 8", "32 B + 1 MiB x 8"]
+        loads += ["%s: %s" % (way, load) for way in ("put", "get") for load in stored]
         self.assertEqual([str(cell) for cell in options.cells], loads)
         systems = {variant.system for variant in options.variants}
         self.assertEqual(systems, {"farcall", "grpc", "raw"})
+
+    def test_grpc_neither_puts_nor_gets(self):
+        code, out, _ = self.run_main(bench.main, "--cells=32x1,put:32+1Kx1", "--rounds=1")
+        self.assertEqual(code, 0)
+        self.assertEqual(out.count("grpc "), 2)  # what it measured, and what is held against it
+        self.assertIn("put: 32 B + 1 KiB x 1", out)
 
     def test_check_only_tells_what_to_build(self):
         code, out, _ = self.run_main(bench.main, "--check_only", "--systems=raw,grpc")
