@@ -208,7 +208,7 @@ class Raw:
 MODES = {"server": Server, "client": Client, "raw": Raw}
 
 
-def main():
+def main(argv=None):
     parser = argparse.ArgumentParser()
     add = parser.add_argument
     add("mode", choices=MODES)
@@ -226,7 +226,7 @@ def main():
     add("--change_mind", action="store_true", help="client: acknowledges TCP after an offer")
     add("--early_bytes", type=int, help="client: a first call, before the acknowledgement")
     add("--die_at", help="the step at which it ends")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     options.early = b""
     try:
         peer = MODES[options.mode](options)
