@@ -17,6 +17,7 @@
 #include "transport/buffer/block_writer.h"
 
 ABSL_FLAG(std::string, tls_ca, "", "client: TLS, with the CA in this file, in PEM, trusted");
+ABSL_FLAG(bool, peers_may_be_brpc, false, "client: the server may speak brpc's RDMA");
 
 namespace farcall::bench {
 namespace {
@@ -32,6 +33,7 @@ absl::StatusOr<std::unique_ptr<Channel>> MakeChannel(const LoadOptions& options,
   ChannelOptions channel_options;
   channel_options.runtime = &runtime;
   channel_options.use_rdma = options.use_rdma;
+  channel_options.rdma_peers_may_be_brpc = absl::GetFlag(FLAGS_peers_may_be_brpc);
   channel_options.tls = ClientTls();
   channel_options.timeout_ms = 10'000;
   // The first look at the RDMA devices is part of it.

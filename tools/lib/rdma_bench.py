@@ -12,7 +12,7 @@ from cells import Cell
 from children import ChildFailed, exit_on_signals
 from perftest import Perftest, parse as parse_perftest
 from progress import Progress
-from vm_run import echo_step, report_of, run_steps
+from vm_run import echo_step, peer_step, report_of, run_steps
 
 ENOUGH_ROUNDS = 5
 MIB = 1 << 20
@@ -31,6 +31,10 @@ LOADS = {
 # With a rail over each of the two cables. The processors are the limit there, so these tell what
 # rails cost, not what cables they fill.
 RAILS = ("one", "put")
+# On brpc's wire, which iWARP cannot carry: farcall with itself, and with a peer that shares no code
+# with it, which is in Python and slow.
+BRPC = {"one": Cell(32, 0, 1), "some": Cell(32, 0, 32)}
+BRPC_CALLERS = ("farcall", "peer")
 # Options of tools/bench that choose what is measured, which is fixed here.
 FIXED = (
     "--cells", "--connections", "--systems", "--polling", "--raw_polling", "--handler_threads",
@@ -74,6 +78,21 @@ def steps_of_round(options):
             options.bin, cell, polling, True, options.seconds, options.warmup, put=put, rails=True
         )
         steps.append((name + "_rails_rdma", step))
+    if options.driver == "rxe":
+        steps += brpc_steps(options)
+    return steps
+
+
+def brpc_steps(options):
+    steps = []
+    for name, cell in BRPC.items():
+        step = echo_step(
+            options.bin, cell, "busy", True, options.seconds, options.warmup, brpc=True
+        )
+        steps.append((name + "_brpc_rdma", step))
+        for caller in BRPC_CALLERS:
+            step = peer_step(options.bin, cell, caller, options.seconds, options.warmup)
+            steps.append(("%s_brpc_%s_calls_rdma" % (name, caller), step))
     return steps
 
 
@@ -95,7 +114,7 @@ def numbers_of(name, step, output):
     if name.endswith("_rdma") and report["transport"] != "rdma":
         why = report.get("why_not_rdma") or "the benchmark does not say why"
         raise ChildFailed(step.name, step.client, "was not carried by RDMA: %s" % why, "")
-    return {key: report[key] for key in rdma_ratios.MEASURED}
+    return {key: report[key] for key in rdma_ratios.MEASURED if key in report}
 
 
 def run(options, rows, vm=None):

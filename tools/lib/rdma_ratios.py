@@ -22,6 +22,12 @@ TITLES = {
     "put_tcp": "farcall, put of 1 MiB x 8, TCP",
     "one_rails_rdma": "farcall, 32 B x 1, RDMA over two cables",
     "put_rails_rdma": "farcall, put of 1 MiB x 8, RDMA over two cables",
+    "one_brpc_rdma": "farcall, 32 B x 1, brpc's RDMA",
+    "some_brpc_rdma": "farcall, 32 B x 32, brpc's RDMA",
+    "one_brpc_farcall_calls_rdma": "farcall calls Python, 32 B x 1, brpc's RDMA",
+    "some_brpc_farcall_calls_rdma": "farcall calls Python, 32 B x 32, brpc's RDMA",
+    "one_brpc_peer_calls_rdma": "Python calls farcall, 32 B x 1, brpc's RDMA",
+    "some_brpc_peer_calls_rdma": "Python calls farcall, 32 B x 32, brpc's RDMA",
 }
 
 
@@ -47,6 +53,8 @@ HELD = (
     Held("RDMA / TCP: 64 in flight, calls/s", ("many_rdma", "qps"), ("many_tcp", "qps")),
     Held("RDMA / TCP: put, MB/s", ("put_rdma", "mb_per_s"), ("put_tcp", "mb_per_s")),
     Held("two rails / one: one call's p50", ("one_rails_rdma", "p50_us"), ("one_rdma", "p50_us")),
+    Held("brpc's RDMA / farcall's: one call's p50", ("one_brpc_rdma", "p50_us"),
+         ("one_rdma", "p50_us")),
     Held("two rails / one: put, MB/s", ("put_rails_rdma", "mb_per_s"), ("put_rdma", "mb_per_s")),
 )  # fmt: skip
 

@@ -55,8 +55,8 @@ for number, step in enumerate(steps):
         output = BW
     else:
         flags = dict(word[2:].split("=", 1) for word in words if "=" in word)
-        rdma = "--use_rdma" in words and not os.environ.get("FAKE_NO_RDMA")
-        report = {key: int(flags[key]) for key in ("payload", "attachment", "in_flight")}
+        rdma = ("--use_rdma" in words or "bench" in words) and not os.environ.get("FAKE_NO_RDMA")
+        report = {key: int(flags.get(key, 0)) for key in ("payload", "attachment", "in_flight")}
         rails = "FARCALL_RDMA_RAILS=all" in words
         # As after the guest had measured again.
         slow = rdma and os.environ.get("FAKE_SLOW") and step["enough"]
@@ -136,7 +136,7 @@ class BenchTest(RdmaTest):
         code, out, err = self.run_main(rdma_bench.main, "--rdma", "--rounds=3", "--json", path)
         self.assertEqual(code, 0, err)
         whole = self.load("out.json")
-        self.assertEqual(len(whole["rows"]), 3 * 11)
+        self.assertEqual(len(whole["rows"]), 3 * 17)
         ratios = {ratio["what"]: ratio["median"] for ratio in whole["ratios"]}
         self.assertAlmostEqual(ratios["one call's p50 / two ib_send_lat"], 2.0)
         self.assertAlmostEqual(
@@ -153,8 +153,24 @@ class BenchTest(RdmaTest):
     def test_every_other_round_goes_the_other_way_round(self):
         options = rdma_bench.parse(["--rdma", "--rounds=2"])
         names = [name for _, name, _ in rdma_bench.plan(options)]
-        self.assertEqual(names[:11], names[11:][::-1])
+        self.assertEqual(names[:17], names[17:][::-1])
         self.assertEqual(set(names), set(rdma_ratios.TITLES))
+
+    def test_iwarp_carries_nothing_of_brpc(self):
+        options = rdma_bench.parse(["--rdma", "--rounds=1", "--driver=siw"])
+        self.assertFalse([name for _, name, _ in rdma_bench.plan(options) if "brpc" in name])
+
+    def test_on_brpcs_wire_each_end_is_what_its_row_says(self):
+        steps = dict(rdma_bench.steps_of_round(rdma_bench.parse(["--rdma"])))
+        for name, (server, client) in {
+            "one_brpc_rdma": ("brpc_gate.py", "--peers_may_be_brpc"),
+            "one_brpc_farcall_calls_rdma": ("peer.py", "--peers_may_be_brpc"),
+            "some_brpc_peer_calls_rdma": ("echo_bench", "peer.py"),
+        }.items():
+            self.assertIn(server, " ".join(steps[name].server))
+            self.assertIn(client, " ".join(steps[name].client))
+            gate = "brpc_gate.py" in " ".join(steps[name].server)
+            self.assertEqual(gate, name == "one_brpc_rdma")
 
     def test_calls_that_RDMA_did_not_carry_are_a_failure_that_tells_why(self):
         os.environ["FAKE_NO_RDMA"] = "1"

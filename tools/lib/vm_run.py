@@ -22,8 +22,16 @@ _SETTINGS = {
     )
     for host in "AB"
 }
+# brpc's queue pairs are set up without rdma_cm.
+_BRPC = ("FARCALL_RDMA_SET_UP=auto",)
 _TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_GATE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "brpc_gate.py")
+_PEER = os.path.join(_TOOLS, "rdma_vm_tests", "brpc_peer", "peer.py")
 _GUEST = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guest_steps.py")
+
+
+def _settings(host, brpc):
+    return _SETTINGS[host] + _BRPC * brpc
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,8 +135,9 @@ def report_of(step, output):
 
 
 def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, threads=1, put=False,
-              enough=0, go_on=False, rails=False):  # fmt: skip
-    """A load of the echo benchmark between the hosts; `rails`: over all cables at once."""
+              enough=0, go_on=False, rails=False, brpc=False):  # fmt: skip
+    """A load of the echo benchmark between the hosts; `rails`: over all cables at once; `brpc`: by
+    brpc's RDMA."""
     program = os.path.join(bin_dir, "benchmarks/echo/echo_bench")
     both = ["--polling=" + polling, "--threads=%d" % threads]
     both += ["--use_rdma"] if rdma else []
@@ -139,11 +148,34 @@ def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, thre
     client += ["--put"] if put else []
     client += ["--synchronous"] if cell.synchronous else []
     client = ["FARCALL_RDMA_RAILS=all", *client] if rails else client
-    client = [*_SETTINGS["A"], *client]
-    server = [*_SETTINGS["B"], program, "--listen=%s:0" % SERVER_ADDRESS]
-    server += ["--exit_with_stdin", *both]
+    client += ["--peers_may_be_brpc"] if brpc else []
+    server = [program, "--listen=%s:0" % SERVER_ADDRESS, "--exit_with_stdin", *both]
+    server = ["python3", "-B", _GATE, *server] if brpc else server
+    client = [*_settings("A", brpc), *client]
+    server = [*_settings("B", brpc), *server]
     name = "farcall over %s (%s%s)" % ("rdma" if rdma else "tcp", "put of " * put, cell)
-    name += " with rails" * rails
+    name += " with rails" * rails + " on brpc's wire" * brpc
     # To connect, to set RDMA up and to end; all is slower there.
     longest = seconds * (LONGER[-1] if enough else 1)
     return Step(name, server, client, 10 * (longest + warmup) + 60, enough=enough, go_on=go_on)
+
+
+def _peer(host, mode, *flags):
+    where = ["--device=rdma" + host, "--address=10.9.0.%d" % (1 if host == "A" else 2)]
+    # That of Debian, which has pyverbs.
+    return ["/usr/bin/python3", "-B", _PEER, mode, *where, *flags]
+
+
+def peer_step(bin_dir, cell, calls, seconds, warmup):
+    """The same load between farcall and the peer in Python that speaks brpc's RDMA; `calls`: which
+    of both does."""
+    theirs = echo_step(bin_dir, cell, "busy", True, seconds, warmup, brpc=True)
+    server, client = theirs.server, theirs.client
+    if calls == "farcall":
+        server = _peer("B", "server", "--listen=%s:8002" % SERVER_ADDRESS)
+    else:
+        server = [word for word in server if word not in ("python3", "-B", _GATE)]
+        client = _peer("A", "bench", "--server=@", "--payload=%d" % cell.payload)
+        client += ["--in_flight=%d" % cell.in_flight, "--seconds=%g" % seconds]
+        client += ["--warmup=%g" % warmup]
+    return Step("%s calls on brpc's wire (%s)" % (calls, cell), server, client, theirs.limit)

@@ -31,11 +31,11 @@ def _served(*flags):
         with BrpcClient(*flags) as client:
             client.check_carrier("rdma")
             client.calls(100)
-            client.calls(500, 0, 32)
+            client.calls(200, 0, 32)
             for size in _EDGES:
                 client.calls(4, size, 2)
             client.calls(4, 1 << 20, 2)
-        _over_rdma(server, 604 + 4 * len(_EDGES))
+        _over_rdma(server, 304 + 4 * len(_EDGES))
 
 
 def a_client_with_hello_2_is_served():
@@ -52,9 +52,9 @@ def clients_with_blocks_and_queues_of_every_size_are_served():
             version = "--version=%d" % (2 + number % 2)
             with BrpcClient(version, *queue_flags(*queues)) as client:
                 client.check_carrier("rdma")
-                client.calls(200, 100, 64)
+                client.calls(128, 100, 64)
                 client.calls(20, 100000, 8)
-        _over_rdma(server, 220 * len(QUEUES))
+        _over_rdma(server, 148 * len(QUEUES))
 
 
 def a_client_may_use_up_its_credits_and_report_late():
@@ -63,7 +63,7 @@ def a_client_may_use_up_its_credits_and_report_late():
         for report in ("late", "early"):
             with BrpcClient("--sq=16", "--rq=16", "--report=" + report) as client:
                 client.check_carrier("rdma")
-                told = client.calls(40, 300000, 16)
+                told = client.calls(20, 300000, 16)
                 suite.check(int(told["waits"]) > 0, "it always had credits: %s" % told)
                 if report == "late":
                     suite.check(told["most"] == "13", "the server's window is 13: %s" % told)

@@ -3,14 +3,16 @@
 
 import os
 import re
-import subprocess
+import sys
+import tempfile
 import time
 
 import suite
+from forked import Forked, enter_network
 from guest import A, B, Trouble, run
 from peers import PORT, Client, Program, Server, fields
 
-_PROGRAM = os.path.join(os.path.dirname(os.path.realpath(__file__)), "brpc_peer", "peer.py")
+_PEER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "brpc_peer")
 SERVER = "%s:%d" % (B.address(), PORT)
 # Bytes of a block, and work requests of each queue: what brpc can be told to have.
 QUEUES = (
@@ -27,9 +29,31 @@ def queue_flags(block, sends, receives):
     return ("--block=" + block, "--sq=" + sends, "--rq=" + receives)
 
 
-def _command(host, mode, *flags):
-    where = ("--device=" + host.device(), "--address=" + host.address())
-    return host.inside("/usr/bin/python3", "-B", _PROGRAM, mode, *where, *flags)
+def _peer():
+    """peer.py, whose modules take a second to load, and its bytes another one: once for all."""
+    if _PEER not in sys.path:
+        sys.path.append(_PEER)
+    import peer
+
+    peer.prpc.pattern(0, 1)
+    return peer
+
+
+class _BrpcProgram(Program):
+    """peer.py, in a process of its own."""
+
+    def __init__(self, host, mode, *flags):
+        where = ("--device=" + host.device(), "--address=" + host.address())
+        super().__init__("brpc's " + mode, (mode, *where, *flags))
+        self._host = host
+
+    def _begin(self, stderr):
+        def work():
+            enter_network(self._host.name)
+            return peer.main(self._command)
+
+        peer = _peer()
+        return Forked(work, stderr)
 
 
 def _own(host):
@@ -47,9 +71,9 @@ def client(*flags):
     return Client(A, B.address(), *_own(A), "--peers_may_be_brpc", *flags)
 
 
-class BrpcClient(Program):
+class BrpcClient(_BrpcProgram):
     def __init__(self, *flags, mode="client"):
-        super().__init__("brpc's " + mode, _command(A, mode, "--server=" + SERVER, *flags))
+        super().__init__(A, mode, "--server=" + SERVER, *flags)
 
     def check_carrier(self, wanted):
         told = fields(self.first_line)
@@ -63,9 +87,9 @@ class BrpcClient(Program):
         return told
 
 
-class BrpcServer(Program):
+class BrpcServer(_BrpcProgram):
     def __init__(self, *flags):
-        super().__init__("brpc's server", _command(B, "server", "--listen=" + SERVER, *flags))
+        super().__init__(B, "server", "--listen=" + SERVER, *flags)
 
     def check(self):
         """No request was wrong, and the other end kept to the protocol."""
@@ -74,13 +98,20 @@ class BrpcServer(Program):
         return {name: int(value) for name, value in stats.items() if name != "detail"}
 
 
+class _Dying(BrpcClient):
+    def status(self):
+        with tempfile.TemporaryFile() as stderr, self._begin(stderr) as process:
+            process.stdin.write(b"calls 20 100000 20\n")
+            process.stdin.close()
+            said = process.stdout.read()
+            stderr.seek(0)
+            return process.wait(60), said + stderr.read()
+
+
 def die(step, *flags):
     """A client that ends as in a crash, once it has come so far."""
-    flags = ("--server=" + SERVER, "--die_at=" + step, *flags)
-    lines = "calls 20 100000 20\n"
-    done = subprocess.run(_command(A, "client", *flags), input=lines.encode(), timeout=60,
-                          capture_output=True, check=False)  # fmt: skip
-    suite.check(done.returncode == 9, "it did not die: %s" % (done.stdout + done.stderr))
+    status, said = _Dying("--die_at=" + step, *flags).status()
+    suite.check(status == 9, "it did not die: %s" % said)
 
 
 def queue_pairs(host):

@@ -19,7 +19,7 @@ def a_server_is_called():
     with BrpcServer() as server, farcall() as client:
         client.wait_for("rdma")
         client.calls(100)
-        client.calls(500, 0, 32)
+        client.calls(200, 0, 32)
         for size in _EDGES:
             client.calls(4, size, 2)
         client.calls(4, 1 << 20, 2)
@@ -30,7 +30,7 @@ def servers_with_blocks_and_queues_of_every_size_are_called():
     for queues in QUEUES:
         with BrpcServer(*queue_flags(*queues)) as server, farcall() as client:
             client.wait_for("rdma")
-            client.calls(200, 100, 64)
+            client.calls(128, 100, 64)
             client.calls(20, 100000, 8)
             _over_rdma(server)
 
@@ -40,7 +40,7 @@ def a_server_may_use_up_its_credits_and_report_late():
         with BrpcServer("--sq=16", "--rq=16", "--report=" + report) as server:
             with farcall() as client:
                 client.wait_for("rdma")
-                client.calls(8, 2000000, 4)
+                client.calls(4, 1000000, 4)
                 stats = _over_rdma(server)
                 suite.check(stats["waits"] > 0, "it always had credits: %s" % stats)
                 full = stats["most"] == 13 or report != "late"

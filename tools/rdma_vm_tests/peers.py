@@ -73,10 +73,7 @@ class Program:
 
     def __enter__(self):
         self._stderr = tempfile.TemporaryFile()
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(
-            self._command, stdin=pipe, stdout=pipe, stderr=self._stderr
-        )
+        self._process = self._begin(self._stderr)
         self._running.add(self)
         try:
             self.first_line = self._line(START_LIMIT)
@@ -84,6 +81,11 @@ class Program:
             self.__exit__()
             raise
         return self
+
+    def _begin(self, stderr):
+        """What runs, as a Popen."""
+        pipe = subprocess.PIPE
+        return subprocess.Popen(self._command, stdin=pipe, stdout=pipe, stderr=stderr)
 
     def __exit__(self, *_):
         self._running.discard(self)  # a case may have ended it itself

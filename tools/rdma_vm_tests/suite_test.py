@@ -6,6 +6,9 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
+import tempfile
 import unittest
 from unittest import mock
 
@@ -34,6 +37,7 @@ import stopped
 import stuck
 import suite
 import tokens
+from forked import Forked
 from guest import A, B, Late, Trouble, run
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -52,6 +56,32 @@ class FieldsTest(unittest.TestCase):
         with peers.Program("peer", ["sh", "-c", "echo first >&2; echo last >&2; echo; cat"]):
             self.assertEqual(list(peers.Program.logs()), ["the peer said: first | last"])
         self.assertEqual(list(peers.Program.logs()), [])
+
+    def test_forked_functions_are_processes(self):
+        def work():
+            for line in sys.stdin:
+                print("heard %s" % line.strip(), flush=True)
+            print("over", file=sys.stderr)
+            return 9
+
+        with tempfile.TemporaryFile() as said, Forked(work, said) as first:
+            # What is open here is not open there, or the first one would not hear of its end.
+            with Forked(work, said) as second:
+                first.stdin.write(b"one\n")
+                first.stdin.flush()
+                self.assertEqual(first.stdout.readline(), b"heard one\n")
+                first.stdin.close()
+                self.assertEqual(first.wait(60), 9)
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    second.wait(0)
+            said.seek(0)
+            self.assertEqual(said.read(), b"over\n")
+
+    def test_forked_functions_that_fail_say_so(self):
+        with tempfile.TemporaryFile() as said, Forked(lambda: 1 // 0, said) as process:
+            self.assertEqual(process.wait(60), 1)
+            said.seek(0)
+            self.assertIn(b"ZeroDivisionError", said.read())
 
     def test_states(self):
         state = {"connections": "2", "rdma": "1", "tcp": "1", "why": "memlock"}
@@ -265,7 +295,7 @@ class ListTest(unittest.TestCase):
         script = os.path.join(HERE, "..", "lib-sh", "rdma_vm", "suites.sh")
         with open(script, encoding="utf-8") as text:
             listed = re.findall(r"^(?:rxe|siw) (\w+) --", text.read(), re.MULTILINE)
-        library = {"brpc_peers", "counters", "guest", "peers", "pods", "stuck", "suite"}
+        library = {"brpc_peers", "counters", "forked", "guest", "peers", "pods", "stuck", "suite"}
         library |= {"marked_pods", "traffic", "two_rails"}
         in_hosts = {"calls", "ports", "reasons", "store", "tokens"}
         in_breakage = {"stopped"}

@@ -42,8 +42,10 @@ class TcpConnectionTest : public testing::Test {
       Address other = PeerAddress(mine_);
       auto socket = WatchedSocket::Create(loop_, std::move(pair.mine));
       ASSERT_TRUE(socket.ok());
-      peer_.Adopt(loop_, std::make_unique<TcpConnection>(*std::move(socket), harness_.pool(),
-                                                         options, local, other));
+      auto made = std::make_unique<TcpConnection>(*std::move(socket), harness_.pool(), options,
+                                                  local, other);
+      connection_ = made.get();
+      peer_.Adopt(loop_, std::move(made));
     });
     harness_.Settle();
     return std::move(pair.other);
@@ -75,6 +77,7 @@ class TcpConnectionTest : public testing::Test {
   TestPeer peer_;
   EventLoop& loop_;
   int mine_ = -1;
+  TcpConnection* connection_ = nullptr;  // until peer_ closes it
   uint64_t fed_ = 0;
 };
 
@@ -139,6 +142,41 @@ TEST_F(TcpConnectionTest, ShortWritesKeepTheOrder) {
     return received == uint64_t{1} << 20;
   }));
   EXPECT_GT(peer_.info().writes, 10u);
+}
+
+TEST_F(TcpConnectionTest, WhatThePeersKernelHasNotTakenIsUnacknowledged) {
+  SocketPair pair = SocketPair::Tcp();
+  SetBuffer(pair.mine.get(), SO_SNDBUF, 128 << 10);
+  SetBuffer(pair.other.get(), SO_RCVBUF, 128 << 10);
+  const UniqueFd other = Adopt(std::move(pair));
+  const auto unacknowledged = [this] {
+    size_t bytes = 0;
+    harness_.Run(loop_, [&] { bytes = connection_->unacknowledged(); });
+    return bytes;
+  };
+  EXPECT_EQ(unacknowledged(), 0u);
+  // More than both buffers hold, while nobody reads.
+  const size_t total = size_t{8} << 20;
+  peer_.Send(total);
+  harness_.Settle();
+  EXPECT_GT(peer_.backlog(), 0u);
+  EXPECT_GT(unacknowledged(), 0u);
+  size_t received = 0;
+  EXPECT_TRUE(Until([&] {
+    received += ReceiveAll(other.get()).size();
+    return received == total && unacknowledged() == 0;
+  }));
+  EXPECT_EQ(peer_.backlog(), 0u);
+}
+
+TEST_F(TcpConnectionTest, OfAnEndedConnectionNothingIsUnacknowledged) {
+  const UniqueFd other = Adopt(SocketPair::Unix());
+  peer_.Send(1000);
+  harness_.Run(loop_, [&] {
+    EXPECT_GT(connection_->unacknowledged(), 0u) << "it was not read";
+    peer_.Close(absl::CancelledError("bye"), CloseMode::kAbort);
+    EXPECT_EQ(connection_->unacknowledged(), 0u);
+  });
 }
 
 TEST_F(TcpConnectionTest, AFlushIsFollowedByTheEndAndByNoReset) {

@@ -92,7 +92,7 @@ void SimConnection::Receive(SimPacket packet) {
 void SimConnection::OnTime() {
   for (; acks_.arrived(loop_.now()); acks_.Pop()) {
     in_flight_ -= acks_.front().acked;
-    if (!queue_.empty()) loop_.FlushLater(*this);
+    if (!queue_.empty() || state_ == State::kFlushing) loop_.FlushLater(*this);
   }
   if (state_ == State::kOpen && std::exchange(drained_, false)) handler_->OnDrained();
   if (state_ == State::kOpen && redeliver_ && !paused_) Deliver();
@@ -201,9 +201,10 @@ void SimConnection::SendPacket() {
 }
 
 void SimConnection::EndFlush() {
-  if (!queue_.empty()) return;
+  const bool tells = parts_.network.tells_ends;
+  if (!queue_.empty() || (!tells && in_flight_ > 0)) return;
   if (!std::exchange(ended_, true)) Send(SimPacket::Kind::kEnd);
-  if (peer_ended_) Finish(std::move(why_));
+  if (peer_ended_ || !tells) Finish(std::move(why_));
 }
 
 void SimConnection::Leave() {
@@ -213,6 +214,8 @@ void SimConnection::Leave() {
 }
 
 void SimConnection::Send(SimPacket::Kind kind, std::string bytes, size_t acked) {
+  const bool end = kind == SimPacket::Kind::kEnd || kind == SimPacket::Kind::kReset;
+  if (end && !parts_.network.tells_ends) return;
   SimPort::Send({kind, std::move(bytes), acked}, parts_.mine, parts_.other);
 }
 

@@ -49,6 +49,7 @@ class SimConnection final : public Connection, private SimPort::Receiver, privat
   void ResumeRead() override;
   void Close(absl::Status why, CloseMode mode) override;
   size_t backlog() const override { return queue_.size(); }
+  size_t unacknowledged() const override { return in_flight_; }
   BlockPool& pool() override { return pool_; }
   ConnectionInfo info() const override { return info_; }
 

@@ -27,6 +27,8 @@ struct SimOptions {
   double reset = 0;
   // Of each packet of data: from it on nothing arrives, either way, and nobody hears of that.
   double mute = 0;
+  // False: that an end goes away the other one is not told, as by a queue pair.
+  bool tells_ends = true;
   // Of each connect: it is refused; it gets no answer.
   double refuse = 0;
   double unanswered = 0;

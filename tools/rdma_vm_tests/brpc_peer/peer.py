@@ -11,7 +11,10 @@ client calls. Written from a description of the wire; it shares no code with far
   peer.py raw --server ADDRESS       a bare connection; prints "ready"; answers
       send HEX                       sent
       read COUNT                     got hex= end=
-Each ends with its standard input."""
+Each ends with its standard input.
+
+  peer.py bench --server ADDRESS     calls the echo service of farcall's benchmark for some seconds,
+                                     and prints its report"""
 
 import argparse
 import os
@@ -20,6 +23,7 @@ import sys
 import threading
 import time
 
+import echo
 import handshake
 import prpc
 from hello import Breach
@@ -86,7 +90,7 @@ class Server:
         while True:
             for frame in frames.feed(stream.receive(1)):
                 step("calls")
-                answer, right = prpc.answer(frame)
+                answer, right = echo.answer(frame) or prpc.answer(frame)
                 self._count(calls=1, wrong=not right, **{stream.carrier: 1})
                 stream.send(answer)
             self._note(stream)
@@ -205,13 +209,22 @@ class Raw:
         return "got hex=%s end=0" % data.hex()
 
 
+def bench(options):
+    stream = handshake.dial(options, reached(options))
+    try:
+        echo.Load(stream, options).run()
+    finally:
+        stream.close()
+    return 0
+
+
 MODES = {"server": Server, "client": Client, "raw": Raw}
 
 
-def main():
+def main(argv=None):
     parser = argparse.ArgumentParser()
     add = parser.add_argument
-    add("mode", choices=MODES)
+    add("mode", choices=(*MODES, "bench"))
     add("--listen", help="server: the address")
     add("--server", help="client: the server's address")
     add("--device", help="the RDMA device")
@@ -226,8 +239,14 @@ def main():
     add("--change_mind", action="store_true", help="client: acknowledges TCP after an offer")
     add("--early_bytes", type=int, help="client: a first call, before the acknowledgement")
     add("--die_at", help="the step at which it ends")
-    options = parser.parse_args()
+    add("--payload", type=int, default=32, help="bench: bytes of a message")
+    add("--in_flight", type=int, default=1, help="bench: calls under way")
+    add("--seconds", type=float, default=1, help="bench: how long it measures")
+    add("--warmup", type=float, default=0.2, help="bench: how long it calls before")
+    options = parser.parse_args(argv)
     options.early = b""
+    if options.mode == "bench":
+        return bench(options)
     try:
         peer = MODES[options.mode](options)
     except (Ended, Breach, OSError) as error:

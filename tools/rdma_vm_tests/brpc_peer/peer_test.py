@@ -2,11 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of the peer that need no device."""
 
+import argparse
+import contextlib
 import dataclasses
+import io
+import itertools
+import json
 import random
 import struct
 import unittest
+from unittest import mock
 
+import echo
 import hello
 import pattern
 import protobuf
@@ -200,6 +207,53 @@ class CallsTest(unittest.TestCase):
         for at in (0, 1, 1023, 1024, pattern.PERIOD - 1):
             state = pattern.SEED + (at + 1) * 0x9E3779B97F4A7C15 & (1 << 64) - 1
             self.assertEqual(table[at], pattern.mixed(state) & 255)
+
+
+class EchoTest(unittest.TestCase):
+    def answer(self, request):
+        (frame,) = prpc.Frames().feed(request)
+        made, right = echo.answer(frame)
+        self.assertTrue(right)
+        (frame,) = prpc.Frames().feed(made)
+        return frame
+
+    def test_what_is_sent_comes_back(self):
+        frame = self.answer(echo.request(7, b"text"))
+        self.assertEqual((frame.call_id(), protobuf.fields(frame.payload)), (7, {1: b"text"}))
+
+    def test_usage_is_two_clocks(self):
+        names = protobuf.text(1, b"farcall.bench.Echo") + protobuf.text(2, b"Usage")
+        frame = self.answer(prpc.encode(protobuf.text(1, names) + protobuf.number(4, 1), b"", b""))
+        clocks = [struct.unpack("<d", protobuf.fields(frame.payload)[i])[0] for i in (1, 2)]
+        self.assertGreater(min(clocks), 0)
+
+    def test_other_services_are_not_its(self):
+        (frame,) = prpc.Frames().feed(prpc.request(1, 0))
+        self.assertIsNone(echo.answer(frame))
+
+    def test_a_load_reports_right_answers_alone(self):
+        class Stream:
+            carrier, sent = "rdma", b""
+
+            def send(self, data):
+                self.sent += data
+
+            def receive(self, _):
+                made = b""
+                for frame in prpc.Frames().feed(self.sent):
+                    wrong = echo.request(frame.call_id(), b"wrong")
+                    made += wrong if frame.call_id() == 2 else echo.answer(frame)[0]
+                self.sent = b""
+                return made
+
+        options = argparse.Namespace(payload=32, in_flight=3, warmup=0, seconds=1)
+        clock = mock.patch("time.monotonic", itertools.count(0, 0.01).__next__)
+        with clock, contextlib.redirect_stdout(io.StringIO()) as said:
+            echo.Load(Stream(), options).run()
+        report = json.loads(said.getvalue())
+        self.assertEqual(report["errors"], 1)
+        self.assertGreater(report["calls"], 2)
+        self.assertLessEqual(report["p50_us"], report["p99_us"])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """As much of protobuf's encoding as the messages of this folder need. Pure."""
 
+import struct
+
 
 class Malformed(Exception):
     pass
@@ -22,6 +24,10 @@ def number(field, value):
 
 def text(field, value):
     return varint(field << 3 | 2) + varint(len(value)) + value
+
+
+def double(field, value):
+    return varint(field << 3 | 1) + struct.pack("<d", value)
 
 
 def _read_varint(data, at):

@@ -73,6 +73,7 @@ class QueuePair:
         self._inbox = MR(self._pd, rq_size * block_size, e.IBV_ACCESS_LOCAL_WRITE)
         self._outbox = None
         self.chunk = 0  # the most bytes of a data message
+        self.too_large = 0  # the least that find no place in the other end's block
         self._places = self._next_place = 0
         self._work = []
 
@@ -112,7 +113,8 @@ class QueuePair:
         self.chunk = min(other.block_size, _MOST_CHUNK)
         self._places = min(self._sizes[1], other.rq_size) - SPARE
         # And one for a message that is too large on purpose.
-        size = (self._places + 1) * self.chunk + 1
+        self.too_large = other.block_size + 1
+        size = self._places * self.chunk + self.too_large
         self._outbox = MR(self._pd, size, e.IBV_ACCESS_LOCAL_WRITE)
 
     def _post_receives(self):

@@ -108,7 +108,7 @@ class RdmaStream:
         elif how == "unreported":
             self._queue_pair.send_unreported(b"x")
         elif how == "large":
-            self._queue_pair.send(bytes(self._queue_pair.chunk + 1), 0)
+            self._queue_pair.send(bytes(self._queue_pair.too_large), 0)
         elif how == "tcp_byte":
             self._sock.send(b"x")
         else:

@@ -7,8 +7,11 @@
 
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "transport/brpc/hello.h"
+#include "transport/brpc/hello_testing.h"
 #include "transport/link/testing/link_cases.h"
 #include "transport/link/testing/link_harness.h"
+#include "transport/link/testing/raw_peer.h"
 #include "transport/testing/conformance_run.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/tls/testing/tls_harness.h"
@@ -103,6 +106,69 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(Seeds, LinkOverTls, testing::ValuesIn(LinkCases(nullptr)),
                          ConformanceCaseName);
+
+// brpc's RDMA has no TLS: what is encrypted stays so.
+TEST(LinkBrpcTlsTest, AHelloInsideTlsIsRefusedAndTcpGoesOn) {
+  for (const BrpcVersion version : {BrpcVersion::kSecond, BrpcVersion::kThird}) {
+    LinkHarness harness(std::make_unique<TlsHarness>(std::make_unique<SimHarness>(1)),
+                        LinkVariant::Of(1));
+    RawServer server(harness, harness.transport(), [](RawPeer&) {});
+    const auto client = RawPeer::Connect(harness, harness.tcp(), server.address());
+    const std::string refusal = EncodeBrpcRefusal(version, BrpcRefusal::kFellBack);
+    client->Send(EncodeBrpcHello(version, BrpcFixtureEnd()));
+    ASSERT_TRUE(harness.Until([&] { return client->received.size() >= refusal.size(); }));
+    EXPECT_EQ(client->received, refusal);
+    EXPECT_EQ(harness.fabric().brpc.size(), 0u) << "no queue pair is made";
+    client->Send(EncodeBrpcDecision(false) + "PRPC");
+    ASSERT_TRUE(harness.Until([&] { return server.peers.front()->received == "PRPC"; }));
+    const ConnectionInfo info = server.peers.front()->info();
+    EXPECT_EQ(Name(info.why_not_rdma), Name(WhyNotRdma::kTls));
+    EXPECT_EQ(info.why_detail, "a brpc client's queue pair carries no TLS");
+    EXPECT_FALSE(info.tls.empty());
+  }
+}
+
+TEST(LinkBrpcTlsTest, AHelloWithoutTlsEndsTheConnection) {
+  auto sim = std::make_unique<SimHarness>(1);
+  Transport& tcp = sim->transport();
+  LinkHarness harness(std::make_unique<TlsHarness>(std::move(sim)), LinkVariant::Of(1));
+  RawServer server(harness, harness.transport(), [](RawPeer&) {});
+  const auto client = RawPeer::Connect(harness, tcp, server.address());
+  client->Send(EncodeBrpcHello(BrpcVersion::kSecond, BrpcFixtureEnd()));
+  EXPECT_TRUE(harness.Until([&] { return client->closed.has_value(); }));
+  EXPECT_NE(client->received.substr(0, 4), "RDMA");
+  EXPECT_EQ(harness.fabric().brpc.size(), 0u);
+}
+
+TEST(LinkBrpcTlsTest, AClientWithTlsSaysNoHelloOfBrpc) {
+  LinkHarness harness(std::make_unique<TlsHarness>(std::make_unique<SimHarness>(1)),
+                      LinkVariant::Of(1));
+  std::vector<std::string> openings;
+  RawServer server(harness, harness.tcp(), [&](RawPeer& peer) {
+    peer.on_read = [&](RawPeer& self) {
+      openings.push_back(self.received.substr(0, 4));
+      if (self.received != "PRPC") self.Close(CloseMode::kAbort);
+    };
+  });
+  ConnectOptions options;
+  options.peers_may_be_brpc = true;
+  options.tls = TestTls::Usual().client;
+  std::unique_ptr<RawPeer> client;
+  EventLoop& loop = harness.loops().at(0);
+  harness.Run(loop, [&] {
+    harness.transport().Connect(loop, server.address(), options,
+                                [&](absl::StatusOr<std::unique_ptr<Connection>> connection) {
+                                  ASSERT_TRUE(connection.ok()) << connection.status();
+                                  client = std::make_unique<RawPeer>(harness, loop,
+                                                                     *std::move(connection));
+                                });
+  });
+  ASSERT_TRUE(harness.Until([&] { return client != nullptr; }));
+  client->Send("PRPC");
+  ASSERT_TRUE(harness.Until([&] { return !openings.empty() && openings.back() == "PRPC"; }));
+  ASSERT_EQ(openings.size(), 2u);
+  EXPECT_EQ(openings.front(), "\xFA\x43\x4C\x48") << "its own";
+}
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ConnectionConformance);
 

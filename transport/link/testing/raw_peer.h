@@ -62,6 +62,7 @@ class RawPeer final : private Connection::Handler {
     OnLoop([&] { told = connection_->info(); });
     return told;
   }
+  EventLoop& loop() { return loop_; }
   // Bytes that came, and have not been taken out by the test.
   std::string received;
   std::optional<absl::Status> closed;

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "transport/buffer/block_pool.h"
+#include "transport/link/testing/sim_brpc.h"
 #include "transport/link_options.h"
 #include "transport/testing/sim_options.h"
 #include "transport/testing/test_random.h"
@@ -70,6 +71,7 @@ class SimFabric {
   // Connections made, both ends ready; and tokens shown that nobody awaited.
   std::atomic<int> admitted{0};
   std::atomic<int> wrong_tokens{0};
+  SimBrpcPairs brpc;
 
  private:
   const SimUpgradeOptions options_;
@@ -99,9 +101,9 @@ class SimUpgrade final : public UpgradeTransport {
                                        OnOffer offered, OnAdmit admitted) override;
 
   std::unique_ptr<UpgradeTicket> Watch(EventLoop& loop, OnCome come) override;
-  // It has none for brpc.
-  std::unique_ptr<BrpcPair> MakeForBrpc(EventLoop& loop, const BrpcWish&, OnBrpcEnd made) override {
-    return RefuseBrpc(loop, std::move(made));
+  std::unique_ptr<BrpcPair> MakeForBrpc(EventLoop& loop, const BrpcWish& wish,
+                                        OnBrpcEnd made) override {
+    return std::make_unique<SimBrpcPair>(loop, fabric_, pool_, wish, std::move(made));
   }
   // Something came: who watches is told.
   void Come();
