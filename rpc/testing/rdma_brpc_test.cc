@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "rpc/testing/eventually.h"
+#include "rpc/testing/http_peer.h"
 #include "rpc/testing/large_attachments.h"
 #include "rpc/testing/rdma_pair.h"
 #include "rpc/testing/rdma_peers.h"
@@ -63,6 +64,15 @@ TEST_F(RdmaBrpcTest, TheFirstCallTravelsByRdma) {
   EXPECT_FALSE(info.linked);
   EXPECT_EQ(pair_.client().counts().upgrades, 1u);
   EXPECT_EQ(pair_.server().counts().upgrades, 1u);
+}
+
+TEST_F(RdmaBrpcTest, TheStatusNamesTheWire) {
+  TestCall(kWhere).Call(*channel_);
+  const std::string client = pair_.client().runtime().Dump();
+  EXPECT_TRUE(absl::StrContains(client, "rdma fakeA brpc, loop ")) << client;
+  const auto server = HttpPeer(server_->address()).Ask(HttpGet("/status"));
+  ASSERT_TRUE(server.has_value());
+  EXPECT_TRUE(absl::StrContains(server->body, R"("set_up":"brpc","wire":"brpc")")) << server->body;
 }
 
 TEST_F(RdmaBrpcTest, LargeAttachmentsAndManyCallsAtOnce) {

@@ -109,6 +109,22 @@ TEST(LinkBrpcHostileTest, AGidThatNoPortReachesIsRefused) {
                          EncodeBrpcHello(BrpcVersion::kSecond, rig.end->own()));
 }
 
+TEST(LinkBrpcHostileTest, AHostWithoutADeviceRefuses) {
+  BrpcClientRig rig({}, PreferBrpc(), [](FakeFabricOptions&, RdmaRigOptions& options) {
+    options.rdma.devices = {"another"};
+  });
+  ExpectRefusedAndServed(rig, WhyNotRdma::kDeviceExcluded, "not in RdmaOptions.devices: another",
+                         EncodeBrpcHello(BrpcVersion::kThird, rig.end->own()));
+}
+
+TEST(LinkBrpcHostileTest, APortThatTakesNoPacketsOf1024BytesRefuses) {
+  BrpcClientRig rig({}, PreferBrpc(), [](FakeFabricOptions& fabric, RdmaRigOptions&) {
+    for (FakeDeviceOptions& device : fabric.devices) device.active_mtu = IBV_MTU_512;
+  });
+  ExpectRefusedAndServed(rig, WhyNotRdma::kNoAddress, "an MTU of 1024 at least",
+                         EncodeBrpcHello(BrpcVersion::kSecond, rig.end->own()));
+}
+
 TEST(LinkBrpcHostileTest, ReceivesThatFindNoMemoryAreNotPromised) {
   BrpcClientRig rig({}, PreferBrpc(), [](FakeFabricOptions&, RdmaRigOptions& options) {
     options.rdma.shared_receives = 64;
