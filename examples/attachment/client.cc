@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <random>
 #include <span>
 #include <string>
@@ -26,6 +27,8 @@ ABSL_FLAG(std::string, server, "127.0.0.1:8003", "host:port, ip:port, [v6]:port 
 ABSL_FLAG(uint64_t, blocks, 1024, "how many, from the first on");
 ABSL_FLAG(uint32_t, at_once, 16, "blocks in one call");
 ABSL_FLAG(bool, use_rdma, true, "prefer RDMA; TCP carries the calls where it cannot be had");
+ABSL_FLAG(uint32_t, rdma_within_s, 0,
+          "go on trying for so long where a first attempt for RDMA fails; TCP carries them then");
 ABSL_FLAG(
     uint32_t, read_at_least, 4096,
     "blocks of at least so many bytes are fetched by RDMA READ where the server has the same; "
@@ -36,6 +39,7 @@ namespace {
 using farcall::CopiedBytes;
 using farcall::CopyCause;
 using farcall::RegisteredMemory;
+using farcall::TransportKind;
 
 // What a socket's reader may have read of an answer before it knew of the memory for it.
 constexpr uint64_t kReadAhead = 80 << 10;
@@ -81,18 +85,15 @@ class Disk {
   // Waits until it is settled what carries the calls; makes and registers as much memory as
   // `blocks` need.
   absl::Status Prepare(uint64_t blocks) {
-    absl::Status asked;
-    const auto connection = farcall::SettledConnection(
-        [&](farcall::Controller& controller) {
-          example::InfoRequest request;
-          store_.Info(&controller, &request, &info_, nullptr);
-          asked = controller.status();
-        },
-        std::chrono::seconds(15));
+    const auto connection = Connection();
     if (!connection.ok()) return connection.status();
-    if (!asked.ok()) return asked;
     carrier_ = absl::StrCat(ToString((*connection)->transport),
                             (*connection)->rdma.fetches ? ", by RDMA READ" : "");
+    if (absl::GetFlag(FLAGS_use_rdma) && (*connection)->transport != TransportKind::kRdma) {
+      const auto& info = **connection;
+      absl::StrAppend(&carrier_, " (not rdma: ", Explain(info.why_not_rdma),
+                      info.why_detail.empty() ? "" : ": ", info.why_detail, ")");
+    }
     blocks_ = blocks;
     image_.written.resize(blocks * info_.block_bytes());
     image_.read.resize(image_.written.size());
@@ -161,6 +162,26 @@ class Disk {
   }
 
  private:
+  absl::StatusOr<std::shared_ptr<const farcall::ConnectionInfo>> Connection() {
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::seconds(absl::GetFlag(FLAGS_rdma_within_s));
+    while (true) {
+      absl::Status asked;
+      auto connection = farcall::SettledConnection(
+          [&](farcall::Controller& controller) {
+            example::InfoRequest request;
+            store_.Info(&controller, &request, &info_, nullptr);
+            asked = controller.status();
+          },
+          std::chrono::seconds(15));
+      if (connection.ok() && !asked.ok()) return asked;
+      if (!connection.ok() || (*connection)->transport == TransportKind::kRdma ||
+          std::chrono::steady_clock::now() >= end) {
+        return connection;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
   size_t BytesOfCall(uint64_t block, uint64_t at_once) const {
     return std::min(at_once, blocks_ - block) * info_.block_bytes();
   }

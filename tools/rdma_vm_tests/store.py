@@ -33,7 +33,9 @@ def copied(at_once, *flags, client=A, server=B, to=None, port=PORT):
         suite.check(line.startswith("listening on "), "the server said: " + line)
         called = subprocess.run(
             _program(client, "block_client", "--server=%s:%d" % (to or server.address(), port),
-                     "--blocks=%d" % BLOCKS, "--at_once=%d" % at_once, *flags),
+                     "--blocks=%d" % BLOCKS, "--at_once=%d" % at_once,
+                     # On a busy machine a first attempt may be too slow.
+                     "--rdma_within_s=60", *flags),
             stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False,
         )  # fmt: skip
     finally:
