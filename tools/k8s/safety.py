@@ -69,7 +69,7 @@ def _programs_of(container):
 
 
 def programs(overlay, farcall):
-    known = set(farcall.programs) | set(BASE_PROGRAMS)
+    known = {*farcall.programs, *farcall.qos_programs, *BASE_PROGRAMS}
     for pods in overlay.pods():
         for container in _ours(pods):
             for program in _programs_of(container):

@@ -100,7 +100,8 @@ class Farcall:
         version = re.search(r'FARCALL_VERSION = "(.*)"', read("tools/version.bzl")).group(1)
         self.images = [name + ":" + version for name in ("farcall", "farcall-debug", QOS)]
         self.programs = re.findall(r"(?m)^([\w-]+) //", read("k8s/programs.txt"))
-        self.programs += ["farcall-bench", "node_setup"]
+        self.programs.append("farcall-bench")
+        self.qos_programs = ["node_setup"]
         # A test holds that page to the code.
         self.settings = set(re.findall(r"(?m)^\| `([a-z_.]+)` \|", read("docs/settings.md")))
         self.variables = {"FARCALL_" + name.upper().replace(".", "_") for name in self.settings}
