@@ -11,6 +11,10 @@ _MUTANTS = [
     ("decides_though_it_did_not_join", "brpc_client_handshake.cc", {
         "if (!joined.ok()) return Fail(joined);": "",
     }),
+    ("waits_for_ever_for_an_answer", "brpc_client_handshake.cc", {
+        "return StartTimer(std::max(options.hello_timeout, options.busy_hello_timeout));":
+            "return StartTimer(1000 * options.hello_timeout);",
+    }),
     ("opens_before_the_decision", "brpc_server_handshake.cc", {
         "    Say(machine_.Accept(*made));": "    Say(machine_.Accept(*made));\n    Open();",
     }),

@@ -2,6 +2,9 @@
 
 #include "transport/link/testing/brpc_sim_client.h"
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace farcall {
@@ -32,16 +35,17 @@ std::string BrpcSimClient::Run() {
   return set_.Finish();
 }
 
+// What is told may be so after nobody waits for it any more, as long as there is a pair_.
 bool BrpcSimClient::MakePair() {
-  bool told = false;
+  const auto told = std::make_shared<bool>(false);
   harness_.Run(tcp_->loop(), [&] {
     pair_ = harness_.client_rdma().MakeForBrpc(tcp_->loop(), {},
-                                               [&](const absl::StatusOr<BrpcEnd>& made) {
-                                                 told = true;
+                                               [this, told](const absl::StatusOr<BrpcEnd>& made) {
+                                                 *told = true;
                                                  if (made.ok()) own_ = *made;
                                                });
   });
-  return harness_.Until([&] { return told; }) && own_.has_value();
+  return harness_.Until([&] { return *told; }) && own_.has_value();
 }
 
 bool BrpcSimClient::SayHello() {
@@ -72,28 +76,24 @@ bool BrpcSimClient::HearAnswer() {
 }
 
 bool BrpcSimClient::Join() {
-  absl::Status joined = absl::UnknownError("");
-  bool told = false;
+  const auto joined = std::make_shared<std::optional<absl::Status>>();
   harness_.Run(tcp_->loop(), [&] {
-    pair_->Join(answer_.end, [&](const absl::Status& status) {
-      told = true;
-      joined = status;
-    });
+    pair_->Join(answer_.end, [joined](const absl::Status& status) { *joined = status; });
   });
-  return Until([&] { return told; }) && joined.ok();
+  return Until([&] { return joined->has_value(); }) && (*joined)->ok();
 }
 
 // What it sends by RDMA may come before the decision, which goes another way.
 bool BrpcSimClient::Open() {
-  bool told = false;
+  const auto told = std::make_shared<bool>(false);
   harness_.Run(tcp_->loop(), [&] {
-    pair_->Open([&](absl::StatusOr<std::unique_ptr<Connection>> opened) {
-      told = true;
+    pair_->Open([this, told](absl::StatusOr<std::unique_ptr<Connection>> opened) {
+      *told = true;
       if (!opened.ok()) return;
       rdma_ = std::make_unique<RawPeer>(harness_, tcp_->loop(), *std::move(opened));
     });
   });
-  if (!Until([&] { return told; }) || rdma_ == nullptr) return false;
+  if (!Until([&] { return *told; }) || rdma_ == nullptr) return false;
   if (set_.random.Chance(0.5)) {
     rdma_->Send("PRPC");
     if (set_.random.Chance(0.5)) harness_.Settle();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -136,20 +138,23 @@ void BrpcSimServer::ForgetVisits() {
 
 bool BrpcSimServer::Connect() {
   ForgetVisits();
-  bool told = false;
+  // A client that waits for ever is told when nobody waits for it any more.
+  using Told = std::optional<absl::StatusOr<std::unique_ptr<Connection>>>;
+  const auto told = std::make_shared<Told>();
   EventLoop& loop = harness_.loops().at(1);
   ConnectOptions options;
   options.peers_may_be_brpc = true;
   harness_.Run(loop, [&] {
     harness_.transport().Connect(loop, server_->address(), options,
-                                 [&](absl::StatusOr<std::unique_ptr<Connection>> connection) {
-                                   told = true;
-                                   if (!connection.ok()) return;
-                                   client_ = std::make_unique<RawPeer>(harness_, loop,
-                                                                       *std::move(connection));
+                                 [told](absl::StatusOr<std::unique_ptr<Connection>> connection) {
+                                   told->emplace(std::move(connection));
                                  });
   });
-  set_.Expect(harness_.Until([&] { return told; }), "connecting does not end");
+  set_.Expect(harness_.Until([&] { return told->has_value(); }), "connecting does not end");
+  if (told->has_value() && (*told)->ok()) {
+    harness_.Run(loop,
+                 [&] { client_ = std::make_unique<RawPeer>(harness_, loop, **std::move(*told)); });
+  }
   set_.Expect(client_ != nullptr || set_.faulty, "it does not connect");
   return client_ != nullptr;
 }
