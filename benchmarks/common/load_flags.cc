@@ -19,7 +19,9 @@ ABSL_FLAG(double, seconds, 1, "how long to measure");
 ABSL_FLAG(double, warmup, 0.2, "seconds of load before that");
 ABSL_FLAG(std::string, polling, "adaptive", "event, adaptive or busy");
 ABSL_FLAG(bool, use_rdma, false, "ask for RDMA");
-ABSL_FLAG(std::string, way, "echo", "of what is beside messages: echo, put or get");
+ABSL_FLAG(std::string, way, "echo",
+          "of what is beside messages: echo; put or get: into or from memory of the server, "
+          "which wants the flag, too");
 ABSL_FLAG(bool, synchronous, false, "each call under way is a thread that waits for it");
 ABSL_FLAG(std::string, json, "", "write the report as JSON to this file, - for standard output");
 ABSL_FLAG(bool, exit_with_stdin, false, "a server ends when its standard input closes");

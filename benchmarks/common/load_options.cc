@@ -34,6 +34,11 @@ absl::Status KnownWay(const LoadOptions& load) {
   }
   absl::Status status = Between<size_t>("payload", load.payload, 1, kStoreMemory / 2);
   status.Update(Between<size_t>("attachment", load.attachment, 1, kStoreMemory / 2));
+  if (load.attachment * load.in_flight * load.connections > kStoreMemory) {
+    status.Update(absl::InvalidArgumentError(
+        absl::StrCat("--way=", load.way, ": more than ", kStoreMemory,
+                     " bytes would be under way: fewer of --in_flight or --connections, please")));
+  }
   return status;
 }
 

@@ -42,6 +42,7 @@ TEST(LoadOptionsTest, EveryMemberHasItsBounds) {
       [](LoadOptions& o) { o.way = "put"; },  // of nothing
       [](LoadOptions& o) { o.way = "get", o.attachment = 1, o.payload = 0; },
       [](LoadOptions& o) { o.way = "get", o.attachment = size_t{1} << 30; },
+      [](LoadOptions& o) { o.way = "put", o.attachment = 1 << 20, o.in_flight = 17; },
       [](LoadOptions& o) { o.rate = std::nan(""); },
       [](LoadOptions& o) { o.seconds = 0; },
       [](LoadOptions& o) { o.seconds = 1e9; },

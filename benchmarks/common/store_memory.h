@@ -8,7 +8,8 @@
 namespace farcall::bench {
 
 // Of a server that is put to, and as much of one that is got from. Used from the beginning to the
-// end and again, so that what the caches do is the same for all systems; no more may be under way.
+// end and again, so that what the caches do is the same for all systems; no more may be under way
+// (LoadOptions::Validate).
 inline constexpr size_t kStoreMemory = size_t{16} << 20;
 
 }  // namespace farcall::bench

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -46,20 +47,19 @@ std::shared_ptr<const ServerTlsOptions> ServerTls() {
   return tls;
 }
 
-// What a server serves, and goes after it.
+// What a server serves, and goes after it. Echoes need no memory of the server's own.
 struct Services {
-  static absl::StatusOr<std::unique_ptr<Services>> Make(const Runtime& runtime) {
+  absl::Status AddStore(const Runtime& runtime) {
     auto puts = MakeRegistered(runtime, kStoreMemory);
     if (!puts.ok()) return puts.status();
     auto gets = MakeRegistered(runtime, kStoreMemory);
     if (!gets.ok()) return gets.status();
-    return std::make_unique<Services>(*std::move(puts), *std::move(gets));
+    store.emplace(*std::move(puts), *std::move(gets));
+    return absl::OkStatus();
   }
-  Services(RegisteredMemory puts, RegisteredMemory gets)
-      : store(std::move(puts), std::move(gets)) {}
 
   EchoService echo;
-  StoreService store;
+  std::optional<StoreService> store;
 };
 
 absl::Status StartServer(farcall::Server& server, Services& services, Runtime& runtime,
@@ -72,8 +72,12 @@ absl::Status StartServer(farcall::Server& server, Services& services, Runtime& r
   options.tls = ServerTls();
   options.max_body_size = size_t{2} << 30;
   absl::Status status = server.AddService(&services.echo, SERVER_DOESNT_OWN_SERVICE);
-  status.Update(server.AddService(&services.store, SERVER_DOESNT_OWN_SERVICE,
-                                  {.attachment_placer = &services.store}));
+  if (LoadOptionsFromFlags().way != "echo") {
+    status.Update(services.AddStore(runtime));
+    if (!status.ok()) return status;
+    status.Update(server.AddService(&*services.store, SERVER_DOESNT_OWN_SERVICE,
+                                    {.attachment_placer = &*services.store}));
+  }
   return status.ok() ? server.Start(address, options) : status;
 }
 
@@ -83,11 +87,9 @@ absl::Status Serve(const ServerOptions& options) {
   if (!life.ok()) return life.status();
   const auto runtime = MakeRuntime(options.threads, options.polling);
   if (!runtime.ok()) return runtime.status();
-  const auto services = Services::Make(**runtime);
-  if (!services.ok()) return services.status();
+  Services services;
   farcall::Server server;
-  absl::Status status =
-      StartServer(server, **services, **runtime, options.listen, options.use_rdma);
+  absl::Status status = StartServer(server, services, **runtime, options.listen, options.use_rdma);
   if (!status.ok()) return status;
   ServerLife::Announce(server.listen_address().ToString());
   life->WaitForEnd();
@@ -97,10 +99,9 @@ absl::Status Serve(const ServerOptions& options) {
 absl::Status Inproc(LoadOptions options) {
   const auto runtime = MakeRuntime(options.threads, options.polling);
   if (!runtime.ok()) return runtime.status();
-  const auto services = Services::Make(**runtime);
-  if (!services.ok()) return services.status();
+  Services services;
   farcall::Server server;
-  absl::Status status = StartServer(server, **services, **runtime, "127.0.0.1:0", options.use_rdma);
+  absl::Status status = StartServer(server, services, **runtime, "127.0.0.1:0", options.use_rdma);
   if (!status.ok()) return status;
   options.server = server.listen_address().ToString();
   status = RunEchoClient(options, absl::GetFlag(FLAGS_put));

@@ -9,7 +9,7 @@ out=$(mktemp -d)
 trap 'kill $pid 2>/dev/null || true; rm -rf "$out"' EXIT
 
 : >"$out/server" # there before the first look at it
-"$bench" --listen 127.0.0.1:0 >"$out/server" &
+"$bench" --listen 127.0.0.1:0 --way=put >"$out/server" &
 pid=$!
 for _ in $(seq 1200); do
   address=$(sed -n 's/^listening on //p' "$out/server")

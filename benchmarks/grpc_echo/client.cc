@@ -136,6 +136,9 @@ GrpcEchoMessage RequestOf(const LoadOptions& options) {
 absl::StatusOr<LoadReport> RunGrpcLoad(const LoadOptions& options) {
   const absl::Status valid = options.Validate();
   if (!valid.ok()) return valid;
+  if (options.way != "echo") {
+    return absl::InvalidArgumentError("--way: gRPC has no memory of the program's own to write to");
+  }
   absl::StatusOr<Channels> channels = ConnectAll(options);
   if (!channels.ok()) return channels.status();
   const std::unique_ptr<GrpcEcho::Stub> usage = GrpcEcho::NewStub(channels->back());

@@ -30,7 +30,7 @@ class Setting:
     farcall_flags: tuple = ()
 
 
-def server_command(setting, variant):
+def server_command(setting, variant, way):
     command = [
         os.path.join(setting.bin_dir, BINARIES[variant.system]),
         "--listen=127.0.0.1:0",
@@ -38,6 +38,8 @@ def server_command(setting, variant):
         "--threads=%d" % setting.threads,
         "--exit_with_stdin",
     ]
+    if way != "echo":
+        command.append("--way=" + way)
     if variant.system == "farcall":
         command += setting.farcall_flags
         if setting.use_rdma:
@@ -69,9 +71,9 @@ def client_command(setting, variant, cell, address):
     return pinned(command, setting.client_cores)
 
 
-def start_server(setting, variant):
-    """A server for a `with`."""
-    return Server("%s's server" % variant.system, server_command(setting, variant))
+def start_server(setting, variant, way="echo"):
+    """A server for a `with`. `way`: of the loads that it is for (Cell)."""
+    return Server("%s's server" % variant.system, server_command(setting, variant, way))
 
 
 def put_load(setting, variant, cell, server):
@@ -91,5 +93,5 @@ def put_load(setting, variant, cell, server):
 
 def measure(setting, variant, cell):
     """One load on a server of its own."""
-    with start_server(setting, variant) as server:
+    with start_server(setting, variant, cell.way) as server:
         return put_load(setting, variant, cell, server)

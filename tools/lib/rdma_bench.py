@@ -87,7 +87,7 @@ def brpc_steps(options):
     steps = []
     for name, cell in BRPC.items():
         step = echo_step(
-            options.bin, cell, "busy", True, options.seconds, options.warmup, brpc=True
+            options.bin, cell, "busy", True, options.seconds, options.warmup, brpc=True, gate=True
         )
         steps.append((name + "_brpc_rdma", step))
         for caller in BRPC_CALLERS:

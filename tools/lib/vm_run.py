@@ -135,9 +135,10 @@ def report_of(step, output):
 
 
 def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, threads=1, put=False,
-              enough=0, go_on=False, rails=False, brpc=False):  # fmt: skip
+              enough=0, go_on=False, rails=False, brpc=False, gate=False):  # fmt: skip
     """A load of the echo benchmark between the hosts; `rails`: over all cables at once; `brpc`: by
-    brpc's RDMA."""
+    brpc's RDMA; `gate`: the server hides that it is of farcall, so that its client says brpc's
+    hello."""
     program = os.path.join(bin_dir, "benchmarks/echo/echo_bench")
     both = ["--polling=" + polling, "--threads=%d" % threads]
     both += ["--use_rdma"] if rdma else []
@@ -150,7 +151,7 @@ def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, thre
     client = ["FARCALL_RDMA_RAILS=all", *client] if rails else client
     client += ["--peers_may_be_brpc"] if brpc else []
     server = [program, "--listen=%s:0" % SERVER_ADDRESS, "--exit_with_stdin", *both]
-    server = ["python3", "-B", _GATE, *server] if brpc else server
+    server = ["python3", "-B", _GATE, *server] if gate else server
     client = [*_settings("A", brpc), *client]
     server = [*_settings("B", brpc), *server]
     name = "farcall over %s (%s%s)" % ("rdma" if rdma else "tcp", "put of " * put, cell)
@@ -174,7 +175,6 @@ def peer_step(bin_dir, cell, calls, seconds, warmup):
     if calls == "farcall":
         server = _peer("B", "server", "--listen=%s:8002" % SERVER_ADDRESS)
     else:
-        server = [word for word in server if word not in ("python3", "-B", _GATE)]
         client = _peer("A", "bench", "--server=@", "--payload=%d" % cell.payload)
         client += ["--in_flight=%d" % cell.in_flight, "--seconds=%g" % seconds]
         client += ["--warmup=%g" % warmup]
