@@ -58,7 +58,9 @@ std::span<std::byte> BytesOf(std::string& text) {
 // RDMA carries the stream, or may come to, that is each of them, unless they are fetched by RDMA
 // READ as what is `large` enough can be; then it is copied once.
 uint64_t MayLand(const farcall::ConnectionInfo& info, uint64_t bytes, bool large) {
-  if (large && info.rdma.fetches) return 0;
+  // With "auto" the server may find that it sends faster.
+  const bool always = info.rdma.reads.why == farcall::ReadsWhy::kAlways;
+  if (large && always && info.rdma.fetches) return 0;
   switch (info.why_not_rdma) {
     case farcall::WhyNotRdma::kNotAsked:
     case farcall::WhyNotRdma::kNotForThisAddress:
