@@ -15,12 +15,15 @@ from progress import Progress
 from vm_run import echo_step, peer_step, report_of, run_steps
 
 ENOUGH_ROUNDS = 5
+KIB = 1 << 10
 MIB = 1 << 20
 # What is held against what: see rdma_ratios.py, which knows these names.
 PERFTESTS = {
     "lat_32": Perftest("ib_send_lat", 32, 2000),
     "bw_32": Perftest("ib_send_bw", 32, 20000),
     "bw_64k": Perftest("ib_send_bw", 65536, 2000),
+    "read_64k": Perftest("ib_read_bw", 64 * KIB, 2000),
+    "read_1m": Perftest("ib_read_bw", MIB, 125),
 }
 # cell, polling, whether it is a put
 LOADS = {
@@ -31,6 +34,12 @@ LOADS = {
 # With a rail over each of the two cables. The processors are the limit there, so these tell what
 # rails cost, not what cables they fill.
 RAILS = ("one", "put")
+# Into memory of the server's program, and from there into memory of the client's.
+STORE = {
+    way + name: Cell(32, size, in_flight, way=way)
+    for way in ("put", "get")
+    for name, size, in_flight in (("_4k", 4 * KIB, 32), ("_64k", 64 * KIB, 8), ("_1m", MIB, 8))
+}
 # On brpc's wire, which iWARP cannot carry: farcall with itself, and with a peer that shares no code
 # with it, which is in Python and slow.
 BRPC = {"one": Cell(32, 0, 1), "some": Cell(32, 0, 32)}
@@ -78,8 +87,23 @@ def steps_of_round(options):
             options.bin, cell, polling, True, options.seconds, options.warmup, put=put, rails=True
         )
         steps.append((name + "_rails_rdma", step))
+    steps += store_steps(options)
     if options.driver == "rxe":
         steps += brpc_steps(options)
+    return steps
+
+
+def store_steps(options):
+    """By default, and by RDMA READ where the values are large enough."""
+    steps = []
+    for name, cell in STORE.items():
+        for how, reads in (("", False), ("_read", True)):
+            if reads and cell.attachment < 64 * KIB:
+                continue
+            step = echo_step(
+                options.bin, cell, "busy", True, options.seconds, options.warmup, reads=reads
+            )
+            steps.append((name + how + "_rdma", step))
     return steps
 
 
@@ -123,7 +147,8 @@ def run(options, rows, vm=None):
     progress.show(0, "starting the machine")
     outputs = run_steps([step for _, _, step in planned], options.driver, vm, pairs=2)
     try:
-        for done, ((number, name, _), (step, output)) in enumerate(zip(planned, outputs), 1):
+        # The machine's end is waited for: what it took of the processors is none of others'.
+        for done, ((step, output), (number, name, _)) in enumerate(zip(outputs, planned), 1):
             rows.append({"round": number, "name": name, **numbers_of(name, step, output)})
             progress.show(done, "round %d of %d: %s" % (number, options.rounds, step.name))
     finally:

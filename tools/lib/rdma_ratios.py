@@ -14,6 +14,8 @@ TITLES = {
     "lat_32": "ib_send_lat, 32 B",
     "bw_32": "ib_send_bw, 32 B",
     "bw_64k": "ib_send_bw, 64 KiB",
+    "read_64k": "ib_read_bw, 64 KiB",
+    "read_1m": "ib_read_bw, 1 MiB",
     "one_rdma": "farcall, 32 B x 1, RDMA",
     "one_tcp": "farcall, 32 B x 1, TCP",
     "many_rdma": "farcall, 32 B x 64, RDMA",
@@ -22,6 +24,16 @@ TITLES = {
     "put_tcp": "farcall, put of 1 MiB x 8, TCP",
     "one_rails_rdma": "farcall, 32 B x 1, RDMA over two cables",
     "put_rails_rdma": "farcall, put of 1 MiB x 8, RDMA over two cables",
+    "put_4k_rdma": "farcall, into a service's memory, 4 KiB x 32",
+    "put_64k_rdma": "farcall, into a service's memory, 64 KiB x 8",
+    "put_64k_read_rdma": "the same by RDMA READ",
+    "put_1m_rdma": "farcall, into a service's memory, 1 MiB x 8",
+    "put_1m_read_rdma": "the same by RDMA READ",
+    "get_4k_rdma": "farcall, from a service's memory, 4 KiB x 32",
+    "get_64k_rdma": "farcall, from a service's memory, 64 KiB x 8",
+    "get_64k_read_rdma": "the same by RDMA READ",
+    "get_1m_rdma": "farcall, from a service's memory, 1 MiB x 8",
+    "get_1m_read_rdma": "the same by RDMA READ",
     "one_brpc_rdma": "farcall, 32 B x 1, brpc's RDMA",
     "some_brpc_rdma": "farcall, 32 B x 32, brpc's RDMA",
     "one_brpc_farcall_calls_rdma": "farcall calls Python, 32 B x 1, brpc's RDMA",
@@ -56,6 +68,12 @@ HELD = (
     Held("brpc's RDMA / farcall's: one call's p50", ("one_brpc_rdma", "p50_us"),
          ("one_rdma", "p50_us")),
     Held("two rails / one: put, MB/s", ("put_rails_rdma", "mb_per_s"), ("put_rdma", "mb_per_s")),
+    *(
+        Held("%s of %s by RDMA READ: MB/s / those of ib_read_bw" % (way, size),
+             ("%s_%s_read_rdma" % (way, name), "mb_per_s"), ("read_" + name, "mb_per_s"))
+        for way in ("put", "get")
+        for name, size in (("64k", "64 KiB"), ("1m", "1 MiB"))
+    ),
 )  # fmt: skip
 
 

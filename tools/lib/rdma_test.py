@@ -51,7 +51,7 @@ for number, step in enumerate(steps):
     words = step["client"][3:]
     if words[0] == "ib_send_lat":
         output = LAT
-    elif words[0] == "ib_send_bw":
+    elif words[0] in ("ib_send_bw", "ib_read_bw"):
         output = BW
     else:
         flags = dict(word[2:].split("=", 1) for word in words if "=" in word)
@@ -136,7 +136,7 @@ class BenchTest(RdmaTest):
         code, out, err = self.run_main(rdma_bench.main, "--rdma", "--rounds=3", "--json", path)
         self.assertEqual(code, 0, err)
         whole = self.load("out.json")
-        self.assertEqual(len(whole["rows"]), 3 * 17)
+        self.assertEqual(len(whole["rows"]), 3 * 29)
         ratios = {ratio["what"]: ratio["median"] for ratio in whole["ratios"]}
         self.assertAlmostEqual(ratios["one call's p50 / two ib_send_lat"], 2.0)
         self.assertAlmostEqual(
@@ -153,7 +153,7 @@ class BenchTest(RdmaTest):
     def test_every_other_round_goes_the_other_way_round(self):
         options = rdma_bench.parse(["--rdma", "--rounds=2"])
         names = [name for _, name, _ in rdma_bench.plan(options)]
-        self.assertEqual(names[:17], names[17:][::-1])
+        self.assertEqual(names[:29], names[29:][::-1])
         self.assertEqual(set(names), set(rdma_ratios.TITLES))
 
     def test_iwarp_carries_nothing_of_brpc(self):
@@ -278,6 +278,15 @@ class StepsTest(RdmaTest):
         self.assertEqual(step.server[:2], ["env", "FARCALL_RDMA_DEVICES=rdmaB,rdmaB2"])
         step = echo_step("bin", Cell(32, 0, 1), "busy", False, 1, 0.2)
         self.assertNotIn("--use_rdma", step.client + step.server)
+
+    def test_a_value_goes_into_the_servers_memory_where_both_ends_say_so(self):
+        cell = Cell(32, 1 << 16, 8, way="put")
+        step = echo_step("bin", cell, "busy", True, 1, 0.2, reads=True)
+        for words in (step.client, step.server):
+            self.assertIn("--way=put", words)
+            self.assertIn("FARCALL_RDMA_READ_AT_LEAST=64KiB", words)
+        step = echo_step("bin", cell, "busy", True, 1, 0.2)
+        self.assertNotIn("READ_AT_LEAST", " ".join(step.client + step.server))
 
     def test_a_machine_that_ends_early_is_named_with_its_words(self):
         os.environ["FAKE_DIES"] = "0"

@@ -24,14 +24,16 @@ _SETTINGS = {
 }
 # brpc's queue pairs are set up without rdma_cm.
 _BRPC = ("FARCALL_RDMA_SET_UP=auto",)
+# Both ends want it.
+_READS = ("FARCALL_RDMA_READ_AT_LEAST=64KiB",)
 _TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _GATE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "brpc_gate.py")
 _PEER = os.path.join(_TOOLS, "rdma_vm_tests", "brpc_peer", "peer.py")
 _GUEST = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guest_steps.py")
 
 
-def _settings(host, brpc):
-    return _SETTINGS[host] + _BRPC * brpc
+def _settings(host, brpc, reads):
+    return _SETTINGS[host] + _BRPC * brpc + _READS * reads
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,13 +137,14 @@ def report_of(step, output):
 
 
 def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, threads=1, put=False,
-              enough=0, go_on=False, rails=False, brpc=False, gate=False):  # fmt: skip
-    """A load of the echo benchmark between the hosts; `rails`: over all cables at once; `brpc`: by
-    brpc's RDMA; `gate`: the server hides that it is of farcall, so that its client says brpc's
-    hello."""
+              enough=0, go_on=False, rails=False, brpc=False, gate=False, reads=False):  # fmt: skip
+    """A load of the echo benchmark between the hosts; `put`: nothing beside the answers, `rails`:
+    over all cables at once; `brpc`: by brpc's RDMA; `gate`: the server hides that it is of farcall,
+    so that its client says brpc's hello; `reads`: from 64 KiB on by RDMA READ."""
     program = os.path.join(bin_dir, "benchmarks/echo/echo_bench")
     both = ["--polling=" + polling, "--threads=%d" % threads]
     both += ["--use_rdma"] if rdma else []
+    both += ["--way=" + cell.way] if cell.way != "echo" else []
     client = [program, "--server=@", "--json=-", *both]
     client += ["--payload=%d" % cell.payload, "--attachment=%d" % cell.attachment]
     client += ["--in_flight=%d" % cell.in_flight, "--connections=%d" % connections]
@@ -152,10 +155,10 @@ def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, thre
     client += ["--peers_may_be_brpc"] if brpc else []
     server = [program, "--listen=%s:0" % SERVER_ADDRESS, "--exit_with_stdin", *both]
     server = ["python3", "-B", _GATE, *server] if gate else server
-    client = [*_settings("A", brpc), *client]
-    server = [*_settings("B", brpc), *server]
+    client = [*_settings("A", brpc, reads), *client]
+    server = [*_settings("B", brpc, reads), *server]
     name = "farcall over %s (%s%s)" % ("rdma" if rdma else "tcp", "put of " * put, cell)
-    name += " with rails" * rails + " on brpc's wire" * brpc
+    name += " with rails" * rails + " on brpc's wire" * brpc + " by RDMA READ" * reads
     # To connect, to set RDMA up and to end; all is slower there.
     longest = seconds * (LONGER[-1] if enough else 1)
     return Step(name, server, client, 10 * (longest + warmup) + 60, enough=enough, go_on=go_on)
