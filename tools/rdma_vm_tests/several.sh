@@ -117,6 +117,20 @@ keep_hooks() {
   done | { echo "add table inet keep_hooks" && cat; } | nft -f -
 }
 
+# mode_of SUITE: shared, or exclusive: devices are shown in their own network namespace alone.
+# mode MODE: the kernel takes it while there is no other namespace, and one that was deleted goes a
+# little later.
+mode_of() { [ "$1" = exclusive ] && echo exclusive || echo shared; }
+mode() {
+  local attempt
+  for attempt in {1..50}; do
+    rdma system set netns "$1" 2>/dev/null && return
+    sleep 0.1
+  done
+  echo "FAIL $name/network: RDMA namespaces cannot be $1"
+  return 3
+}
+
 main() {
   local lines=() line started failed=0 status
   bin=$1
@@ -130,7 +144,7 @@ main() {
     read -r driver suite line <<<"$line"
     read -r -a options <<<"$line"
     name=rdma/$driver/$suite
-    ip netns add suite &&
+    mode "$(mode_of "$suite")" && ip netns add suite &&
       ip netns exec suite "$0" --inside "$bin" "$driver" "$suite" "${#options[@]}" \
         "${options[@]}" "${cases[@]}" || status=$?
     ip netns delete suite || status=3

@@ -167,7 +167,9 @@ TEST(NamespaceTest, EachVerdict) {
   EXPECT_EQ(shared.verdict, Verdict::kOk);
   EXPECT_TRUE(Says(shared, "with an address here: 1"));
   roce.set_rdma_netns_mode("exclusive");
+  EXPECT_EQ(CheckNamespace(roce, {}).verdict, Verdict::kOk);
   roce.clear_devices();
+  EXPECT_EQ(CheckNamespace(roce, {}).verdict, Verdict::kFailed);
   EXPECT_TRUE(Says(CheckNamespace(roce, {}), "rdma dev set"));
   roce.clear_rdma_netns_mode();
   EXPECT_EQ(CheckNamespace(roce, {}).verdict, Verdict::kUnknown);

@@ -119,7 +119,8 @@ Finding CheckConnectionManager(const DeviceFileFacts& facts) {
             Verdict::kFailed,
             absl::StrCat(file.path, " opens; rdma_create_event_channel: ", facts.channel_error),
             "no connection can be made",
-            "librdmacm and the kernel do not fit: dmesg, rping -s"};
+            facts.uverbs_of.empty() ? "librdmacm wants a device first: see devices"
+                                    : "librdmacm and the kernel do not fit: dmesg, rping -s"};
   }
   return {kName, "", Verdict::kOk, file.path + " opens, and an event channel was made", "", ""};
 }

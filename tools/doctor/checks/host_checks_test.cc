@@ -119,6 +119,8 @@ TEST(ConnectionManagerTest, EachVerdict) {
   facts.channel_tried = true;
   EXPECT_EQ(CheckConnectionManager(facts).verdict, Verdict::kOk);
   facts.channel_error = "No such device";
+  EXPECT_TRUE(Says(CheckConnectionManager(facts), "wants a device first"));
+  facts.uverbs_of["mlx5_0"] = "uverbs0";
   ExpectWhole(CheckConnectionManager(facts));
   EXPECT_EQ(CheckConnectionManager(facts).verdict, Verdict::kFailed);
 }

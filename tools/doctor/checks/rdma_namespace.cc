@@ -27,7 +27,7 @@ Finding CheckNamespace(const node::Inventory& inventory, const std::vector<OwnAd
   if (mode == "exclusive") {
     return {kNamespace,
             "",
-            Verdict::kOk,
+            all == 0 ? Verdict::kFailed : Verdict::kOk,
             absl::StrCat("exclusive: of the host's devices only those of this network namespace "
                          "are shown, ",
                          all),

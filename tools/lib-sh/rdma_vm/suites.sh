@@ -40,6 +40,7 @@ rxe nodes --two-hosts --pairs 2
 rxe doctor --two-hosts
 siw doctor --two-hosts
 rxe services --mtu 4200
+rxe exclusive --no-network
 rxe plain_pods --two-hosts
 siw services --mtu 4200
 rxe priorities --two-hosts

@@ -130,6 +130,13 @@ bool IsTrouble(int list_error, const Listing& devices) {
   return list_error != 0 && (list_error != ENOSYS || !devices.found.empty());
 }
 
+// A network namespace is then shown its own devices alone (rdma-system(8)).
+bool NamespacesAreExclusive(const HostView& host) {
+  std::ifstream file(host.sys_class + "/../module/ib_core/parameters/netns_mode");
+  const int mode = file.get();
+  return mode == 'N' || mode == '0';
+}
+
 }  // namespace
 
 absl::Status WhyNoDevice(const VerbsApi& api, const HostView& host, int error) {
@@ -148,7 +155,12 @@ absl::Status WhyNoDevice(const VerbsApi& api, const HostView& host, int error) {
     return NotRdma(WhyNotRdma::kDeviceRefused, ErrnoTold("rdma_get_devices", error));
   }
   if (devices.found.empty()) {
-    return NotRdma(WhyNotRdma::kNoDevice, absl::StrCat("nothing in ", directory));
+    return NotRdma(WhyNotRdma::kNoDevice,
+                   absl::StrCat("nothing in ", directory,
+                                NamespacesAreExclusive(host)
+                                    ? "; RDMA namespaces are exclusive, so a device must be moved "
+                                      "into this one: rdma dev set, or in pods the CNI plugin rdma"
+                                    : ""));
   }
   return NotRdma(WhyNotRdma::kNoDevice,
                  absl::StrCat("no provider of libibverbs knows ",

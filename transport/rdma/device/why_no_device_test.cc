@@ -55,6 +55,15 @@ TEST_F(WhyNoDeviceTest, NothingInSysMeansNoDevice) {
   Expect(WhyNotRdma::kNoDevice, "nothing in " + root_ + "/class/infiniband");
 }
 
+TEST_F(WhyNoDeviceTest, NothingInSysMayBeTheModeOfNamespaces) {
+  std::filesystem::create_directories(host_.sys_class);
+  const std::string mode = root_ + "/module/ib_core/parameters/netns_mode";
+  Write(mode, "N\n");
+  Expect(WhyNotRdma::kNoDevice, "/class/infiniband; RDMA namespaces are exclusive");
+  Write(mode, "Y\n");
+  Expect(WhyNotRdma::kNoDevice, "nothing in " + root_ + "/class/infiniband)");
+}
+
 TEST_F(WhyNoDeviceTest, AFileThatIsMissingIsNamed) {
   AddToSys("mlx5_1", "uverbs7");
   AddToSys("mlx5_0", "uverbs3");
