@@ -83,23 +83,26 @@ prepare_schemas() {
   : >"$schemas/.checked"
 }
 
-# Out of Debian's package, which is not installed: that would start a server.
-prepare_promtool() {
-  local into=$k8s_cache/promtool new
-  promtool=$into/usr/bin/promtool
-  [ ! -x "$promtool" ] || return 0
-  say "fetching promtool"
-  new=$(mktemp -d "$k8s_cache/promtool.XXXXXX") || return
-  if ! _thrice env -C "$new" apt-get -q download prometheus; then
+# _from_debian PACKAGE DIRECTORY: its files. It is not installed: that would start a server.
+_from_debian() {
+  local package=$1 into=$2 new
+  say "fetching $package"
+  new=$(mktemp -d "$into.XXXXXX") || return
+  if ! _thrice env -C "$new" apt-get -q download "$package"; then
     as_root apt-get -q update >/dev/null 2>&1
-    if ! _thrice env -C "$new" apt-get -q download prometheus; then
-      say "cannot fetch Debian's package prometheus; cure: reach a mirror of Debian"
+    if ! _thrice env -C "$new" apt-get -q download "$package"; then
+      say "cannot fetch Debian's package $package; cure: reach a mirror of Debian"
       rm -rf "$new"
       return 1
     fi
   fi
-  dpkg-deb -x "$new"/prometheus_*.deb "$new" && rm -rf "$into" "$new"/prometheus_*.deb &&
+  dpkg-deb -x "$new/$package"_*.deb "$new" && rm -rf "$into" "$new/$package"_*.deb &&
     mv "$new" "$into"
+}
+
+prepare_promtool() {
+  promtool=$k8s_cache/promtool/usr/bin/promtool
+  [ -x "$promtool" ] || _from_debian prometheus "$k8s_cache/promtool"
 }
 
 # What docker's debian:bookworm-slim leaves out of a minimal Debian, too.

@@ -29,10 +29,14 @@ class PageTest(unittest.TestCase):
             self.assertIn(name, components)
 
     def test_cases_exist(self):
-        sources = read("tools/k8s/images.py") + read("tools/k8s/manifests.py")
-        for group, case in re.findall(r"k8s/(manifests|image-\w+)/([\w-]+)", self.PAGE):
+        sources = "".join(map(read, (
+            "tools/k8s/images.py", "tools/k8s/manifests.py", "tools/k8s/cluster/overlay_cases.py",
+            "tools/k8s/cluster/page_cases.py")))
+        overlays = "|".join(os.listdir(os.path.join(ROOT, "k8s", "overlays")))
+        for group, case in re.findall(r"k8s/(manifests|cluster|image-\w+)/([\w-]+)", self.PAGE):
             with self.subTest(case):
-                words = case.replace("-", "_"), case, case.rpartition("-")[0]
+                words = (case.replace("-", "_"), case, case.rpartition("-")[0],
+                         re.sub("(%s)$" % overlays, "", case))
                 self.assertTrue([word for word in words if word and word in sources], group)
 
     def steps(self):
@@ -45,10 +49,10 @@ class PageTest(unittest.TestCase):
         self.assertEqual(list(steps), list("1234567"))
         for step in steps.values():
             self.assertRegex(step, r"\*\*(Tested|Needs hardware)\*\*", step[:30])
-            # Step 5 is of what others give to a cluster.
-            wanted = bool(re.search(r"(?m)^kubectl ", step)) or step.startswith("5")
+            # Steps 4 and 5 are of what others give to a cluster.
+            wanted = bool(re.search(r"(?m)^kubectl .* (logs|exec) ", step)) or step[0] in "45"
             self.assertEqual("**Needs a cluster**" in step, wanted, step[:30])
-        self.assertIn("**needs a cluster**: every line with `kubectl`", self.PAGE)
+        self.assertIn("**needs a cluster**: the lines with `logs` and `exec`", self.PAGE)
 
     def test_the_table_says_what_overlays_need(self):
         for name, multus, needs in re.findall(

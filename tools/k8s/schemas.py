@@ -67,13 +67,13 @@ _RULES = _operator("PrometheusRule", _closed(["groups"], groups={
     "type": "array", "minItems": 1, "items": _closed(
         ["name", "rules"], name=_TEXT,
         rules={"type": "array", "minItems": 1, "items": _ALARM})}))
-_OURS = {"NetworkAttachmentDefinition": _NETWORK, "PodMonitor": _POD_MONITOR,
-         "PrometheusRule": _RULES, **network_schemas.OPERATORS}
+OURS = {"NetworkAttachmentDefinition": _NETWORK, "PodMonitor": _POD_MONITOR,
+        "PrometheusRule": _RULES, **network_schemas.OPERATORS}
 
 
 def errors(item):
     """What is wrong with it, one text each."""
-    own = _OURS.get(item["kind"])
+    own = OURS.get(item["kind"])
     if own:
         wrong = [error.message for error in jsonschema.Draft7Validator(own).iter_errors(item)]
         if item["kind"] == "NetworkAttachmentDefinition" and not wrong:

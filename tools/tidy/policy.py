@@ -243,8 +243,8 @@ MACHINE_PATHS = r"(?<![\w.$}])/(%s)" % "|".join(["wo" + r"rk/", "tmp/" + "bz"])
 # --- Files ----------------------------------------------------------------------
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 SPDX_EXTENSIONS = {
-    ".bazel", ".BUILD", ".bzl", ".cc", ".cmake", ".css", ".h", ".html", ".in", ".java", ".js",
-    ".proto", ".py", ".sh", ".yaml", ".yml",
+    ".bazel", ".BUILD", ".bzl", ".cc", ".cmake", ".css", ".go", ".h", ".html", ".in", ".java",
+    ".js", ".proto", ".py", ".sh", ".yaml", ".yml",
 }
 SPDX_NAMES = {".bazelrc", "CMakeLists.txt", "Dockerfile", "WORKSPACE", "packages.txt"}
 
