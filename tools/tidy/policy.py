@@ -169,6 +169,7 @@ PURE = [
     "tools/node/parse",
     "transport/address",
     "transport/base/backoff",
+    "transport/base/big_endian",
     "transport/base/numa_node",
     "transport/base/option_field",
     "transport/base/past_event",

@@ -7,6 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "google/protobuf/message_lite.h"
+#include "transport/base/big_endian.h"
 #include "transport/base/check.h"
 
 namespace farcall {
@@ -20,12 +21,6 @@ constexpr size_t kSizeAt = 8;
 
 void Append32(size_t value, std::string& out) {
   for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
-}
-
-size_t Load32(const char* from) {
-  uint32_t value = 0;
-  for (int i = 0; i < 4; ++i) value = value << 8 | static_cast<uint8_t>(from[i]);
-  return value;
 }
 
 std::string Encode(absl::string_view magic, const google::protobuf::MessageLite& message) {
@@ -46,8 +41,8 @@ HelloCut Cut(Buffer& input, absl::string_view magic, google::protobuf::MessageLi
   const absl::string_view begin = front.substr(0, magic.size());
   if (begin != magic.substr(0, begin.size())) return HelloCut::kOther;
   if (front.size() < kHelloHeader) return HelloCut::kMore;
-  const size_t total = kSizeAt + Load32(front.data() + kLengthAt);
-  const size_t size = Load32(front.data() + kSizeAt);
+  const size_t total = kSizeAt + GetBigEndian<uint32_t>(front.data() + kLengthAt);
+  const size_t size = GetBigEndian<uint32_t>(front.data() + kSizeAt);
   if (total < kHelloLeast || total > kHelloMost || size > total - kHelloHeader) {
     return HelloCut::kBroken;
   }

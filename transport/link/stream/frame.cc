@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "transport/base/big_endian.h"
 #include "transport/base/check.h"
 
 namespace farcall {
@@ -54,18 +55,6 @@ struct Header {
   uint64_t acknowledged;
 };
 
-uint64_t Load(const char* from, size_t bytes) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < bytes; ++i) value = value << 8 | static_cast<uint8_t>(from[i]);
-  return value;
-}
-
-void Store(uint64_t value, size_t bytes, char* to) {
-  for (size_t i = 0; i < bytes; ++i) {
-    to[i] = static_cast<char>(static_cast<uint8_t>(value >> (8 * (bytes - 1 - i))));
-  }
-}
-
 absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("malformed link frame: ", what));
 }
@@ -84,10 +73,10 @@ absl::StatusOr<Header> ParseHeader(const char* bytes) {
     return Malformed(absl::StrCat("its type is ", type, ", which this version does not know"));
   }
   const Header header{.type = static_cast<LinkFrameType>(type),
-                      .length = static_cast<uint32_t>(Load(bytes + 4, 4)),
-                      .offset = Load(bytes + 8, 8),
-                      .acknowledged = Load(bytes + 16, 8)};
-  if (const uint64_t flags = Load(bytes + 1, 3); flags != 0) {
+                      .length = GetBigEndian<uint32_t>(bytes + 4),
+                      .offset = GetBigEndian<uint64_t>(bytes + 8),
+                      .acknowledged = GetBigEndian<uint64_t>(bytes + 16)};
+  if (const uint32_t flags = GetBigEndian<uint32_t>(bytes) & 0xffffff; flags != 0) {
     return Malformed(absl::StrCat(Name(header.type), " with the flags 0x",
                                   absl::Hex(flags, absl::kZeroPad6), ", where 0 is"));
   }
@@ -145,7 +134,7 @@ absl::StatusOr<size_t> CutLinkFrame(Buffer& input, LinkFrame& frame) {
   uint32_t arrival = 0;
   const bool has_number = ShapeOf(header->type).has_number;
   if (has_number) {
-    number = Load(input.Front(size, scratch).data() + kLinkHeaderSize, kNumberSize);
+    number = GetBigEndian<uint64_t>(input.Front(size, scratch).data() + kLinkHeaderSize);
     if (header->type == LinkFrameType::kRailAck) {
       arrival = static_cast<uint32_t>(number >> 32);
       number = static_cast<uint32_t>(number);
@@ -182,11 +171,11 @@ Buffer LinkFrameWriter::Encode(LinkFrame frame) {
   const size_t length = shape.has_number ? kNumberSize : frame.payload.size();
   Check(length >= shape.least && length <= shape.most, "a frame is as long as its type allows");
   bytes[0] = static_cast<char>(frame.type);
-  Store(length, 4, bytes + 4);
-  Store(frame.offset, 8, bytes + 8);
-  Store(frame.acknowledged, 8, bytes + 16);
+  PutBigEndian(static_cast<uint32_t>(length), bytes + 4);
+  PutBigEndian(frame.offset, bytes + 8);
+  PutBigEndian(frame.acknowledged, bytes + 16);
   if (shape.has_number) {
-    Store(frame.number | uint64_t{frame.arrival} << 32, kNumberSize, bytes + kLinkHeaderSize);
+    PutBigEndian(frame.number | uint64_t{frame.arrival} << 32, bytes + kLinkHeaderSize);
   }
 
   const absl::string_view head(bytes, kLinkHeaderSize + (shape.has_number ? kNumberSize : 0));

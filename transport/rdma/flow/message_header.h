@@ -28,7 +28,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "transport/rdma/flow/big_endian.h"
+#include "transport/base/big_endian.h"
 
 namespace farcall {
 

@@ -8,8 +8,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "transport/base/big_endian.h"
 #include "transport/base/check.h"
-#include "transport/rdma/flow/big_endian.h"
 #include "transport/rdma/flow/credit_flow.h"
 
 namespace farcall {
