@@ -88,7 +88,7 @@ TEST_F(RdmaFetchPatienceTest, ALoopThatStoodStillTakesTheAnswerThatWaits) {
   Refer(std::move(message));
   Resume();
   TurnFabric();
-  ASSERT_EQ(reads("fakeB"), 1u);
+  ASSERT_EQ(reads("fakeB"), kReadsOfLarge);
   ASSERT_EQ(server_.came.size(), 0u) << "it is answered, and not polled";
   Pass(milliseconds(30'000));
   ASSERT_TRUE(Until([&] { return server_.closed || server_.came.size() == kLarge; }));

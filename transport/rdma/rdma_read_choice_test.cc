@@ -80,7 +80,7 @@ class RdmaReadChoiceTest : public RdmaReferencesTest {
 };
 
 TEST_F(RdmaReadChoiceTest, ADeviceThatReadsSlowlySends) {
-  BeginAuto(/*read_us=*/2000);
+  BeginAuto(/*read_us=*/1000);
   EXPECT_EQ(Told().why, ReadsWhy::kMeasuring);
   Carry(8);
   const ReadsUse told = Told();
@@ -93,13 +93,13 @@ TEST_F(RdmaReadChoiceTest, ADeviceThatReadsSlowlySends) {
 }
 
 TEST_F(RdmaReadChoiceTest, ADeviceThatReadsAsFastIsReadFrom) {
-  BeginAuto(/*read_us=*/100);
+  BeginAuto(/*read_us=*/50);
   Carry(8);
   const ReadsUse told = Told();
   EXPECT_EQ(told.why, ReadsWhy::kReadsPay) << Explain(told);
   const uint64_t before = reads("fakeB");
   Carry(2);
-  EXPECT_GE(reads("fakeB") - before, 2 * 8 * kMiB / kLarge) << "all is read";
+  EXPECT_GE(reads("fakeB") - before, kReadsOfLarge * 2 * 8 * kMiB / kLarge) << "all is read";
 }
 
 TEST_F(RdmaReadChoiceTest, WhatComesOneByOneIsSentAndNotMeasured) {

@@ -2,6 +2,7 @@
 //
 // Bytes that the peer fetches: where they land, and what opens and closes memory to the peer.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -35,7 +36,7 @@ TEST_F(RdmaReferencesTest, BytesLandWhereTheHandlerSays) {
   bool landed = false;
   for (const Buffer::Slice& slice : server_.came.slices()) landed |= slice.block->data == place;
   EXPECT_TRUE(landed) << "the very block";
-  EXPECT_EQ(reads("fakeB"), 1u);
+  EXPECT_EQ(reads("fakeB"), kReadsOfLarge);
   EXPECT_EQ(server_.asked.size(), 1u);
 }
 
@@ -46,7 +47,7 @@ TEST_F(RdmaReferencesTest, WithoutAPlaceTheyComeInBlocksOfThePool) {
   Send(client_, std::move(message));
   ASSERT_TRUE(Until([&] { return server_.came.size() == kLarge; }));
   EXPECT_TRUE(server_.came.ToString() == expected);
-  EXPECT_EQ(reads("fakeB"), 1u);
+  EXPECT_EQ(reads("fakeB"), kReadsOfLarge);
 }
 
 TEST_F(RdmaReferencesTest, APlaceForAPartIsTakenAndTheRestAskedFor) {
@@ -113,13 +114,14 @@ TEST_F(RdmaReferencesTest, WithoutAFreeWindowTheyWait) {
   harness_->Run(*server_.loop, [&] { server_.connection->ResumeRead(); });
   ASSERT_TRUE(Until([&] { return server_.came.size() == expected.size(); }));
   EXPECT_TRUE(server_.came.ToString() == expected);
-  EXPECT_EQ(reads("fakeB"), 8u) << "nothing was sent instead";
+  EXPECT_EQ(reads("fakeB"), 8 * kReadsOfLarge) << "nothing was sent instead";
 }
 
-// One at a time would leave the wire empty for as long as the way there and back takes.
+// One at a time would leave the wire empty for as long as the way there and back takes. Of pieces
+// of any size it is as many: 512 KiB are four READs, and the device does four here.
 TEST_F(RdmaReferencesTest, SeveralReadsAreUnderWayAtATime) {
   constexpr size_t kPieces = 16;
-  for (const uint32_t size : {kLarge, kLarge / 2}) {
+  for (const uint32_t size : {2 * kLarge, kLarge, kLarge / 2, kLarge / 4}) {
     SCOPED_TRACE(size);
     Begin();
     const auto send = [&] {
@@ -133,8 +135,9 @@ TEST_F(RdmaReferencesTest, SeveralReadsAreUnderWayAtATime) {
     harness_->Settle();
     harness_->Run(*server_.loop, [&] { server_.connection->ResumeRead(); });
     ASSERT_TRUE(Until([&] { return server_.came.size() == 2 * kPieces * size; }));
-    EXPECT_EQ(reads("fakeB"), 2 * kPieces);
-    EXPECT_EQ(harness_->fabric().counters("fakeB").reads_at_once, (512u << 10) / size);
+    EXPECT_EQ(reads("fakeB"),
+              2 * kPieces * std::max<uint64_t>(1, size / IncomingStream::kMostRead));
+    EXPECT_EQ(harness_->fabric().counters("fakeB").reads_at_once, 4u);
     TearDown();
     client_ = End();
     server_ = End();
@@ -171,7 +174,7 @@ TEST_F(RdmaReferencesTest, AHandlerThatPausesGetsNoMoreThanItAskedFor) {
   Send(client_, Bytes(kLarge, 2));
   harness_->Settle();
   EXPECT_EQ(server_.came.size(), kLarge);
-  EXPECT_EQ(reads("fakeB"), 1u);
+  EXPECT_EQ(reads("fakeB"), kReadsOfLarge);
 }
 
 TEST_F(RdmaReferencesTest, AnOrderlyEndBringsEverything) {
@@ -215,7 +218,7 @@ TEST_F(RdmaReferencesTest, NothingIsWrittenAfterOnClose) {
         EXPECT_TRUE(block.unique() || !flushes) << "a device that has flushed holds nothing";
       };
       Send(client_, Bytes(kLarge));
-      ASSERT_TRUE(Until([&] { return reads("fakeB") == 1; }));
+      ASSERT_TRUE(Until([&] { return reads("fakeB") > 0; }));
       if (how == 0) Close(server_, CloseMode::kAbort);
       if (how == 1) harness_->fabric().faults().RemoveDevice("fakeB", flushes);
       if (how == 2) Close(client_, CloseMode::kAbort);

@@ -15,6 +15,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "gtest/gtest.h"
+#include "transport/rdma/flow/incoming_stream.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/testing/test_random.h"
 
@@ -23,6 +24,8 @@ namespace farcall {
 class RdmaReferencesTest : public testing::Test {
  protected:
   static constexpr uint32_t kLarge = 256 << 10;
+  // It takes so many READs.
+  static constexpr uint64_t kReadsOfLarge = kLarge / IncomingStream::kMostRead;
 
   // Writes and reads by hand.
   class End final : public Connection::Handler {

@@ -11,6 +11,7 @@
 #include "transport/base/trace.h"
 #include "transport/link/connection/client_upgrader.h"
 #include "transport/link/connection/server_upgrader.h"
+#include "transport/link/stream/progress_watch.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -131,9 +132,10 @@ Buffer LinkedStream::GenerationLanding(const FrameParts& parts, size_t ahead, si
   return parts_.user.InputLanding(before + ahead, bytes);
 }
 
-// For less than what makes the peer believe that nothing moves here.
+// For less than what makes the peer believe that nothing moves here: it begins to ask StillPing
+// after it has sent, and that lasts for SuspectAfter then.
 bool LinkedStream::GenerationLandingWaits() {
-  const Duration patience = parts_.settings->options.stream.progress_timeout / 3;
+  const Duration patience = SuspectAfter(parts_.settings->options.stream);
   if (!paused_ || news_ || closing_ || told_ || !parts_.user.InputAwaitsPlace()) return false;
   if (!place_due_) {
     place_due_ = loop_.now() + patience;

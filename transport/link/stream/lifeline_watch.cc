@@ -18,6 +18,13 @@ bool LifelineWatch::PingDue(const Work& work, TimePoint now) const {
 
 std::optional<TimePoint> LifelineWatch::NextTime(const Work& work) const {
   if (asked_) return DeathTime();
+  const std::optional<TimePoint> usual = UsualTime(work);
+  if (!work.still_since) return usual;
+  const TimePoint soon = std::max(*work.still_since, asked_at_) + StillPing(limits_);
+  return std::min(usual.value_or(soon), soon);
+}
+
+std::optional<TimePoint> LifelineWatch::UsualTime(const Work& work) const {
   if (work.unacknowledged_since) {
     return std::max(*work.unacknowledged_since, asked_at_) + limits_.ping_interval;
   }

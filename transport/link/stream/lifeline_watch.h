@@ -29,6 +29,8 @@ class LifelineWatch {
     // When bytes came to be unacknowledged, if some are.
     std::optional<TimePoint> unacknowledged_since;
     bool expects_answer = false;
+    // Since when nothing is known to have moved on a rail for which another could stand in.
+    std::optional<TimePoint> still_since = std::nullopt;
   };
 
   LifelineWatch(const StreamLimits& limits, TimePoint now) : limits_(limits), heard_(now) {}
@@ -51,6 +53,7 @@ class LifelineWatch {
 
  private:
   TimePoint DeathTime() const;
+  std::optional<TimePoint> UsualTime(const Work& work) const;
 
   const StreamLimits& limits_;
   TimePoint heard_;

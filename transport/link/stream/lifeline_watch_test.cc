@@ -33,6 +33,21 @@ TEST_F(LifelineWatchTest, AsksWhenThereIsAReason) {
   EXPECT_EQ(watch_.NextTime(waits_), At(1700));
 }
 
+TEST_F(LifelineWatchTest, AsksSoonWhileARailIsStill) {
+  LifelineWatch::Work work = sends_;
+  work.still_since = At(60);
+  const TimePoint soon = At(60) + StillPing(limits_);
+  EXPECT_EQ(watch_.NextTime(work), soon);
+  EXPECT_TRUE(watch_.Answer(watch_.Ask(0, 0, soon), 0, soon));
+  EXPECT_EQ(watch_.NextTime(work), soon + StillPing(limits_));
+  LifelineWatch::Work alone = nothing_;
+  alone.still_since = At(60);
+  EXPECT_EQ(watch_.NextTime(alone), soon + StillPing(limits_));
+  // What is usual does not wait for that.
+  work.still_since = At(170);
+  EXPECT_EQ(watch_.NextTime(work), soon + limits_.ping_interval);
+}
+
 TEST_F(LifelineWatchTest, AsksOneAtATime) {
   const uint64_t first = watch_.Ask(0, 0, At(150));
   EXPECT_FALSE(watch_.PingDue(sends_, At(1000)));

@@ -4,6 +4,7 @@
 #define FARCALL_TRANSPORT_LINK_STREAM_RAIL_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "transport/base/time.h"
@@ -29,6 +30,7 @@ class Rail {
   ProgressWatch progress;
 
   void Sent(uint64_t offset, uint64_t bytes, TimePoint now) {
+    if (flight_.in_flight() == 0) moved_ = now;
     rate_.Sent(flight_.sent(), bytes, now);
     flight_.Sent(offset, bytes);
   }
@@ -39,10 +41,16 @@ class Rail {
     if (flight_.acknowledged() == before) return true;
     rate_.Acknowledge(flight_.acknowledged(), stamp, now);
     suspect_ = false;
+    moved_ = now;
     return true;
   }
   void Raise(uint64_t offset) { flight_.Raise(offset); }
 
+  // Since when bytes are in flight on it of which none is known to have come; none: nothing is.
+  std::optional<TimePoint> still_since() const {
+    if (flight_.in_flight() == 0) return std::nullopt;
+    return moved_;
+  }
   const FlightLog& flight() const { return flight_; }
   const RateMeter& rate() const { return rate_; }
   // Nothing moves on it for a while, and others are there: it is not sent on until something does.
@@ -59,6 +67,7 @@ class Rail {
   FlightLog flight_;
   RateMeter rate_;
   bool suspect_ = false;
+  TimePoint moved_{};  // counts while something is in flight
 };
 
 }  // namespace farcall

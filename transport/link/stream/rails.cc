@@ -81,9 +81,19 @@ bool Rails::HasOther(const Rail& rail) const {
                      [&](const auto& other) { return other.get() != &rail && !other->suspect(); });
 }
 
+std::optional<TimePoint> Rails::StillSince() const {
+  std::optional<TimePoint> since;
+  for (const auto& rail : rails_) {
+    const std::optional<TimePoint> still = rail->still_since();
+    if (!still || rail->suspect() || !HasOther(*rail)) continue;
+    since = std::min(since.value_or(*still), *still);
+  }
+  return since;
+}
+
 Rail* Rails::FindSuspect(TimePoint now) {
   for (const auto& rail : rails_) {
-    if (rail->suspect() || !rail->progress.Lacks(limits_.progress_timeout / 4, now)) continue;
+    if (rail->suspect() || !rail->progress.Lacks(SuspectAfter(limits_), now)) continue;
     if (HasOther(*rail)) return rail.get();
   }
   return nullptr;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "transport/base/time.h"
@@ -39,6 +40,9 @@ class Rails {
   };
   // For the next of `waiting` bytes. There is a rail.
   Choice Pick(uint64_t waiting, TimePoint now);
+  // Since when nothing is known to have moved on one that may be suspect before long: the peer is
+  // to be asked soon. None: all move, or none could stand in for it.
+  std::optional<TimePoint> StillSince() const;
   // One on which nothing has moved for a while, though another is there to send on instead; null:
   // there is none. By the answers so far.
   Rail* FindSuspect(TimePoint now);

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -147,6 +148,32 @@ TEST_F(RailsTest, WhatIsStillIsSuspectWhileAnotherMovesAndThenStuck) {
   EXPECT_EQ(rails_.FindStuck(now_), nullptr);
   now_ += limits_.progress_timeout;
   EXPECT_EQ(rails_.FindStuck(now_), &still);
+}
+
+TEST_F(RailsTest, TellsSinceWhenOneIsStillForWhichAnotherCouldStandIn) {
+  rails_.Add(1);
+  Rail& first = *rails_.Find(1);
+  const TimePoint begin = now_;
+  first.Sent(0, 100, now_);
+  EXPECT_EQ(rails_.StillSince(), std::nullopt) << "there is no other";
+  rails_.Add(2);
+  Rail& second = *rails_.Find(2);
+  now_ += milliseconds(5);
+  first.Sent(100, 100, now_);
+  second.Sent(200, 100, now_);
+  EXPECT_EQ(rails_.StillSince(), begin);
+  const TimePoint moved = now_ += milliseconds(5);
+  ASSERT_TRUE(Come(first, 50, now_));
+  EXPECT_EQ(rails_.StillSince(), moved - milliseconds(5)) << "the second one, now";
+  ASSERT_TRUE(Come(second, 100, now_));
+  EXPECT_EQ(rails_.StillSince(), moved);
+  second.Sent(300, 100, now_ + milliseconds(1));
+  first.Suspect();
+  EXPECT_EQ(rails_.StillSince(), std::nullopt) << "nothing could stand in for the second one";
+  ASSERT_TRUE(Come(first, 200, now_));
+  EXPECT_EQ(rails_.StillSince(), now_ + milliseconds(1)) << "nothing is on the first one";
+  ASSERT_TRUE(Come(second, 200, now_));
+  EXPECT_EQ(rails_.StillSince(), std::nullopt);
 }
 
 TEST_F(RailsTest, OneThatMovesAgainIsUsedAgain) {

@@ -106,7 +106,9 @@ bool SwitchingStream::Left(const Queued& queued) {
 }
 
 LifelineWatch::Work SwitchingStream::work() const {
-  return {.unacknowledged_since = unacknowledged_since_, .expects_answer = expects_answer_};
+  return {.unacknowledged_since = unacknowledged_since_,
+          .expects_answer = expects_answer_,
+          .still_since = several() ? rails_.StillSince() : std::nullopt};
 }
 
 std::optional<TimePoint> SwitchingStream::NextTimer() const {

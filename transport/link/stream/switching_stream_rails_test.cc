@@ -147,15 +147,18 @@ TEST_F(SwitchingStreamRailsTest, WhatIsStillGoesOutAgainBeforeItIsGivenUp) {
   RailAck(2, 2, 4);
   stream_.Take();
   stream_.AnswerPings(0);
-  stream_.Pass(milliseconds(201));
+  // It is asked soon, and again and again until it has been still for 75 ms.
+  stream_.Pass(milliseconds(94));
   EXPECT_EQ(stream_.Take(),
-            "TCP PING 1 ack 0; TCP PING 2 ack 0; G2 DATA @0+2 ack 0; G2 DATA @2+2 ack 0");
+            "TCP PING 1 ack 0; TCP PING 2 ack 0; TCP PING 3 ack 0; TCP PING 4 ack 0; "
+            "TCP PING 5 ack 0; G2 DATA @0+2 ack 0; G2 DATA @2+2 ack 0");
   EXPECT_TRUE(stream_->Alive(1));
   EXPECT_EQ(stream_->sending_on(), 2u);
   RailAck(2, 2, 8);
-  stream_.Pass(milliseconds(200));
+  stream_.Pass(milliseconds(300));
   EXPECT_EQ(stream_.Take(),
-            "TCP PING 3 ack 0; TCP PING 4 ack 0; G1 given up; TCP RESUME 1 @0 ack 0");
+            "TCP PING 6 ack 0; TCP PING 7 ack 0; TCP PING 8 ack 0; G1 given up; "
+            "TCP RESUME 1 @0 ack 0");
   EXPECT_TRUE(absl::IsDeadlineExceeded(stream_.why()));
 }
 

@@ -78,7 +78,8 @@ class MessageChannel final : public PairChannel {
  private:
   // Bytes of one reference that is sent; and of READs under way, after which no other is begun.
   // With 4 MiB at once rxe loses answers, and waits for its ACK timeout; 512 KiB fill a wire of
-  // 100 Gb/s for 40 us.
+  // 100 Gb/s for 40 us, and are four READs, if both devices do so many at a time (most_reads_):
+  // what a device cannot begin yet would hold up the messages behind it.
   static constexpr uint32_t kReference = 256 << 10;
   static constexpr uint64_t kMostFetched = 512 << 10;
 

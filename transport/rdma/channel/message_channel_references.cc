@@ -115,7 +115,10 @@ void MessageChannel::OnRead(bool good) {
 }
 
 // Where not, one that is under way brings it here again.
-bool MessageChannel::MayRead() { return incoming_.reading() < most_reads_ && TakeReadRoom(); }
+bool MessageChannel::MayRead() {
+  return incoming_.reading() < most_reads_ && incoming_.reading_bytes() < kMostFetched &&
+         TakeReadRoom();
+}
 
 // Into the batch. False: nothing is to be read.
 bool MessageChannel::PostNextRead() {
@@ -128,7 +131,7 @@ bool MessageChannel::PostNextRead() {
 bool MessageChannel::Read() {
   if (!error_.ok() || user_ == nullptr) return true;
   bool memory = true;
-  while (MayRead() && incoming_.reading_bytes() < kMostFetched) {
+  while (MayRead()) {
     if (PostNextRead()) continue;
     // What has its memory is read to its end, even so.
     if (bind_waits_) break;

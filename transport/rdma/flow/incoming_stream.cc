@@ -64,9 +64,10 @@ bool IncomingStream::NextRead(size_t max_segments, Read& read) {
         skip -= slice.length;
         continue;
       }
-      if (read.segment_count == max_segments) break;
-      read.segments[read.segment_count++] = {slice.block, slice.offset + skip, slice.length - skip};
-      read.bytes += slice.length - skip;
+      if (read.segment_count == max_segments || read.bytes == kMostRead) break;
+      const uint32_t length = std::min(slice.length - skip, kMostRead - read.bytes);
+      read.segments[read.segment_count++] = {slice.block, slice.offset + skip, length};
+      read.bytes += length;
       skip = 0;
     }
     item.posted += read.bytes;

@@ -30,6 +30,9 @@ namespace farcall {
 class IncomingStream {
  public:
   static constexpr size_t kMostSegments = 16;
+  // Bytes of one READ: a large piece takes several, so that the peer's device answers one while it
+  // fetches the bytes of the next.
+  static constexpr uint32_t kMostRead = 128 << 10;
 
   // Bytes that need memory: `bytes` of the stream, beginning `ahead` behind what was taken.
   struct Place {
@@ -69,7 +72,8 @@ class IncomingStream {
   // Memory for all or the first of NextToPlace(): not empty. `hold` (may be null) is dropped when
   // the reference is over, or by LetGo: no READ writes there any more.
   void SetPlace(Buffer memory, std::shared_ptr<void> hold = nullptr);
-  // The next READ to be posted, of what is placed; they complete in this order. False: none.
+  // The next READ to be posted, of what is placed, kMostRead bytes at most; they complete in this
+  // order. False: none.
   bool NextRead(size_t max_segments, Read& read);
   // The oldest READ that was posted has completed, `good` or not: then all that waits never
   // comes. The bytes that it brought.

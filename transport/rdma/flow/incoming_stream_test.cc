@@ -133,6 +133,38 @@ TEST(IncomingStreamTest, MoreMemoryThanAReadHasSegmentsTakesSeveral) {
   EXPECT_EQ(in.read(), 1u);
 }
 
+// Whatever the pieces of its memory are: each READ is full but the last.
+TEST(IncomingStreamTest, ALargeReferenceTakesSeveralReads) {
+  constexpr uint32_t kMost = IncomingStream::kMostRead;
+  constexpr uint32_t kAll = 3 * kMost + 100;
+  std::string stream(kAll, '\0');
+  TestRandom random(1);
+  for (char& c : stream) c = static_cast<char>(random.Below(256));
+  for (const uint32_t piece : {kAll, kMost, kMost / 2, kMost / 3}) {
+    SCOPED_TRACE(piece);
+    IncomingStream in(4);
+    ASSERT_TRUE(in.AddReference(At(0, kAll)).ok());
+    for (uint32_t left = kAll; left > 0; left -= std::min(left, piece)) {
+      in.SetPlace(Memory(std::min(left, piece)));
+    }
+    std::vector<Read> posted;
+    for (Read read; in.NextRead(IncomingStream::kMostSegments, read);) posted.push_back(read);
+    ASSERT_EQ(posted.size(), 4u);
+    EXPECT_EQ(in.reading_bytes(), kAll);
+    for (size_t i = 0; i < posted.size(); ++i) {
+      EXPECT_EQ(posted[i].address, i * kMost);
+      EXPECT_EQ(posted[i].bytes, i < 3 ? kMost : 100);
+      Carry(posted[i], stream);
+    }
+    for (const Read& read : posted) {
+      EXPECT_FALSE(in.has_bytes());
+      EXPECT_EQ(in.OnRead(true), read.bytes);
+    }
+    EXPECT_EQ(in.read(), 1u);
+    EXPECT_TRUE(in.Take().ToString() == stream);
+  }
+}
+
 TEST(IncomingStreamTest, MoreReferencesThanThePeerHasWindowsAreAnError) {
   IncomingStream in(2);
   EXPECT_TRUE(in.AddReference(At(0, 1)).ok());

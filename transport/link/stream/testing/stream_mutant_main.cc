@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passes if the simulation finds something wrong with the stream it is linked with.
+// Passes if a simulation finds something wrong with the stream it is linked with.
 
 #include <unistd.h>
 
@@ -11,6 +11,7 @@
 
 #include "transport/base/check.h"
 #include "transport/buffer/block_pool.h"
+#include "transport/link/stream/testing/rail_cut_sim.h"
 #include "transport/link/stream/testing/stream_sim.h"
 
 namespace {
@@ -21,13 +22,17 @@ void CaughtByCheck(int) { _exit(0); }
 }  // namespace
 
 int main() {
-  constexpr uint64_t kSeeds = 40000;  // as many as switching_stream_sim_test
+  constexpr uint64_t kSeeds = 40000;   // as many as switching_stream_sim_test
+  constexpr uint64_t kCutSeeds = 200;  // and rail_cut_sim_test
   std::signal(SIGABRT, CaughtByCheck);
   auto pool = farcall::BlockPool::Create({});
   farcall::Check(pool.ok(), "there is memory for a pool");
   farcall::StreamSimStats stats;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const std::string failure = farcall::RunStreamSim(seed, **pool, stats, nullptr);
+    std::string failure = farcall::RunStreamSim(seed, **pool, stats, nullptr);
+    if (failure.empty() && seed <= kCutSeeds) {
+      failure = farcall::RunRailCutSim(seed, **pool, nullptr).failure;
+    }
     if (failure.empty()) continue;
     std::printf("caught at seed %llu: %s\n", static_cast<unsigned long long>(seed),
                 failure.c_str());

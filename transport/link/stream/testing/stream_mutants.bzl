@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of the switching stream: each has one rule changed, and the simulation must see it."""
+"""Mutants of the switching stream: each has one rule changed, and a simulation must see it."""
 
 load("//tools/mutants:mutants.bzl", "mutants")
 
@@ -90,6 +90,17 @@ _MUTANTS = [
         "if (work.unacknowledged_since) {": "if (false) {",
         "if (work.expects_answer) return":
             "if (work.expects_answer && !work.unacknowledged_since) return",
+        "if (!work.still_since) return usual;": "return usual;",
+    }),
+    ("asks_late_of_a_still_rail", "lifeline_watch.cc", {
+        "if (!work.still_since) return usual;": "return usual;",
+    }),
+    ("never_takes_a_rail_for_suspect", "rails.cc", {
+        "if (HasOther(*rail)) return rail.get();": "",
+    }),
+    ("sends_on_a_suspect_rail", "rails.cc", {
+        "if (!rail->suspect()) return rail->number();": "return rail->number();",
+        "if (rail->suspect() && rail->number() != home()) continue;": "",
     }),
     ("never_finds_the_peer_dead", "stream_output.cc", {
         "if (watch_.PeerDead(now)) {": "if (false) {",
@@ -158,7 +169,7 @@ _MUTANTS = [
 ]
 
 def stream_mutants():
-    """A test for each mutant. It passes if the simulation finds a violation in it."""
+    """A test for each mutant. It passes if a simulation finds a violation in it."""
     mutants(
         name = "stream_mutants",
         mutants = _MUTANTS,

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef FARCALL_TRANSPORT_LINK_STREAM_TESTING_RAIL_CUT_SIM_H_
+#define FARCALL_TRANSPORT_LINK_STREAM_TESTING_RAIL_CUT_SIM_H_
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "transport/base/time.h"
+#include "transport/buffer/block_pool.h"
+
+namespace farcall {
+
+// For so long no call ends, at most, when the cable of one of two rails is cut.
+inline constexpr Duration kMostStop = std::chrono::milliseconds(300);
+
+// What became of the calls.
+struct RailCutOutcome {
+  std::string failure;        // the first violation; empty: there is none
+  Duration stopped{};         // the longest time in which none ended
+  uint64_t calls = 0;         // that ended
+  uint64_t resent_bytes = 0;  // by both ends
+};
+
+// Two SwitchingStreams with the default times, and a lifeline and two rails between them, in
+// virtual time. One end makes calls, which the other one answers. Then the cable of one rail is
+// cut, one way or both: what is on it is lost, and nobody is told. That each byte comes once and in
+// order, that calls stop for kMostStop at most, and that none goes over the lifeline, must hold.
+// `seed` decides about sizes, calls under way, delays, and when what is cut. `log`, if any, gets a
+// line for each event. `pool` has no block in use afterwards.
+RailCutOutcome RunRailCutSim(uint64_t seed, BlockPool& pool, std::string* log);
+
+}  // namespace farcall
+
+#endif  // FARCALL_TRANSPORT_LINK_STREAM_TESTING_RAIL_CUT_SIM_H_
