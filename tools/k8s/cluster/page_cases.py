@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands and kustomizations of docs/kubernetes.md and docs/qos.md, as they stand there."""
 
+import contextlib
 import os
 import shutil
 
@@ -46,56 +47,65 @@ class PageCases:
         return [self._cluster.kubectl(*(meaning.get(word, word) for word in words),
                                       directory=self._farcall) for words in found]
 
+    @contextlib.contextmanager
     def _taken_away(self, *path):
-        self._cluster.kubectl("delete", "--ignore-not-found", "-k",
-                              os.path.join(self._home, *path))
+        """What is applied meanwhile, also when something fails."""
+        try:
+            yield
+        finally:
+            self._cluster.kubectl("delete", "--ignore-not-found", "-k",
+                                  os.path.join(self._home, *path))
 
     def devices(self):
         self._own("devices", page_with("kubernetes.md", _DEVICES),
                   **{"rdma-devices.yaml": generated_config_map()})
-        said = self.run("kubernetes.md", 4)
+        with self._taken_away("devices"):
+            said = self.run("kubernetes.md", 4)
         rows = [line.split() for line in said[2].splitlines()]
         need(rows == [["NAME", "RDMA"], ["plain-1", "<none>"], ["rdma-1", "2"], ["rdma-2", "2"]],
              "nodes: %s" % rows)
-        self._taken_away("devices")
 
     def server(self):
-        self.run("kubernetes.md", 6)
-        self._cluster.need_running(self._overlays["macvlan"])
-        self._taken_away("farcall", "k8s", "overlays", "macvlan")
+        with self._taken_away("farcall", "k8s", "overlays", "macvlan"):
+            self.run("kubernetes.md", 6)
+            self._cluster.need_running(self._overlays["macvlan"])
 
     def bench(self):
         directory = self._own("bench", page_with("kubernetes.md", _BENCH))
-        self.run("kubernetes.md", 7)
-        # As the page says: the same once more, after what it says to delete.
-        self._cluster.kubectl("apply", "-k", directory)
-        self._cluster.need_running(self._overlays["bench"])
-        nodes = {pod["spec"]["nodeName"] for pod in self._cluster.pods("farcall", {})}
-        need(nodes == {"rdma-1", "rdma-2"}, "both Jobs are on %s" % nodes)
-        self._taken_away("bench")
+        with self._taken_away("bench"):
+            self.run("kubernetes.md", 7)
+            # As the page says: the same once more, after what it says to delete.
+            self._cluster.kubectl("apply", "-k", directory)
+            self._cluster.need_running(self._overlays["bench"])
+            nodes = {pod["spec"]["nodeName"] for pod in self._cluster.pods("farcall", {})}
+            need(nodes == {"rdma-1", "rdma-2"}, "both Jobs are on %s" % nodes)
 
     def kustomizations(self):
         """The server would take each of the page, into a namespace that is there."""
         self._cluster.make_namespace("farcall")
-        for block in blocks_of("kubernetes.md"):
-            directory = self._own("page", block, **{"rdma-devices.yaml": generated_config_map()})
-            self._cluster.kubectl("apply", "--server-side", "--dry-run=server", "-k", directory)
-        self._cluster.kubectl("delete", "namespace", "farcall")
+        try:
+            for block in blocks_of("kubernetes.md"):
+                directory = self._own("page", block,
+                                      **{"rdma-devices.yaml": generated_config_map()})
+                self._cluster.kubectl("apply", "--server-side", "--dry-run=server", "-k", directory)
+        finally:
+            self._cluster.kubectl("delete", "namespace", "farcall")
 
     def restricted(self):
         """Without the component rdma `restricted` admits the pods, and they get their device."""
         directory = self._own("restricted", page_with("kubernetes.md", _RESTRICTED))
-        self._cluster.kubectl("apply", "--server-side", "-k", directory)
-        self._cluster.need_running(self._overlays["macvlan"])
-        level = self._cluster.api.get("/api/v1/namespaces/farcall")["metadata"]["labels"][
-            "pod-security.kubernetes.io/enforce"]
-        need(level == "restricted", "the namespace is " + level)
-        self._taken_away("restricted")
+        with self._taken_away("restricted"):
+            self._cluster.kubectl("apply", "--server-side", "-k", directory)
+            self._cluster.need_running(self._overlays["macvlan"])
+            level = self._cluster.api.get("/api/v1/namespaces/farcall")["metadata"]["labels"][
+                "pod-security.kubernetes.io/enforce"]
+            need(level == "restricted", "the namespace is " + level)
 
     def qos(self):
         self._cluster.make_namespace("payments")
-        self.run("qos.md", None, NODE="rdma-1")
-        for name in "qos", "node-setup":
-            self._cluster.need_running(self._overlays[name])
-            self._taken_away("farcall", "k8s", "overlays", name)
+        with self._taken_away("farcall", "k8s", "overlays", "qos"), \
+                self._taken_away("farcall", "k8s", "overlays", "node-setup"):
+            self.run("qos.md", None, NODE="rdma-1")
+            for name in "qos", "node-setup":
+                self._cluster.need_running(self._overlays[name])
         self._cluster.kubectl("delete", "namespace", "payments")
