@@ -11,6 +11,9 @@ namespace farcall {
 inline void SpinPause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  // `yield` does nothing on cores of one thread; this waits for the instructions before it.
+  __asm__ volatile("isb");
 #endif
 }
 

@@ -103,9 +103,9 @@ class Cluster:
                 and "deletionTimestamp" not in pod["metadata"]]
 
     def why_pending(self, namespace):
-        """What the scheduler said of each pod: {name: messages}."""
+        """What was complained of: {name of a pod, or of what is to make pods: messages}."""
         events = self.api.items(
-            "/api/v1/namespaces/%s/events?fieldSelector=reason=FailedScheduling" % namespace)
+            "/api/v1/namespaces/%s/events?fieldSelector=type=Warning" % namespace)
         found = {}
         for event in events:
             found.setdefault(event["involvedObject"]["name"], []).append(event["message"])
