@@ -14,11 +14,9 @@
 #include "rpc/cluster/naming.h"
 #include "rpc/request_meta.h"
 #include "rpc/runtime.h"
-#include "rpc/session/send_frame.h"
+#include "rpc/send_request.h"
 #include "rpc/traffic_class.h"
-#include "rpc/wire/frame.h"
 #include "rpc/wire/pack.h"
-#include "rpc/wire/plain_meta.h"
 #include "transport/base/check.h"
 #include "transport/base/chunk_pool.h"
 #include "transport/base/process_mark.h"
@@ -35,6 +33,9 @@ class ChannelCall;
 struct ChannelCalls : CallEnvironment {
   // Of calls with closures, used again, so that the steady state allocates nothing.
   ChunkPool<ChannelCall> memory;
+  // One for each loop of the channel: they live until the call has ended, which they know.
+  std::vector<std::shared_ptr<Cluster>> clusters;
+  RoutedCall::Plan plan;  // but for the deadline: of calls that wish for nothing else
 };
 
 // A call with a closure.
@@ -56,11 +57,10 @@ class ChannelCall final : public RoutedCall {
 
 namespace {
 
-constexpr char kNoBlocks[] = "the block pool is at its limit (RuntimeOptions::pool.max_bytes)";
-
 ConnectionType ConnectionTypeOf(const RoutedCall& call, Controller& controller,
                                 const ChannelOptions& options) {
-  const auto& own = controller.overrides().connection_type;
+  const auto* const wishes = controller.overrides();
+  const auto own = wishes != nullptr ? wishes->connection_type : std::nullopt;
   if (own.has_value() || options.pooled_from_bytes == 0 ||
       options.connection_type != CONNECTION_TYPE_SINGLE) {
     return own.value_or(options.connection_type);
@@ -69,53 +69,36 @@ ConnectionType ConnectionTypeOf(const RoutedCall& call, Controller& controller,
   return bytes < options.pooled_from_bytes ? CONNECTION_TYPE_SINGLE : CONNECTION_TYPE_POOLED;
 }
 
-// Before the attachment of the request is taken.
-RoutedCall::Plan PlanOf(const RoutedCall& call, Controller& controller,
-                        const ChannelOptions& options, TimePoint deadline) {
-  const Controller::Overrides& own = controller.overrides();
+RoutedCall::Plan PlanOf(const Controller::Overrides& own, const ChannelOptions& options) {
   const int64_t backup_ms = own.backup_request_ms.value_or(options.backup_request_ms);
   return {
-      .deadline = deadline,
+      .deadline = TimePoint::max(),
       .max_retry = std::clamp(own.max_retry.value_or(options.max_retry), 0, 100),
       .backup_after = backup_ms < 0
                           ? Duration::max()
                           : std::chrono::milliseconds(std::min<int64_t>(backup_ms, INT32_MAX)),
-      .connection_type = ConnectionTypeOf(call, controller, options),
+      .connection_type = options.connection_type,
       .request_code = own.request_code,
   };
 }
 
+// Before the attachment of the request is taken. `usual`: of a call that wishes for nothing.
+RoutedCall::Plan PlanOf(const RoutedCall& call, Controller& controller,
+                        const ChannelOptions& options, const RoutedCall::Plan& usual) {
+  const Controller::Overrides* const own = controller.overrides();
+  RoutedCall::Plan plan = own != nullptr ? PlanOf(*own, options) : usual;
+  plan.connection_type = ConnectionTypeOf(call, controller, options);
+  return plan;
+}
+
 Packing PackingOf(const Controller& controller, const ChannelOptions& options) {
-  const Controller::Overrides& own = controller.overrides();
-  return {.compress = own.compress_type.value_or(options.request_compress_type),
-          .checksum = own.checksum_type.value_or(options.request_checksum_type)};
-}
-
-// Both make the head of a frame, and put into `body` what follows it. `Meta`: PlainMeta or RpcMeta.
-template <typename Meta>
-absl::StatusOr<FrameEncoder> EncodePlain(Meta& meta, const google::protobuf::Message& request,
-                                         Controller& controller, Buffer& body) {
-  body = std::move(controller.request_attachment());
-  return FrameEncoder::Create(meta, &request, body.size());
-}
-
-absl::StatusOr<FrameEncoder> EncodePacked(wire::RpcMeta& meta,
-                                          const google::protobuf::Message& request,
-                                          const Packing& packing, BlockPool& pool,
-                                          Controller& controller, Buffer& body) {
-  Buffer attachment = std::move(controller.request_attachment());
-  absl::StatusOr<Buffer> packed = Pack(request, packing, attachment, pool, meta);
-  if (!packed.ok()) return packed.status();
-  absl::StatusOr<FrameEncoder> encoder = FrameEncoder::Create(meta, *packed, attachment.size());
-  body = *std::move(packed);
-  body.Append(std::move(attachment));
-  return encoder;
-}
-
-// Ends a call that never came to its cluster.
-void FailNow(EventLoop& loop, ClientCall& call, int code, absl::string_view text) {
-  call.Fail(code, text);
-  loop.RunOrPost([&loop, &call] { call.Complete(loop); });
+  Packing packing{.compress = options.request_compress_type,
+                  .checksum = options.request_checksum_type};
+  if (const auto* const own = controller.overrides(); own != nullptr) {
+    packing.compress = own->compress_type.value_or(packing.compress);
+    packing.checksum = own->checksum_type.value_or(packing.checksum);
+  }
+  return packing;
 }
 
 absl::StatusOr<Runtime*> RuntimeOf(const ChannelOptions& options) {
@@ -162,22 +145,23 @@ absl::StatusOr<std::unique_ptr<Channel>> Channel::Create(absl::string_view targe
 
 Channel::Channel(const RuntimeParts& parts, const ChannelOptions& options,
                  std::vector<std::shared_ptr<Cluster>> clusters)
-    : parts_(parts),
-      options_(options),
-      clusters_(std::move(clusters)),
-      calls_(std::make_shared<ChannelCalls>()) {
+    : parts_(parts), options_(options), calls_(std::make_shared<ChannelCalls>()) {
   static_cast<CallEnvironment&>(*calls_) = {parts.clock,           parts.pool,
                                             options.max_body_size, options.interceptors,
                                             parts.copied,          parts.log};
+  calls_->clusters = std::move(clusters);
+  calls_->plan = PlanOf(Controller::Overrides(), options);
 }
 
 Channel::~Channel() {
   // In a child of fork(2) the clusters keep themselves.
-  if (!clusters_.front()->loop().process().here()) return;
-  for (const std::shared_ptr<Cluster>& cluster : clusters_) {
+  if (!process().here()) return;
+  for (const std::shared_ptr<Cluster>& cluster : calls_->clusters) {
     cluster->loop().RunOrPost([cluster] { cluster->Retire(); });
   }
 }
+
+const ProcessMark& Channel::process() const { return calls_->clusters.front()->loop().process(); }
 
 void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
                          google::protobuf::RpcController* rpc_controller,
@@ -185,9 +169,9 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
                          google::protobuf::Message* response, google::protobuf::Closure* done) {
   Check(rpc_controller != nullptr, "a call has a farcall::Controller, which tells how it ended");
   Controller& controller = static_cast<Controller&>(*rpc_controller);
-  if (const ProcessMark& process = clusters_.front()->loop().process(); !process.here()) {
+  if (!process().here()) [[unlikely]] {
     controller.Begin(nullptr, 0);
-    controller.End(kFailedSocket, process.NotHere().message(), 0);
+    controller.End(kFailedSocket, process().NotHere().message(), 0);
     // Nobody else is there to run it.
     if (done != nullptr) done->Run();
     return;
@@ -202,7 +186,7 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
   }
   if (done == nullptr) {
     RoutedCall call(calls_, *method, controller, response, nullptr);
-    EventLoop& loop = ClusterOfThisThread()->loop();
+    EventLoop& loop = ClusterOfThisThread().loop();
     Send(call, *method, controller, *request);
     call.Wait(loop);
   } else {
@@ -211,17 +195,17 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
   }
 }
 
-const std::shared_ptr<Cluster>& Channel::ClusterOfThisThread() const {
-  return clusters_.size() == 1 ? clusters_.front() : clusters_[ThreadSlot() % clusters_.size()];
+Cluster& Channel::ClusterOfThisThread() const {
+  const std::vector<std::shared_ptr<Cluster>>& all = calls_->clusters;
+  return all.size() == 1 ? *all.front() : *all[ThreadSlot() % all.size()];
 }
 
 void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& method,
                    Controller& controller, const google::protobuf::Message& request) {
-  // The controller keeps it until the call has ended.
-  const std::shared_ptr<Cluster>& cluster = ClusterOfThisThread();
-  EventLoop& loop = cluster->loop();
-  const uint64_t call_id = cluster->NextCallId();
-  if (!controller.Begin(cluster, call_id)) {
+  Cluster& cluster = ClusterOfThisThread();
+  EventLoop& loop = cluster.loop();
+  const uint64_t call_id = cluster.NextCallId();
+  if (!controller.Begin(&cluster, call_id)) {
     return FailNow(loop, call, ECANCELED, "cancelled by the caller before it began");
   }
   if (!call.AskInterceptors(request)) {
@@ -231,33 +215,18 @@ void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& m
   const TimePoint deadline =
       timeout_ms < 0 ? TimePoint::max() : call.started() + std::chrono::milliseconds(timeout_ms);
   controller.set_deadline(deadline);
-  const RoutedCall::Plan plan = PlanOf(call, controller, options_, deadline);
+  if (controller.overrides() == nullptr && options_.pooled_from_bytes == 0) [[likely]] {
+    call.SetPlan(call_id, deadline, calls_->plan);
+  } else {
+    call.SetPlan(call_id, deadline, PlanOf(call, controller, options_, calls_->plan));
+  }
 
-  if (parts_.registrations != nullptr && options_.use_rdma) {
-    Buffer& attachment = controller.request_attachment();
+  Buffer& attachment = controller.request_attachment();
+  if (parts_.registrations != nullptr && options_.use_rdma && !attachment.empty()) {
     attachment = parts_.registrations->Adopt(std::move(attachment));
   }
-  Buffer body;
-  const Packing packing = PackingOf(controller, options_);
-  std::optional<PlainMeta> plain;
-  if (packing.plain()) PutPlainRequestMeta(method, call_id, controller, timeout_ms, plain);
-  const auto meta = [&]() -> wire::RpcMeta& {
-    return RequestMeta(method, call_id, controller, timeout_ms);
-  };
-  const absl::StatusOr<FrameEncoder> encoder =
-      plain             ? EncodePlain(*plain, request, controller, body)
-      : packing.plain() ? EncodePlain(meta(), request, controller, body)
-                        : EncodePacked(meta(), request, packing, *parts_.pool, controller, body);
-  if (!encoder.ok()) {
-    const bool full = !packing.plain() && absl::IsResourceExhausted(encoder.status());
-    return FailNow(loop, call, full ? kOvercrowded : kBadRequest, encoder.status().message());
-  }
-  const bool sent = SendFrame(
-      loop, *parts_.pool, *encoder, body,
-      [cluster = cluster.get(), &call, call_id, plan](absl::string_view head, Buffer&& rest) {
-        cluster->Start(call, call_id, plan, head, std::move(rest));
-      });
-  if (!sent) FailNow(loop, call, kOvercrowded, kNoBlocks);
+  SendRequest(cluster, *parts_.pool, call, method, controller, request,
+              PackingOf(controller, options_), timeout_ms);
 }
 
 }  // namespace farcall

@@ -26,6 +26,7 @@ namespace farcall {
 
 struct ChannelCalls;
 class Cluster;
+class ProcessMark;
 class RoutedCall;
 struct CallEnvironment;
 template <typename T>
@@ -57,13 +58,13 @@ class Channel final : public google::protobuf::RpcChannel {
  private:
   Channel(const RuntimeParts& parts, const ChannelOptions& options,
           std::vector<std::shared_ptr<Cluster>> clusters);
-  const std::shared_ptr<Cluster>& ClusterOfThisThread() const;
+  Cluster& ClusterOfThisThread() const;
+  const ProcessMark& process() const;
   void Send(RoutedCall& call, const google::protobuf::MethodDescriptor& method,
             Controller& controller, const google::protobuf::Message& request);
 
   const RuntimeParts& parts_;
   const ChannelOptions options_;
-  const std::vector<std::shared_ptr<Cluster>> clusters_;  // one for each of its loops
   const std::shared_ptr<ChannelCalls> calls_;
 };
 

@@ -29,13 +29,12 @@ void Controller::Reset() {
   error_text_.clear();
   request_attachment_.Clear();
   response_attachment_.Clear();
-  response_memory_.Clear();
+  if (wishes_ != nullptr) *wishes_ = {};
   log_id_ = 0;
   request_id_.clear();
   request_user_fields_.Clear();
   response_user_fields_.Clear();
   timeout_ms_ = kNotSet;
-  overrides_ = {};
   set_attempts(0, false);
   response_compress_type_.reset();
   response_checksum_type_.reset();
@@ -43,11 +42,10 @@ void Controller::Reset() {
   latency_us_ = 0;
   deadline_ = TimePoint::max();
   connection_ = nullptr;
-  std::shared_ptr<Cancellable> calls;  // released outside the lock
   const std::lock_guard<SpinLock> lock(cancel_lock_);
   phase_ = Phase::kNew;
   canceled_ = 0;
-  calls.swap(calls_);
+  calls_ = nullptr;
 }
 
 CallId Controller::call_id() const {
@@ -71,13 +69,13 @@ void Controller::StartCancel(CallId call) {
     const std::lock_guard<SpinLock> lock(cancel_lock_);
     if (call != CallId{Open()}) return;
     canceled_ = Open();
-    calls = calls_;
+    if (calls_ != nullptr) calls = calls_->shared_from_this();
     call_id = call_id_;
   }
   if (calls != nullptr) calls->Cancel(call_id);
 }
 
-bool Controller::Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id) {
+bool Controller::Begin(Cancellable* calls, uint64_t call_id) {
   error_code_ = 0;
   error_text_.clear();
   response_attachment_.Clear();
@@ -86,7 +84,7 @@ bool Controller::Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id) {
   const std::lock_guard<SpinLock> lock(cancel_lock_);
   phase_ = Phase::kUnderWay;
   if (canceled_ == ++begun_) return false;
-  calls_.swap(calls);
+  calls_ = calls;
   call_id_ = call_id;
   return true;
 }
@@ -94,11 +92,10 @@ bool Controller::Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id) {
 void Controller::End(int code, absl::string_view text, int64_t latency_us) {
   if (code != 0) SetFailed(code, text);
   latency_us_ = latency_us;
-  response_memory_.Clear();            // of a call that never began
-  std::shared_ptr<Cancellable> calls;  // released outside the lock
+  if (has_response_memory()) wishes().response_memory.Clear();  // of a call that never began
   const std::lock_guard<SpinLock> lock(cancel_lock_);
   phase_ = Phase::kEnded;
-  calls.swap(calls_);
+  calls_ = nullptr;
 }
 
 bool Controller::IsCanceled() const {

@@ -31,7 +31,7 @@ namespace farcall {
 enum class CallId : uint64_t {};
 
 // What StartCancel reaches: a call under way on a client.
-class Cancellable {
+class Cancellable : public std::enable_shared_from_this<Cancellable> {
  public:
   virtual ~Cancellable() = default;
   virtual void Cancel(uint64_t call_id) = 0;  // any thread, no loop held
@@ -99,13 +99,15 @@ class Controller final : public google::protobuf::RpcController {
   int64_t timeout_ms() const { return timeout_ms_; }  // kNotSet: the channel's
   static constexpr int64_t kNotSet = -2;
   // The same for each of these: what was not set is the channel's.
-  void set_max_retry(int attempts_beyond_first) { overrides_.max_retry = attempts_beyond_first; }
-  void set_backup_request_ms(int64_t ms) { overrides_.backup_request_ms = ms; }
-  void set_connection_type(ConnectionType type) { overrides_.connection_type = type; }
-  void set_request_compress_type(CompressType type) { overrides_.compress_type = type; }
-  void set_request_checksum_type(ChecksumType type) { overrides_.checksum_type = type; }
+  void set_max_retry(int attempts_beyond_first) {
+    wishes().overrides.max_retry = attempts_beyond_first;
+  }
+  void set_backup_request_ms(int64_t ms) { wishes().overrides.backup_request_ms = ms; }
+  void set_connection_type(ConnectionType type) { wishes().overrides.connection_type = type; }
+  void set_request_compress_type(CompressType type) { wishes().overrides.compress_type = type; }
+  void set_request_checksum_type(ChecksumType type) { wishes().overrides.checksum_type = type; }
   // What consistent hashing goes by: calls of one code go to one server, while it lives.
-  void set_request_code(uint64_t code) { overrides_.request_code = code; }
+  void set_request_code(uint64_t code) { wishes().overrides.request_code = code; }
   struct Overrides {
     std::optional<int> max_retry;
     std::optional<int64_t> backup_request_ms;
@@ -114,7 +116,8 @@ class Controller final : public google::protobuf::RpcController {
     std::optional<ChecksumType> checksum_type;
     std::optional<uint64_t> request_code;
   };
-  const Overrides& overrides() const { return overrides_; }
+  // Null: nothing was set.
+  const Overrides* overrides() const { return wishes_ != nullptr ? &wishes_->overrides : nullptr; }
   // Attempts beyond the first, once the call has ended; backup requests are not among them.
   int retried_count() const { return retried_count_; }
   bool has_backup_request() const { return has_backup_request_; }
@@ -124,7 +127,9 @@ class Controller final : public google::protobuf::RpcController {
   // became of the call. response_attachment() has slices of it then, as long as what came. Of a
   // call that failed its content is not specified; what is longer than the memory fails the
   // call with ERESPONSE. docs/memory.md tells what is copied on the way.
-  void set_response_attachment_memory(Buffer memory) { response_memory_ = std::move(memory); }
+  void set_response_attachment_memory(Buffer memory) {
+    wishes().response_memory = std::move(memory);
+  }
   // The call that is under way, or else the next one that begins.
   CallId call_id() const;
   // Ends that call with ECANCELED, or keeps it from beginning; does nothing when it has ended,
@@ -153,10 +158,13 @@ class Controller final : public google::protobuf::RpcController {
 
   // --- The library's own.
 
-  // A call begins (client). False: it was cancelled before.
-  bool Begin(std::shared_ptr<Cancellable> calls, uint64_t call_id);
-  bool has_response_memory() const { return !response_memory_.empty(); }
-  Buffer TakeResponseMemory() { return std::move(response_memory_); }
+  // A call begins (client). False: it was cancelled before. `calls` (may be null), which
+  // shared_ptrs keep, lives until End.
+  bool Begin(Cancellable* calls, uint64_t call_id);
+  bool has_response_memory() const {
+    return wishes_ != nullptr && !wishes_->response_memory.empty();
+  }
+  Buffer TakeResponseMemory() { return std::move(wishes().response_memory); }
   void End(int code, absl::string_view text, int64_t latency_us);
   void set_deadline(TimePoint deadline) { deadline_ = deadline; }
   void set_connection(std::shared_ptr<const ConnectionInfo> connection) {
@@ -173,17 +181,26 @@ class Controller final : public google::protobuf::RpcController {
   void NotifyCancel(bool closed);
 
  private:
+  // What few calls set: made with the first of them, and kept.
+  struct Wishes {
+    Overrides overrides;
+    Buffer response_memory;
+  };
+  Wishes& wishes() {
+    if (wishes_ == nullptr) wishes_ = std::make_unique<Wishes>();
+    return *wishes_;
+  }
+
   int error_code_ = 0;
   std::string error_text_;
   Buffer request_attachment_;
   Buffer response_attachment_;
-  Buffer response_memory_;
   int64_t log_id_ = 0;
   std::string request_id_;
   UserFields request_user_fields_;
   UserFields response_user_fields_;
   int64_t timeout_ms_ = kNotSet;
-  Overrides overrides_;
+  std::unique_ptr<Wishes> wishes_;
   int retried_count_ = 0;
   bool has_backup_request_ = false;
   std::optional<CompressType> response_compress_type_;
@@ -203,10 +220,10 @@ class Controller final : public google::protobuf::RpcController {
   mutable SpinLock cancel_lock_;
   // Guarded by cancel_lock_.
   Phase phase_ = Phase::kNew;
-  uint64_t begun_ = 0;                  // calls so far: the number of the last one
-  uint64_t canceled_ = 0;               // the number of the one that was cancelled last
-  bool ended_ = false;                  // server
-  std::shared_ptr<Cancellable> calls_;  // client: where the call is under way
+  uint64_t begun_ = 0;            // calls so far: the number of the last one
+  uint64_t canceled_ = 0;         // the number of the one that was cancelled last
+  bool ended_ = false;            // server
+  Cancellable* calls_ = nullptr;  // client: where the call is under way
   uint64_t call_id_ = 0;
   google::protobuf::Closure* on_cancel_ = nullptr;  // server
 };

@@ -36,19 +36,20 @@ wire::RpcMeta& RequestMeta(const google::protobuf::MethodDescriptor& method, uin
   return meta;
 }
 
-void PutPlainRequestMeta(const google::protobuf::MethodDescriptor& method, uint64_t call_id,
-                         Controller& controller, int64_t timeout_ms,
-                         std::optional<PlainMeta>& plain) {
+std::optional<PlainMeta::Request> PlainRequestMeta(const google::protobuf::MethodDescriptor& method,
+                                                   uint64_t call_id, const Controller& controller,
+                                                   int64_t timeout_ms) {
   const std::string& service_name = method.service()->full_name();
   const std::string& method_name = method.name();
-  if (service_name.size() + method_name.size() > PlainMeta::kMostNames) return;
-  if (!controller.request_id().empty() || !controller.request_user_fields().empty()) return;
-  plain.emplace(
-      PlainMeta::Request{.service_name = service_name,
-                         .method_name = method_name,
-                         .log_id = controller.log_id(),
-                         .timeout_ms = timeout_ms > 0 ? static_cast<int32_t>(timeout_ms) : 0,
-                         .correlation_id = static_cast<int64_t>(call_id)});
+  if (service_name.size() + method_name.size() > PlainMeta::kMostNames) return std::nullopt;
+  if (!controller.request_id().empty() || !controller.request_user_fields().empty()) {
+    return std::nullopt;
+  }
+  return PlainMeta::Request{.service_name = service_name,
+                            .method_name = method_name,
+                            .log_id = controller.log_id(),
+                            .timeout_ms = timeout_ms > 0 ? static_cast<int32_t>(timeout_ms) : 0,
+                            .correlation_id = static_cast<int64_t>(call_id)};
 }
 
 }  // namespace farcall

@@ -23,10 +23,10 @@ int64_t TimeoutOf(const Controller& controller, const ChannelOptions& options);
 wire::RpcMeta& RequestMeta(const google::protobuf::MethodDescriptor& method, uint64_t call_id,
                            Controller& controller, int64_t timeout_ms);
 
-// The same into `plain`, where it has nothing unusual; else that stays empty.
-void PutPlainRequestMeta(const google::protobuf::MethodDescriptor& method, uint64_t call_id,
-                         Controller& controller, int64_t timeout_ms,
-                         std::optional<PlainMeta>& plain);
+// The same where it has nothing unusual; else nothing. Names are the method's own.
+std::optional<PlainMeta::Request> PlainRequestMeta(const google::protobuf::MethodDescriptor& method,
+                                                   uint64_t call_id, const Controller& controller,
+                                                   int64_t timeout_ms);
 
 }  // namespace farcall
 

@@ -2,11 +2,13 @@
 
 #include "rpc/call/client_call.h"
 
+#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "rpc/exception_text.h"
+#include "rpc/wire/payload.h"
 
 namespace farcall {
 namespace {
@@ -61,21 +63,35 @@ void ClientCall::Fail(int code, absl::string_view text) {
 
 void ClientCall::Answer(Frame& frame) {
   const wire::RpcMeta& meta = frame.meta;
-  if (meta.user_fields_size() > kMaxUserFields) {
-    return Fail(kBadResponse, absl::StrCat("the response has ", meta.user_fields_size(),
-                                           " user_fields, over the limit, ", kMaxUserFields));
-  }
-  for (const wire::UserField& field : meta.user_fields()) {
-    user_fields_.Set(field.key(), field.value());
+  if (!frame.plain) {
+    if (meta.user_fields_size() > kMaxUserFields) {
+      return Fail(kBadResponse, absl::StrCat("the response has ", meta.user_fields_size(),
+                                             " user_fields, over the limit, ", kMaxUserFields));
+    }
+    for (const wire::UserField& field : meta.user_fields()) {
+      user_fields_.Set(field.key(), field.value());
+    }
   }
   if (meta.response().error_code() != 0) {
     return Fail(meta.response().error_code(), meta.response().error_text());
   }
   error_code_ = 0;
   error_text_.clear();
-  payload_info_ = PayloadInfo::Of(meta);
-  payload_ = std::move(frame.payload);
+  TakePayload(frame);
   if (!frame.attachment.empty()) attachment_ = std::move(frame.attachment);
+}
+
+// What is small is copied: that costs less than to share its block with another thread, and leaves
+// the block to what comes next.
+void ClientCall::TakePayload(Frame& frame) {
+  const bool plain = frame.plain && frame.meta.compress_type() == COMPRESS_TYPE_NONE;
+  if (plain && frame.held) [[likely]] {
+    std::memcpy(memory_, frame.in_place.data(), frame.in_place.size());
+    small_payload_ = frame.in_place.size();
+    return;
+  }
+  payload_info_ = PayloadInfo::Of(frame.meta);
+  payload_ = frame.TakePayload();
 }
 
 std::shared_ptr<void> ClientCall::HoldPlace() {
@@ -107,11 +123,21 @@ void ClientCall::Run() {
   done->Run();
 }
 
+// Most responses. False: ParseResponse parses it, or says why not.
+bool ClientCall::ParseSmall() {
+  if (!small_payload_) return false;
+  return TryParsePayload(absl::string_view(memory_, *small_payload_), *response_);
+}
+
+absl::Status ClientCall::ParseResponse() {
+  if (small_payload_) return ParsePayload(absl::string_view(memory_, *small_payload_), *response_);
+  return Unpack(payload_info_, payload_, attachment_, environment_->max_body_size,
+                *environment_->pool, *response_);
+}
+
 void ClientCall::TakeResponse() {
-  if (response_ != nullptr) {
-    const absl::Status unpacked =
-        Unpack(payload_info_, payload_, attachment_, environment_->max_body_size,
-               *environment_->pool, *response_);
+  if (response_ != nullptr && !ParseSmall()) {
+    const absl::Status unpacked = ParseResponse();
     if (!unpacked.ok()) {
       const bool full = absl::IsResourceExhausted(unpacked);
       return Fail(full ? kOvercrowded : kBadResponse,
@@ -121,7 +147,7 @@ void ClientCall::TakeResponse() {
     }
   }
   if (place_.is_set()) LandAttachment();
-  controller_.response_attachment() = std::move(attachment_);
+  if (!attachment_.empty()) controller_.response_attachment() = std::move(attachment_);
 }
 
 // With its checksum verified where it came, so that what is copied is sound.
@@ -140,7 +166,8 @@ void ClientCall::LandAttachment() {
 
 void ClientCall::End() {
   if (error_code_ == 0) TakeResponse();
-  controller_.response_user_fields() = std::move(user_fields_);
+  // It has none of an earlier call.
+  if (!user_fields_.empty()) controller_.response_user_fields() = std::move(user_fields_);
   controller_.set_connection(std::move(connection_));
   controller_.set_attempts(retried_, backup_);
   const Duration taken = environment_->clock->Now() - started_;

@@ -4,6 +4,7 @@
 #define FARCALL_RPC_CALL_CLIENT_CALL_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,10 @@ class ClientCall : public UserTask {
              google::protobuf::Message* response, google::protobuf::Closure* done);
   virtual ~ClientCall() = default;
 
+  // Of kSmallHead bytes: for the head of the request, and once the answer has come for the message
+  // of that.
+  char* memory() { return memory_; }
+
   bool synchronous() const { return done_ == nullptr; }
   TimePoint started() const { return started_; }
   // Whether StartCancel was called. Asked with the loop held, where the call begins to wait:
@@ -59,6 +64,8 @@ class ClientCall : public UserTask {
     const bool none = environment_->interceptors.empty() && !controller_.has_response_memory();
     return none || AskEach(request);
   }
+  // Whether interceptors were asked, which may have taken their time.
+  bool asked_interceptors() const { return asked_ > 0; }
   // Then: bytes of memory that the caller has set for the attachment of the answer.
   size_t response_memory() const { return place_.size(); }
 
@@ -98,6 +105,9 @@ class ClientCall : public UserTask {
   // Runs code of an interceptor. Whether it threw, which fails the call and is logged.
   template <typename Code>
   bool FailIfThrows(Code&& code);
+  void TakePayload(Frame& frame);
+  bool ParseSmall();
+  absl::Status ParseResponse();
   void TakeResponse();
   void LandAttachment();
   void OnPlaceDropped();
@@ -113,6 +123,7 @@ class ClientCall : public UserTask {
   std::string error_text_;
   PayloadInfo payload_info_;
   Buffer payload_;
+  std::optional<size_t> small_payload_;  // instead: so many bytes of memory_
   Buffer attachment_;
   AnswerPlace place_;
   EventLoop* complete_on_ = nullptr;  // set: complete, but for place_
@@ -123,6 +134,7 @@ class ClientCall : public UserTask {
   size_t asked_ = 0;  // interceptors whose OnCall was run
 
   LoopVisitor caller_;  // of a synchronous call
+  char memory_[kSmallHead];
 };
 
 }  // namespace farcall

@@ -58,7 +58,7 @@ Cluster::~Cluster() {
 void Cluster::Cancel(uint64_t call_id) {
   // The call is the parent's.
   if (!loop_.process().here()) return;
-  loop_.RunOrPost([self = shared_from_this(), call_id] {
+  loop_.RunOrPost([self = Self(), call_id] {
     if (RoutedCall* const listed = self->Find(call_id); listed != nullptr) return listed->Cancel();
     if (SessionCall* const call = self->FindAttempt(call_id); call != nullptr) call->Cancel();
   });
@@ -91,23 +91,20 @@ RoutedCall* Cluster::Find(uint64_t call_id) {
   return found == listed_.end() ? nullptr : found->second;
 }
 
-void Cluster::Start(RoutedCall& call, uint64_t call_id, const RoutedCall::Plan& plan,
-                    absl::string_view head, Buffer&& body) {
+void Cluster::Start(RoutedCall& call, absl::string_view head, Buffer&& rest) {
   ++calls_;
   if (!call.synchronous() && closures_++ == 0) loop_.NeedThread(+1);
   budget_.OnCall(loop_.now());
-  Buffer frame;
   if (unplaced_.size() >= static_cast<size_t>(options().max_pending_calls)) {
     call.Fail(kOvercrowded, absl::StrCat(unplaced_.size(), " calls wait for the names behind ",
                                          target_, " already (max_pending_calls)"));
     return OnCallEnd(call);
   }
-  if (!head.empty() && !writer_.Append(head, frame)) {
+  if (!writer_.Reserve(static_cast<uint32_t>(head.size()))) {
     call.Fail(kOvercrowded, kNoBlocks);
     return OnCallEnd(call);
   }
-  frame.Append(std::move(body));
-  call.Begin(*this, call_id, plan, std::move(frame));
+  call.Begin(*this, head, std::move(rest));
 }
 
 void Cluster::OnCallEnd(RoutedCall& call) {
@@ -149,7 +146,7 @@ void Cluster::OnNodes(absl::StatusOr<Naming::Nodes> nodes) {
 }
 
 void Cluster::WakeCalls() {
-  const std::shared_ptr<Cluster> alive = shared_from_this();
+  const std::shared_ptr<Cluster> alive = Self();
   const absl::Status why = names_known_ ? absl::OkStatus() : absl::UnavailableError(no_names_why_);
   for (const uint64_t id : std::exchange(unplaced_, {})) {
     if (RoutedCall* const call = Find(id); call != nullptr) call->OnNames(why);
@@ -226,7 +223,7 @@ void Cluster::SetAlarm(TimePoint when, uint64_t call_id) {
 }
 
 void Cluster::OnAlarms() {
-  const std::shared_ptr<Cluster> alive = shared_from_this();
+  const std::shared_ptr<Cluster> alive = Self();
   std::vector<uint64_t> due;
   for (auto first = alarms_.begin(); first != alarms_.end() && first->first <= loop_.now();) {
     due.push_back(first->second);

@@ -33,9 +33,7 @@ namespace farcall {
 // the calls under way. All but loop(), NextCallId() and Cancel() with the loop held.
 //
 // Lives until it is retired and its last call has ended, whoever else lets go of it.
-class Cluster final : public Cancellable,
-                      public ServerWatcher,
-                      public std::enable_shared_from_this<Cluster> {
+class Cluster final : public Cancellable, public ServerWatcher {
  public:
   using Environment = ClientSession::Environment;
 
@@ -52,9 +50,9 @@ class Cluster final : public Cancellable,
   // Ends that call with ECANCELED if it is under way. Any thread.
   void Cancel(uint64_t call_id) override;
 
-  // Sends the frame, `head` (copied) and then `body`, and completes `call` in every case.
-  void Start(RoutedCall& call, uint64_t call_id, const RoutedCall::Plan& plan,
-             absl::string_view head, Buffer&& body);
+  // Sends a frame as RoutedCall::Begin says, and completes `call`, which has its plan, in every
+  // case.
+  void Start(RoutedCall& call, absl::string_view head, Buffer&& rest);
   // No call will be started any more.
   void Retire();
 
@@ -89,6 +87,8 @@ class Cluster final : public Cancellable,
   bool AnyUntried(std::span<const ServerSet::ServerId> tried) const {
     return servers_.AnyUntried(tried);
   }
+  // Of what the calls send; there is room for the head of one that begins.
+  BlockWriter& writer() { return writer_; }
   const ChannelOptions& options() const { return environment_->options; }
   // The call has left nothing behind; completes it.
   void OnCallEnd(RoutedCall& call);
@@ -97,6 +97,7 @@ class Cluster final : public Cancellable,
   void OnUnreachable(ServerSet::ServerId server, const absl::Status& why) override;
 
  private:
+  std::shared_ptr<Cluster> Self() { return std::static_pointer_cast<Cluster>(shared_from_this()); }
   void OnNodes(absl::StatusOr<Naming::Nodes> nodes);
   void WakeCalls();
   RoutedCall* Find(uint64_t call_id);

@@ -84,7 +84,7 @@ class ClusterWorld {
   Call& Start(RoutedCall::Plan plan, Buffer memory = Buffer()) {
     const uint64_t id = cluster->NextCallId();
     Call& call = calls[id];
-    call.controller.Begin(cluster, id);
+    call.controller.Begin(cluster.get(), id);
     call.controller.set_response_attachment_memory(std::move(memory));
     auto* const routed =
         new RoutedCall(environment_, *one::Echo::descriptor()->method(0), call.controller, nullptr,
@@ -98,9 +98,9 @@ class ClusterWorld {
     const auto encoder = FrameEncoder::Create(meta, &ping, 0);
     std::string frame(encoder->head_size(), '\0');
     encoder->WriteTo(frame.data());
-    world.loop->RunOrPost([cluster = cluster, routed, id, plan, frame] {
-      cluster->Start(*routed, id, plan, frame, Buffer());
-    });
+    routed->SetPlan(id, plan.deadline, plan);
+    world.loop->RunOrPost(
+        [cluster = cluster, routed, frame] { cluster->Start(*routed, frame, Buffer()); });
     return call;
   }
   Call& Start() { return Start(Plan()); }

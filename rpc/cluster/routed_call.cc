@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,11 +62,12 @@ RoutedCall::~RoutedCall() {
         "a call ends before it dies");
 }
 
-void RoutedCall::Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer&& frame) {
+void RoutedCall::Begin(Cluster& cluster, absl::string_view head, Buffer&& rest) {
+  Check(head.size() <= kSmallHead, "the head of a call's frame has room in the call");
   cluster_ = &cluster;
-  id_ = id;
-  plan_ = plan;
-  frame_ = std::move(frame);
+  if (!head.empty() && head.data() != memory()) std::memcpy(memory(), head.data(), head.size());
+  head_size_ = head.size();
+  if (!rest.empty()) rest_ = std::move(rest);
   if (canceled()) return FinishFailed(ECANCELED, "cancelled by the caller before it was sent");
   if (plan_.connection_type != CONNECTION_TYPE_SINGLE) cluster_->List(*this);
   if (!cluster_->NamesKnown(*this)) return Await(Waiting::kForNames, plan_.deadline);
@@ -97,19 +99,28 @@ void RoutedCall::Place(Attempt& attempt) {
     cluster_->GiveBackRetry();
     return second_.reset();
   }
-  const uint64_t attempt_id = attempts_++ == 0 ? id_ : cluster_->NextCallId();
   tried_.push_back(choice.server);
   attempt.server = choice.server;
   ClientSession& session = *choice.session;
   attempt.session = std::move(choice.session);
   attempt.began = cluster_->loop().now();
-  session.Start(attempt, attempt_id, plan_.deadline, NextFrame(attempt_id));
+  if (attempts_++ == 0) {
+    Buffer shared;
+    const bool keep = plan_.may_repeat() && !rest_.empty();
+    if (keep) shared = rest_.Share();
+    return session.Start(attempt, id_, plan_.deadline, head(), std::move(keep ? shared : rest_),
+                         cluster_->writer());
+  }
+  const uint64_t attempt_id = cluster_->NextCallId();
+  session.Start(attempt, attempt_id, plan_.deadline, {}, FrameAgain(attempt_id),
+                cluster_->writer());
 }
 
-Buffer RoutedCall::NextFrame(uint64_t attempt_id) {
-  if (attempts_ == 1) return plan_.may_repeat() ? frame_.Share() : std::move(frame_);
+Buffer RoutedCall::FrameAgain(uint64_t attempt_id) {
   const TimePoint now = cluster_->loop().now();
-  return Reframe(frame_.Share(), [&](wire::RpcMeta& meta) {
+  Buffer frame(head());
+  frame.Append(rest_.Share());
+  return Reframe(std::move(frame), [&](wire::RpcMeta& meta) {
     meta.set_correlation_id(static_cast<int64_t>(attempt_id));
     if (plan_.deadline == TimePoint::max()) return;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(plan_.deadline - now).count();
@@ -245,7 +256,7 @@ void RoutedCall::Finish() {
   if (second_) Drop(*second_, ServerSet::Outcome::kUnanswered);
   if (waiting_ != Waiting::kForNothing || alarm_ != TimePoint::max()) StopWaiting();
   set_attempts(retries_, second_.has_value());
-  frame_.Clear();
+  rest_.Clear();
   cluster_->OnCallEnd(*this);
 }
 

@@ -45,8 +45,15 @@ class RoutedCall : public ClientCall {
   using ClientCall::ClientCall;
   ~RoutedCall() override;
 
-  // `frame` is whole, and its correlation_id is `id`. The cluster outlives the call.
-  void Begin(Cluster& cluster, uint64_t id, const Plan& plan, Buffer&& frame);
+  // Before Begin.
+  void SetPlan(uint64_t id, TimePoint deadline, const Plan& plan) {
+    id_ = id;
+    plan_ = plan;
+    plan_.deadline = deadline;
+  }
+  // The frame, whose correlation_id is the call's: `head`, of at most kSmallHead bytes, which lies
+  // in memory() or is copied to there; and then `rest`. The cluster outlives the call.
+  void Begin(Cluster& cluster, absl::string_view head, Buffer&& rest);
   // Ends with ECANCELED.
   void Cancel();
   // Names are known now, or will not be: `why`.
@@ -89,7 +96,8 @@ class RoutedCall : public ClientCall {
 
   void Go();
   void Place(Attempt& attempt);
-  Buffer NextFrame(uint64_t attempt_id);
+  absl::string_view head() { return {memory(), head_size_}; }
+  Buffer FrameAgain(uint64_t attempt_id);
   void OnAnswer(Attempt& attempt, Frame& frame, const Info& connection);
   void OnFailure(Attempt& attempt, int code, absl::string_view text, bool may_have_run,
                  const Info& connection);
@@ -104,7 +112,8 @@ class RoutedCall : public ClientCall {
   Cluster* cluster_ = nullptr;
   uint64_t id_ = 0;
   Plan plan_;
-  Buffer frame_;  // kept while there may be another attempt
+  size_t head_size_ = 0;  // of the frame, in memory()
+  Buffer rest_;           // what follows; kept while there may be another attempt
   absl::InlinedVector<ServerSet::ServerId, 4> tried_;
   int retries_ = 0;
   int attempts_ = 0;

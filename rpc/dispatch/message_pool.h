@@ -3,7 +3,6 @@
 #ifndef FARCALL_RPC_DISPATCH_MESSAGE_POOL_H_
 #define FARCALL_RPC_DISPATCH_MESSAGE_POOL_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,42 +13,68 @@
 
 namespace farcall {
 
-// Messages of one type that come and go with each call: those that were given back are kept, with
-// the memory of their fields, and used again. Any thread.
+// The messages of a call.
+struct CallMessages {
+  std::unique_ptr<google::protobuf::Message> request;
+  std::unique_ptr<google::protobuf::Message> response;
+};
+
+// Messages of one method, which come and go with each call: those that were given back are kept,
+// with the memory of their fields, and used again. Any thread.
 class MessagePool {
  public:
   // A larger one is not kept: its memory would be held for nothing.
   static constexpr size_t kMostBytes = size_t{16} << 10;
-  static constexpr size_t kMostKept = 64;
-  static constexpr uint32_t kLookEvery = 32;
+  static constexpr size_t kMostKept = 64;  // pairs
+  // Odd, so that all methods have their turn whose calls take turns.
+  static constexpr uint32_t kLookEvery = 31;
+  // Of a size: nobody has measured it.
+  static constexpr size_t kUnmeasured = ~size_t{0};
 
   MessagePool() = default;
   MessagePool(const MessagePool&) = delete;
   MessagePool& operator=(const MessagePool&) = delete;
   ~MessagePool() { Close(); }
 
-  // Empty, of the type of what `prototype()` gives, which is always the same.
-  template <typename Prototype>
-  std::unique_ptr<google::protobuf::Message> Take(Prototype&& prototype) {
-    google::protobuf::Message* const kept = free_.Take();
-    return std::unique_ptr<google::protobuf::Message>(kept != nullptr ? kept : prototype().New());
+  // Empty, of the types of what `make()` gives, which are always the same.
+  template <typename Make>
+  std::unique_ptr<CallMessages> Take(Make&& make) {
+    std::unique_ptr<CallMessages> kept(free_.Take());
+    if (kept == nullptr) kept = std::make_unique<CallMessages>(make());
+    return kept;
   }
-  void Give(std::unique_ptr<google::protobuf::Message> message) {
-    if (message->ByteSizeLong() > kMostBytes) return;
-    message->Clear();
+  // The bytes that each has when it is serialized, as far as somebody has measured them.
+  void Give(std::unique_ptr<CallMessages> messages, size_t request_bytes = kUnmeasured,
+            size_t response_bytes = kUnmeasured) {
+    if (!Empty(*messages->request, request_bytes)) return;
+    if (!Empty(*messages->response, response_bytes)) return;
     // What fields keep when they are cleared adds up over calls. It takes a while to find out.
-    const bool look = uses_.fetch_add(1, std::memory_order_relaxed) % kLookEvery == 0;
-    if (look && message->SpaceUsedLong() > 4 * kMostBytes) return;
-    if (free_.Give(message.get())) static_cast<void>(message.release());
+    if (++uses_ >= kLookEvery) {
+      uses_ = 0;
+      if (Grown(*messages->request) || Grown(*messages->response)) return;
+    }
+    if (free_.Give(messages.get())) static_cast<void>(messages.release());
   }
   // Keeps none any more: their types may go.
   void Close() {
-    for (google::protobuf::Message* const message : free_.Close()) delete message;
+    for (CallMessages* const messages : free_.Close()) delete messages;
   }
 
  private:
-  std::atomic<uint32_t> uses_{0};
-  SpareList<google::protobuf::Message, kMostKept, 4> free_;
+  // False: it is too large.
+  static bool Empty(google::protobuf::Message& message, size_t bytes) {
+    if ((bytes == kUnmeasured ? message.ByteSizeLong() : bytes) > kMostBytes) return false;
+    message.Clear();
+    return true;
+  }
+  static bool Grown(const google::protobuf::Message& message) {
+    return message.SpaceUsedLong() > 4 * kMostBytes;
+  }
+
+  // Of all pools, by this thread, since it last looked.
+  static inline thread_local constinit uint32_t uses_ = 0;
+
+  SpareList<CallMessages, kMostKept, 4> free_;
 };
 
 }  // namespace farcall

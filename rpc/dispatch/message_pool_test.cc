@@ -14,66 +14,87 @@
 namespace farcall {
 namespace {
 
-TEST(MessagePoolTest, AMessageComesBackEmpty) {
-  MessagePool pool;
-  auto first = pool.Take(one::Ping::default_instance);
-  static_cast<one::Ping&>(*first).set_text("secret of the last call");
-  const google::protobuf::Message* const address = first.get();
-  pool.Give(std::move(first));
-  const auto second = pool.Take(one::Ping::default_instance);
-  EXPECT_EQ(second.get(), address);
-  EXPECT_FALSE(static_cast<const one::Ping&>(*second).has_text());
+CallMessages Make() { return {std::make_unique<one::Ping>(), std::make_unique<one::Ping>()}; }
+
+one::Ping& RequestOf(const CallMessages& messages) {
+  return static_cast<one::Ping&>(*messages.request);
+}
+one::Ping& ResponseOf(const CallMessages& messages) {
+  return static_cast<one::Ping&>(*messages.response);
 }
 
-TEST(MessagePoolTest, ALargeMessageIsNotKept) {
+TEST(MessagePoolTest, MessagesComeBackEmpty) {
   MessagePool pool;
-  auto large = pool.Take(one::Ping::default_instance);
-  static_cast<one::Ping&>(*large).set_text(std::string(100'000, 'x'));
-  pool.Give(std::move(large));
-  const auto next = pool.Take(one::Ping::default_instance);
-  EXPECT_LT(next->SpaceUsedLong(), 1000u);
+  auto first = pool.Take(Make);
+  RequestOf(*first).set_text("secret of the last call");
+  ResponseOf(*first).set_text("its answer");
+  const CallMessages* const address = first.get();
+  pool.Give(std::move(first));
+  const auto second = pool.Take(Make);
+  EXPECT_EQ(second.get(), address);
+  EXPECT_FALSE(RequestOf(*second).has_text());
+  EXPECT_FALSE(ResponseOf(*second).has_text());
+}
+
+TEST(MessagePoolTest, WhereEitherIsLargeNoneIsKept) {
+  for (const bool request : {true, false}) {
+    for (const bool measured : {true, false}) {
+      MessagePool pool;
+      auto large = pool.Take(Make);
+      const std::string text(100'000, 'x');
+      request ? RequestOf(*large).set_text(text) : ResponseOf(*large).set_text(text);
+      const size_t request_bytes = large->request->ByteSizeLong();
+      const size_t response_bytes = large->response->ByteSizeLong();
+      measured ? pool.Give(std::move(large), request_bytes, response_bytes)
+               : pool.Give(std::move(large));
+      const auto next = pool.Take(Make);
+      EXPECT_LT(next->request->SpaceUsedLong() + next->response->SpaceUsedLong(), 1000u);
+    }
+  }
 }
 
 // A cleared field keeps its memory, which counts although the message is empty.
-TEST(MessagePoolTest, AMessageThatHasGrownUnseenIsNotKeptForLong) {
-  MessagePool pool;
-  auto grown = pool.Take(one::Ping::default_instance);
-  static_cast<one::Ping&>(*grown).set_text(std::string(10'000'000, 'x'));
-  grown->Clear();
-  const google::protobuf::Message* const address = grown.get();
-  uint32_t times = 0;
-  while (grown.get() == address && ++times <= 2 * MessagePool::kLookEvery) {
-    pool.Give(std::move(grown));
-    grown = pool.Take(one::Ping::default_instance);
-    if (grown->SpaceUsedLong() < 1000) break;
+TEST(MessagePoolTest, MessagesThatHaveGrownUnseenAreNotKeptForLong) {
+  for (const bool request : {true, false}) {
+    MessagePool pool;
+    auto grown = pool.Take(Make);
+    const std::string text(10'000'000, 'x');
+    request ? RequestOf(*grown).set_text(text) : ResponseOf(*grown).set_text(text);
+    grown->request->Clear();
+    grown->response->Clear();
+    const CallMessages* const address = grown.get();
+    uint32_t times = 0;
+    while (grown.get() == address && ++times <= 2 * MessagePool::kLookEvery) {
+      pool.Give(std::move(grown));
+      grown = pool.Take(Make);
+      if (grown->request->SpaceUsedLong() + grown->response->SpaceUsedLong() < 1000) break;
+    }
+    EXPECT_LE(times, MessagePool::kLookEvery);
   }
-  EXPECT_LE(times, MessagePool::kLookEvery);
 }
 
-using Messages = std::vector<std::unique_ptr<google::protobuf::Message>>;
+using Messages = std::vector<std::unique_ptr<CallMessages>>;
 
 // What each of them keeps when it is cleared tells it from a new one.
 constexpr size_t kMark = 1000;
 
 void GiveMarked(MessagePool& pool, Messages messages) {
-  for (auto& message : messages) {
-    static_cast<one::Ping&>(*message).set_text(std::string(kMark, 'x'));
-    pool.Give(std::move(message));
+  for (auto& one : messages) {
+    RequestOf(*one).set_text(std::string(kMark, 'x'));
+    pool.Give(std::move(one));
   }
 }
 
 Messages TakeMany(MessagePool& pool) {
   Messages many;
-  for (size_t i = 0; i < 3 * MessagePool::kMostKept; ++i) {
-    many.push_back(pool.Take(one::Ping::default_instance));
-  }
+  for (size_t i = 0; i < 3 * MessagePool::kMostKept; ++i) many.push_back(pool.Take(Make));
   return many;
 }
 
 size_t Kept(const Messages& messages) {
-  return static_cast<size_t>(
-      std::count_if(messages.begin(), messages.end(),
-                    [](const auto& message) { return message->SpaceUsedLong() > kMark; }));
+  return static_cast<size_t>(std::count_if(messages.begin(), messages.end(), [](const auto& one) {
+    return one->request->SpaceUsedLong() > kMark;
+  }));
 }
 
 TEST(MessagePoolTest, KeepsOnlySoMany) {

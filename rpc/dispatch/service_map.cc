@@ -71,8 +71,7 @@ MaxConcurrency ServiceMap::LimitOf(absl::string_view full_method) const {
 
 void ServiceMap::DropMessages() {
   for (const std::unique_ptr<MethodState>& state : states_) {
-    state->requests.Close();
-    state->responses.Close();
+    state->messages.Close();
   }
 }
 

@@ -27,8 +27,7 @@ struct MethodState {
   MethodStats stats;
   ConcurrencyLimit limit;
   MethodPace pace;
-  MessagePool requests;
-  MessagePool responses;
+  MessagePool messages;
 };
 
 // The services of a server, by name. Filled before the server starts, then only read,

@@ -16,8 +16,7 @@ namespace farcall {
 HttpPageTask& HttpPageTask::Make(ServerSession& session, std::shared_ptr<const HttpPages> pages,
                                  const HttpPages::Entry& page, HttpRequest request,
                                  const HttpAnswerForm& form) {
-  return *new HttpPageTask(session.shared_from_this(), std::move(pages), page, std::move(request),
-                           form);
+  return *new HttpPageTask(session.self(), std::move(pages), page, std::move(request), form);
 }
 
 HttpPageTask::HttpPageTask(std::shared_ptr<ServerSession> session,

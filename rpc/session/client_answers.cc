@@ -24,21 +24,20 @@ size_t ClientSession::OnRead(Buffer& input) {
   // All answers of this read are told the same.
   static_cast<void>(info_.Of(*connection_));
   while (oversized_.Skip(input)) {
-    const absl::StatusOr<size_t> need = CutAnswer(input);
-    if (!need.ok()) {
-      NoteWhoseAnswerBegan(input, 0);
-      const absl::Status why(need.status().code(), absl::StrCat("bad answer from ", target_.text,
-                                                                ": ", need.status().message()));
-      closing_ = true;
-      connection_->Close(why, CloseMode::kAbort);
-      FailSent(why);
-      return 0;
-    }
-    if (*need != 0) {
-      NoteWhoseAnswerBegan(input, *need);
-      const size_t await = landing_.Await(input.size(), *need);
-      LetGoIfDone();
-      return await;
+    if (CutOrdinaryFrame(input, limits_, frame_, /*in_place=*/true)) [[likely]] {
+      TakeAnswer();
+    } else {
+      const absl::StatusOr<size_t> need = CutAnswer(input);
+      if (!need.ok()) {
+        OnMalformed(input, need.status());
+        return 0;
+      }
+      if (*need != 0) {
+        NoteWhoseAnswerBegan(input, *need);
+        const size_t await = landing_.Await(input.size(), *need);
+        LetGoIfDone();
+        return await;
+      }
     }
     // Whoever waits now waits for the next connection.
     if (closing_) return 0;
@@ -47,18 +46,33 @@ size_t ClientSession::OnRead(Buffer& input) {
   return 0;
 }
 
+void ClientSession::OnMalformed(const Buffer& input, const absl::Status& what) {
+  NoteWhoseAnswerBegan(input, 0);
+  const absl::Status why(what.code(),
+                         absl::StrCat("bad answer from ", target_.text, ": ", what.message()));
+  closing_ = true;
+  connection_->Close(why, CloseMode::kAbort);
+  FailSent(why);
+}
+
 // 0: one was taken.
 absl::StatusOr<size_t> ClientSession::CutAnswer(Buffer& input) {
-  const absl::StatusOr<size_t> cut = CutFrame(input, limits_, frame_);
+  const absl::StatusOr<size_t> cut = CutAnyFrame(input, limits_, frame_);
   if (!cut.ok() && absl::IsResourceExhausted(cut.status())) return MeetOversized(input);
   if (!cut.ok() || *cut != 0) return cut;
+  TakeAnswer();
+  return 0;
+}
+
+// It was cut off.
+void ClientSession::TakeAnswer() {
   begun_.reset();
   landing_.Clear();
   OnAnswer();
   // What nobody took is let go of now, not when the next answer comes.
   frame_.payload.Clear();
   frame_.attachment.Clear();
-  return 0;
+  frame_.held = BlockRef();
 }
 
 void ClientSession::OnAnswer() {

@@ -11,12 +11,18 @@
 
 namespace farcall {
 
+// Of the connection, which is told of all that it shall send.
+size_t ClientSession::Backlog() {
+  output_.Flush();
+  return connection_->backlog();
+}
+
 // Whether so many bytes more are too many to wait to be sent. What finds nothing waiting may be as
 // large as it likes.
 bool ClientSession::Overfull(size_t bytes) {
   const size_t limit = environment_->options.max_backlog;
   const size_t mark = limit - std::min(bytes, limit);
-  if (connected()) return written_.Above(mark, [this] { return connection_->backlog(); });
+  if (connected()) return written_.Above(mark, [this] { return Backlog(); });
   return waiting_.bytes() > mark;
 }
 
@@ -40,7 +46,7 @@ void ClientSession::Refuse(SessionCall& call, TimePoint deadline, size_t bytes) 
     code = kRpcTimedOut;
     text = absl::StrCat("no time was left to send the request to ", target_.text);
   } else if (Overfull(bytes)) {
-    const size_t backlog = connected() ? connection_->backlog() : waiting_.bytes();
+    const size_t backlog = connected() ? Backlog() : waiting_.bytes();
     text = absl::StrCat(backlog, " bytes wait to be sent to ", target_.text,
                         " already (max_backlog ", options.max_backlog, ")");
   } else {

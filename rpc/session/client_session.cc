@@ -53,6 +53,7 @@ ClientSession::ClientSession(std::shared_ptr<const Environment> environment, Eve
       loop_(loop),
       target_(std::move(target)),
       observer_(observer),
+      output_(loop),
       dial_(std::move(dial)),
       deadline_timer_([this] { OnDeadlines(); }),
       limits_{.max_body_size = environment_->options.max_body_size},
@@ -67,18 +68,26 @@ ConnectionInfo ClientSession::LastInfo() const {
   return info_.last() != nullptr ? *info_.last() : ConnectionInfo();
 }
 
-void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadline, Buffer&& frame) {
-  if (!MayBegin(deadline, frame.size())) [[unlikely]]
-    return Refuse(call, deadline, frame.size());
+void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadline,
+                          absl::string_view head, Buffer&& rest, BlockWriter& writer) {
+  const size_t bytes = head.size() + rest.size();
+  if (!MayBegin(deadline, bytes)) [[unlikely]]
+    return Refuse(call, deadline, bytes);
   if (connection_ == nullptr && !connecting_) {
     const absl::Status may = dial_->MayTry(loop_.now());
     if (!may.ok()) return Fail(call, ErrorCodeOf(may), may.message(), /*may_have_run=*/false);
     Connect();
   }
   calls_.Add(call_id, deadline, call);
-  ArmDeadline();
-  if (connected()) return Write(std::move(frame));
-  waiting_.Add(call_id, std::move(frame));
+  if (deadline != TimePoint::max()) ArmDeadline();
+  if (connected() && introduced()) [[likely]] {
+    written_.Add(bytes);
+    return output_.Write(head, std::move(rest), writer);
+  }
+  Buffer frame;
+  AppendHead(head, writer, frame);
+  frame.Append(std::move(rest));
+  connected() ? Write(std::move(frame)) : waiting_.Add(call_id, std::move(frame));
 }
 
 void ClientSession::Forget(uint64_t call_id) {
@@ -144,6 +153,7 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   }
   introduced_ = false;
   connection_ = *std::move(connection);
+  output_.SetConnection(*connection_);
   max_request_body_ = UINT32_MAX;
   written_ = BacklogBound();
   begun_.reset();
@@ -165,14 +175,13 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
 }
 
 void ClientSession::Write(Buffer&& frame) {
-  const Authenticator* const auth = environment_->options.auth.get();
-  if (auth == nullptr || introduced_) [[likely]] {
+  if (introduced()) {
     written_.Add(frame.size());
-    return connection_->Write(std::move(frame));
+    return output_.Write(std::move(frame));
   }
   absl::StatusOr<std::string> credential;
   const std::optional<std::string> thrown =
-      ExceptionTextOf([&] { credential = auth->GenerateCredential(); });
+      ExceptionTextOf([&] { credential = environment_->options.auth->GenerateCredential(); });
   if (thrown)
     credential = absl::InternalError(absl::StrCat("ChannelOptions::auth threw: ", *thrown));
   if (!credential.ok()) {
@@ -184,7 +193,7 @@ void ClientSession::Write(Buffer&& frame) {
   Buffer first = Reframe(std::move(frame),
                          [&](wire::RpcMeta& meta) { meta.set_authentication_data(*credential); });
   written_.Add(first.size());
-  connection_->Write(std::move(first));
+  output_.Write(std::move(first));
 }
 
 void ClientSession::Retire() {
@@ -210,6 +219,7 @@ void ClientSession::FailSent(const absl::Status& why) {
 
 void ClientSession::OnClose(const absl::Status& why) {
   const std::shared_ptr<ClientSession> alive = shared_from_this();
+  output_.Forget();
   connection_ = nullptr;
   plain_.reset();
   if (!std::exchange(closing_, false)) FailSent(why);

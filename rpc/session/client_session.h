@@ -20,11 +20,13 @@
 #include "rpc/session/landing_spot.h"
 #include "rpc/session/session_roll.h"
 #include "rpc/session/shared_dial.h"
+#include "rpc/session/turn_output.h"
 #include "rpc/session/waiting_frames.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/oversized_frame.h"
 #include "transport/backlog_bound.h"
 #include "transport/base/in_flight.h"
+#include "transport/buffer/block_writer.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
 
@@ -61,9 +63,11 @@ class ClientSession final : public Connection::Handler,
                 SessionObserver* observer, std::shared_ptr<SharedDial> dial);
   ~ClientSession();
 
-  // Sends `frame`, whose correlation_id is `call_id`, now or when the connection is there, and
-  // ends `call` in every case, perhaps before this returns. The caller holds the session.
-  void Start(SessionCall& call, uint64_t call_id, TimePoint deadline, Buffer&& frame);
+  // Sends a frame whose correlation_id is `call_id`, now or when the connection is there, and
+  // ends `call` in every case, perhaps before this returns. The frame: `head` (copied by `writer`),
+  // and then `rest`. The caller holds the session.
+  void Start(SessionCall& call, uint64_t call_id, TimePoint deadline, absl::string_view head,
+             Buffer&& rest, BlockWriter& writer);
   // The call that waits here under that id, or null.
   SessionCall* Find(uint64_t call_id) { return static_cast<SessionCall*>(calls_.Find(call_id)); }
   // That call ends here without a word. The caller holds the session.
@@ -98,17 +102,21 @@ class ClientSession final : public Connection::Handler,
  private:
   bool MayBegin(TimePoint deadline, size_t bytes);
   bool Overfull(size_t bytes);
+  size_t Backlog();
   void Refuse(SessionCall& call, TimePoint deadline, size_t bytes);
   void Connect();
   void ConnectAgain(bool probe);
   void DialNow();
   void OnReachedByAnother();
   void OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection);
+  bool introduced() const { return introduced_ || environment_->options.auth == nullptr; }
   void Write(Buffer&& frame);
   void Fail(SessionCall& call, int code, absl::string_view text, bool may_have_run);
   void FailAll(int code, absl::string_view text, bool may_have_run);
   absl::StatusOr<size_t> CutAnswer(Buffer& input);
+  void TakeAnswer();
   absl::StatusOr<size_t> MeetOversized(const Buffer& input);
+  void OnMalformed(const Buffer& input, const absl::Status& what);
   void OnAnswer();
   SessionCall* Begun() { return begun_.has_value() ? Find(*begun_) : nullptr; }
   void NoteWhoseAnswerBegan(const Buffer& input, size_t frame_size);
@@ -127,6 +135,7 @@ class ClientSession final : public Connection::Handler,
 
   std::shared_ptr<ClientSession> self_;  // while it has work
   std::unique_ptr<Connection> connection_;
+  TurnOutput output_;     // to it
   BacklogBound written_;  // of it
   KeptInfo info_;
   std::optional<WhyNotRdma> plain_;

@@ -47,8 +47,9 @@ class LandingCall final : public SessionCall {
 class ClientSessionLandingTest : public testing::Test {
  protected:
   void Start(LandingCall& call, uint64_t id) {
-    client_.world.loop->RunOrPost(
-        [&] { client_.session->Start(call, id, TimePoint::max(), Buffer("request")); });
+    client_.world.loop->RunOrPost([&] {
+      client_.session->Start(call, id, TimePoint::max(), "request", Buffer(), *client_.writer);
+    });
     if (wire_ == nullptr) wire_ = client_.world.transport.Succeed();
   }
   static std::string Answer(uint64_t id, const std::string& payload, const std::string& attachment,

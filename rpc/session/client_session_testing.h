@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -84,8 +85,8 @@ class TestSessionClient {
     const TimePoint deadline = timeout_ms < 0
                                    ? TimePoint::max()
                                    : world.clock.Now() + std::chrono::milliseconds(timeout_ms);
-    world.loop->RunOrPost([session = session, &call, id, deadline, frame] {
-      session->Start(call, id, deadline, Buffer(absl::string_view(frame)));
+    world.loop->RunOrPost([this, session = session, &call, id, deadline, frame] {
+      session->Start(call, id, deadline, frame, Buffer(), *writer);
     });
     return call;
   }
@@ -117,6 +118,7 @@ class TestSessionClient {
   SessionRoll roll;
   TestWatcher watcher;
   std::shared_ptr<SharedDial> dial = std::make_shared<SharedDial>();
+  std::optional<BlockWriter> writer{std::in_place, *world.pool};
   uint64_t last_id = 0;
   std::map<uint64_t, TestSessionCall> calls;
   std::shared_ptr<ClientSession> session;

@@ -4,7 +4,6 @@
 #define FARCALL_RPC_SESSION_SEND_FRAME_H_
 
 #include <cstddef>
-#include <string>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -13,17 +12,25 @@
 
 namespace farcall {
 
-// Up to here the head of a frame is written to the stack and copied into the block that
-// the session's other frames of the turn share; beyond, it gets blocks of its own.
-inline constexpr size_t kSmallHead = 1024;
+// Brings a frame to `loop`: deliver(head, body) runs with the loop held, now or later. Until then
+// `head` stays. `now`: read from the loop's clock a moment ago. No loop is held.
+template <typename Deliver>
+void DeliverFrame(EventLoop& loop, TimePoint now, absl::string_view head, Buffer& attachment,
+                  Deliver deliver) {
+  if (loop.TryRunAt(now, [&] { deliver(head, std::move(attachment)); })) return;
+  loop.Post([deliver = std::move(deliver), head, body = std::move(attachment)]() mutable {
+    deliver(head, std::move(body));
+  });
+}
 
-// Serializes a frame on this thread and brings it to `loop`: deliver(head, body) runs with
-// the loop held, now or later, where the frame is `head` followed by `body`; `head` is valid
-// only during the call. Before that, and once nothing can fail any more, ready() runs here.
-// False, and nothing happens: `pool` is at its limit. No loop is held.
+// Serializes a frame on this thread and brings it to `loop`: the frame is `head` followed by
+// `body`. A head of at most kSmallHead bytes is written to `memory`, which has room for so many and
+// stays until deliver has run; of a larger one deliver gets none. Before that, and once nothing can
+// fail any more, ready() runs here. False, and nothing happens: `pool` is at its limit. No loop is
+// held.
 template <typename Deliver, typename Ready = void (*)()>
 bool SendFrame(
-    EventLoop& loop, BlockPool& pool, const FrameEncoder& encoder, Buffer& attachment,
+    EventLoop& loop, BlockPool& pool, const FrameEncoder& encoder, char* memory, Buffer& attachment,
     Deliver deliver, Ready ready = [] {}) {
   if (encoder.head_size() > kSmallHead) {
     Buffer frame;
@@ -35,13 +42,10 @@ bool SendFrame(
     });
     return true;
   }
-  char scratch[kSmallHead];
-  encoder.WriteTo(scratch);
+  encoder.WriteTo(memory);
   ready();
-  const absl::string_view head(scratch, encoder.head_size());
-  if (loop.TryRun([&] { deliver(head, std::move(attachment)); })) return true;
-  loop.Post([deliver = std::move(deliver), head = std::string(head),
-             body = std::move(attachment)]() mutable { deliver(head, std::move(body)); });
+  DeliverFrame(loop, loop.clock().Now(), {memory, encoder.head_size()}, attachment,
+               std::move(deliver));
   return true;
 }
 

@@ -42,7 +42,7 @@ class SendFrameTest : public ::testing::Test {
     expected_ += attachment.ToString();
     const auto caller = std::this_thread::get_id();
     return SendFrame(
-        *loop_, *pool_, *encoder, attachment,
+        *loop_, *pool_, *encoder, memory_, attachment,
         [this, caller](absl::string_view head, Buffer body) {
           deliveries_.push_back({std::string(head), body.ToString(),
                                  std::this_thread::get_id() == caller, loop_->held(),
@@ -71,6 +71,7 @@ class SendFrameTest : public ::testing::Test {
   std::unique_ptr<BlockPool> pool_ =
       *BlockPool::Create({.region_bytes = size_t{2} << 20, .max_bytes = size_t{6} << 20});
   std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
+  char memory_[kSmallHead];
   std::string expected_;
   std::vector<Delivery> deliveries_;
   std::vector<size_t> ready_before_;  // for each ready(), the deliveries before it
@@ -89,7 +90,7 @@ TEST_F(SendFrameTest, ASmallFrameIsDeliveredAtOnceWhereTheLoopIsFree) {
   EXPECT_TRUE(delivery.on_this_thread);
   EXPECT_FALSE(delivery.head.empty());
   EXPECT_TRUE(delivery.body.empty());
-  EXPECT_EQ(delivery.pool_bytes, 0u) << "its head lies on the stack";
+  EXPECT_EQ(delivery.pool_bytes, 0u) << "its head lies where the caller said";
 }
 
 TEST_F(SendFrameTest, TheAttachmentGoesAlongWithoutACopy) {

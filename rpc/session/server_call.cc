@@ -15,7 +15,7 @@
 namespace farcall {
 
 ServerCall::ServerCall(ServerSession& session, const Admission& admission)
-    : session_(session.shared_from_this()),
+    : session_(session.self()),
       core_(session.core().get()),
       admission_(admission),
       arrival_(session.loop().now()) {
@@ -115,7 +115,8 @@ void ServerCall::RunOnPool() {
 
 void ServerCall::RunNow() {
   if (MayRun()) {
-    GiveMemoryBack(absl::OkStatus());
+    // Nobody else has memory for requests.
+    if (admission_.method.state->placer != nullptr) GiveMemoryBack(absl::OkStatus());
     CallHandler();
   } else {
     GiveMemoryBack(controller_.status());
@@ -143,11 +144,8 @@ bool ServerCall::MayRun() {
     controller_.SetFailed(kRpcTimedOut, "the deadline passed before a handler thread was free");
     return false;
   }
-  google::protobuf::Service& service = *admission_.method.service;
-  MethodState& state = *admission_.method.state;
-  request_ =
-      state.requests.Take([&]() -> const auto& { return service.GetRequestPrototype(&method()); });
-  const absl::Status parsed = ParseRequest(*request_);
+  messages_ = TakeMessages();
+  const absl::Status parsed = ParseRequest(*messages_->request);
   if (!parsed.ok()) {
     const bool full = absl::IsResourceExhausted(parsed);
     controller_.SetFailed(
@@ -156,10 +154,17 @@ bool ServerCall::MayRun() {
                      absl::string_view(parsed.message())));
     return false;
   }
-  response_ = state.responses.Take([&]() -> const auto& {
-    return service.GetResponsePrototype(&method());
-  });
   return core_->options.interceptors.empty() || AskInterceptors();
+}
+
+std::unique_ptr<CallMessages> ServerCall::TakeMessages() {
+  return admission_.method.state->messages.Take([this] {
+    const google::protobuf::Service& service = *admission_.method.service;
+    CallMessages made;
+    made.request.reset(service.GetRequestPrototype(&method()).New());
+    made.response.reset(service.GetResponsePrototype(&method()).New());
+    return made;
+  });
 }
 
 bool ServerCall::AskInterceptors() {
@@ -167,7 +172,7 @@ bool ServerCall::AskInterceptors() {
     ++intercepted_;
     bool go_on = false;
     const std::optional<std::string> thrown = Guarded("an interceptor", [&] {
-      go_on = interceptor->OnRequest(method(), controller_, *request_);
+      go_on = interceptor->OnRequest(method(), controller_, *messages_->request);
     });
     if (go_on) continue;
     if (thrown) {
@@ -182,8 +187,8 @@ bool ServerCall::AskInterceptors() {
 
 void ServerCall::CallHandler() {
   const std::optional<std::string> thrown = Guarded("the handler", [&] {
-    admission_.method.service->CallMethod(&method(), &controller_, request_.get(), response_.get(),
-                                          &done_);
+    admission_.method.service->CallMethod(&method(), &controller_, messages_->request.get(),
+                                          messages_->response.get(), &done_);
   });
   if (!thrown || finished_) return;
   controller_.SetFailed(kInternal, absl::StrCat("exception: ", *thrown));
@@ -203,7 +208,7 @@ void ServerCall::Finish() {
   }
   controller_.NotifyCancel(/*closed=*/false);
   if (intercepted_ > 0) TellInterceptors();
-  SendAnswer(controller_.Failed() ? nullptr : response_.get());
+  SendAnswer(controller_.Failed() ? nullptr : messages_->response.get());
   // Here rather than with the loop held, which may drop the last reference.
   GiveMessagesBack();
   // Last: who waits for the answers may then end what the call stands on.
@@ -213,9 +218,8 @@ void ServerCall::Finish() {
 }
 
 void ServerCall::GiveMessagesBack() {
-  MethodState& state = *admission_.method.state;
-  if (request_ != nullptr) state.requests.Give(std::move(request_));
-  if (response_ != nullptr) state.responses.Give(std::move(response_));
+  if (messages_ == nullptr) return;
+  admission_.method.state->messages.Give(std::move(messages_), request_bytes_, response_bytes_);
 }
 
 void ServerCall::TellInterceptors() {
@@ -223,7 +227,7 @@ void ServerCall::TellInterceptors() {
     --intercepted_;
     const std::optional<std::string> thrown = Guarded("an interceptor", [&] {
       const google::protobuf::Message* const response =
-          controller_.Failed() ? nullptr : response_.get();
+          controller_.Failed() ? nullptr : messages_->response.get();
       core_->options.interceptors[intercepted_]->OnAnswer(method(), controller_, response);
     });
     if (thrown && !controller_.Failed()) {
@@ -232,7 +236,7 @@ void ServerCall::TellInterceptors() {
   }
 }
 
-void ServerCall::Count(int code) {
+TimePoint ServerCall::Count(int code) {
   const TimePoint now = core_->parts.clock->Now();
   const Duration latency = now - arrival_;
   MethodState& state = *admission_.method.state;
@@ -240,6 +244,7 @@ void ServerCall::Count(int code) {
   state.stats.OnEnd(code, latency);
   state.limit.End(admission_.at_method, code, latency, now);
   core_->limit.End(admission_.at_server, code, latency, now);
+  return now;
 }
 
 }  // namespace farcall

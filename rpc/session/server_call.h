@@ -76,8 +76,17 @@ class ServerCall : public UserTask {
   virtual void SendAnswer(const google::protobuf::Message* response) = 0;
   // The call ends with an answer of this code, which is not always controller()'s: what cannot be
   // encoded, or finds no memory, is answered with another. Once, before the answer leaves, whose
-  // receiver may ask or call again at once.
-  void Count(int code);
+  // receiver may ask or call again at once. Returns the time, which it has read.
+  TimePoint Count(int code);
+  // Empty ones of its method, which go back to its MessagePool.
+  std::unique_ptr<CallMessages> TakeMessages();
+  // Bytes of the messages, from who has read them, or is about to write them: nobody measures them
+  // twice.
+  void set_request_bytes(size_t bytes) { request_bytes_ = bytes; }
+  size_t MeasureResponse(const google::protobuf::Message& response) {
+    if (response_bytes_ == MessagePool::kUnmeasured) response_bytes_ = response.ByteSizeLong();
+    return response_bytes_;
+  }
   // Of memory of the service into which the request came: OK, the handler runs next; else why none
   // does. Once, by Run, with nothing held.
   virtual void GiveMemoryBack(const absl::Status& how) { static_cast<void>(how); }
@@ -129,8 +138,9 @@ class ServerCall : public UserTask {
   size_t intercepted_ = 0;  // interceptors whose OnRequest was run
   Done done_{*this};
   Controller controller_;
-  std::unique_ptr<google::protobuf::Message> request_;
-  std::unique_ptr<google::protobuf::Message> response_;
+  std::unique_ptr<CallMessages> messages_;  // null: it has not come so far
+  size_t request_bytes_ = MessagePool::kUnmeasured;
+  size_t response_bytes_ = MessagePool::kUnmeasured;
 };
 
 }  // namespace farcall

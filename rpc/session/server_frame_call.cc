@@ -3,6 +3,7 @@
 #include "rpc/session/server_frame_call.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "rpc/session/answer_meta.h"
 #include "rpc/session/send_frame.h"
 #include "rpc/session/server_session.h"
+#include "rpc/wire/payload.h"
 #include "rpc/wire/plain_meta.h"
 #include "transport/base/check.h"
 #include "transport/base/chunk_pool.h"
@@ -54,15 +56,11 @@ std::string TooMuch(const wire::RpcMeta& meta) {
                       kMaxRequestFieldBytes);
 }
 
-void TakeFields(const wire::RpcMeta& meta, Controller& controller) {
-  const wire::RpcRequestMeta& request = meta.request();
-  controller.set_log_id(request.log_id());
-  if (request.request_id_size() == 1 && IsPlainText(request.request_id(0))) {
-    controller.set_request_id(request.request_id(0));
-  }
-  for (const wire::UserField& field : meta.user_fields()) {
-    controller.request_user_fields().Set(field.key(), field.value());
-  }
+// With the session's loop held, now or later.
+auto Responding(ServerCall& call, ServerSession& session) {
+  return [&call, &session](absl::string_view head, Buffer&& rest) {
+    session.Respond(call, head, std::move(rest));
+  };
 }
 
 absl::Status PutFields(const UserFields& fields, wire::RpcMeta& meta) {
@@ -89,16 +87,40 @@ absl::Status PutFields(const UserFields& fields, wire::RpcMeta& meta) {
 ServerFrameCall::ServerFrameCall(ServerSession& session, const Admission& admission, Frame& frame)
     : ServerCall(session, admission),
       correlation_id_(frame.meta.correlation_id()),
-      payload_info_(PayloadInfo::Of(frame.meta)),
-      payload_(std::move(frame.payload)) {
-  if (frame.meta.user_fields_size() > 0) [[unlikely]]
-    too_much_ = TooMuch(frame.meta);
-  if (too_much_.empty()) [[likely]]
-    TakeFields(frame.meta, controller());
-  controller().request_attachment() = std::move(frame.attachment);
+      payload_info_(frame.plain ? PayloadInfo{.compress_type = frame.meta.compress_type()}
+                                : PayloadInfo::Of(frame.meta)) {
+  TakePayload(frame);
+  controller().set_log_id(frame.meta.request().log_id());
+  if (!frame.plain) [[unlikely]]
+    TakeFields(frame.meta);
   const int32_t timeout_ms = frame.meta.request().timeout_ms();
   if (timeout_ms > 0) {
     controller().set_deadline(session.loop().now() + std::chrono::milliseconds(timeout_ms));
+  }
+}
+
+// What is small is copied: that costs less than to share its block with another thread, and leaves
+// the block to what comes next. A placer may ask for it again.
+void ServerFrameCall::TakePayload(Frame& frame) {
+  if (frame.held && payload_info_.plain() && found().state->placer == nullptr) [[likely]] {
+    std::memcpy(memory_, frame.in_place.data(), frame.in_place.size());
+    small_payload_ = frame.in_place.size();
+  } else {
+    payload_ = frame.TakePayload();
+  }
+  if (!frame.attachment.empty()) controller().request_attachment() = std::move(frame.attachment);
+}
+
+// What few requests have.
+void ServerFrameCall::TakeFields(const wire::RpcMeta& meta) {
+  too_much_ = TooMuch(meta);
+  if (!too_much_.empty()) return;
+  const wire::RpcRequestMeta& request = meta.request();
+  if (request.request_id_size() == 1 && IsPlainText(request.request_id(0))) {
+    controller().set_request_id(request.request_id(0));
+  }
+  for (const wire::UserField& field : meta.user_fields()) {
+    controller().request_user_fields().Set(field.key(), field.value());
   }
 }
 
@@ -108,6 +130,11 @@ void ServerFrameCall::Dispose() {
 }
 
 absl::Status ServerFrameCall::ParseRequest(google::protobuf::Message& request) {
+  if (small_payload_ && too_much_.empty()) [[likely]] {
+    set_request_bytes(*small_payload_);
+    const absl::string_view small(memory_, *small_payload_);
+    return TryParsePayload(small, request) ? absl::OkStatus() : ParsePayload(small, request);
+  }
   if (!too_much_.empty()) return absl::InvalidArgumentError(too_much_);
   const absl::Status status = Unpack(payload_info_, payload_, controller().request_attachment(),
                                      core().options.max_body_size, session()->pool(), request);
@@ -127,7 +154,23 @@ Packing ServerFrameCall::ResponsePacking() {
   };
 }
 
+// Most answers: false if this one is not of them, and nothing was done.
+bool ServerFrameCall::SendSmall(const google::protobuf::Message* response) {
+  if (response == nullptr || !controller().response_attachment().empty()) return false;
+  if (!ResponsePacking().plain() || !controller().response_user_fields().empty()) return false;
+  const size_t size = MeasureResponse(*response);
+  if (size > kSmallMessage || !response->IsInitialized()) return false;
+  const size_t head = WriteSmallHead({correlation_id_}, *response, size, 0, memory_);
+  Ref();  // for the delivery, which unlists the call
+  const TimePoint now = Count(0);
+  Buffer none;
+  DeliverFrame(session()->loop(), now, {memory_, head}, none, Responding(*this, *session()));
+  return true;
+}
+
 void ServerFrameCall::SendAnswer(const google::protobuf::Message* response) {
+  if (SendSmall(response)) [[likely]]
+    return;
   absl::Status why;
   int code = kBadResponse;
   if (TrySend(response, why, code)) return;
@@ -143,11 +186,12 @@ bool ServerFrameCall::TrySend(const google::protobuf::Message* response, absl::S
                               int& code) {
   const Packing packing = ResponsePacking();
   const UserFields& fields = controller().response_user_fields();
-  if (response != nullptr && packing.plain() && fields.empty()) [[likely]] {
+  if (response != nullptr && packing.plain() && fields.empty()) {
     Buffer attachment;
     if (!controller().response_attachment().empty()) attachment = TakeAttachment();
     PlainMeta meta(PlainMeta::Answer{correlation_id_});
-    const auto encoder = FrameEncoder::Create(meta, response, attachment.size());
+    const size_t size = MeasureResponse(*response);
+    const auto encoder = FrameEncoder::Create(meta, *response, size, attachment.size());
     return Deliver(encoder, attachment, 0, why, code);
   }
   const int own_code = controller().ErrorCode();
@@ -191,11 +235,9 @@ bool ServerFrameCall::Deliver(const absl::StatusOr<FrameEncoder>& encoder, Buffe
 // False: there is no memory, and nothing was counted.
 bool ServerFrameCall::Deliver(const FrameEncoder& encoder, Buffer& body, int code) {
   Ref();  // for the delivery, which unlists the call
-  auto deliver = [this](absl::string_view head, Buffer&& rest) {
-    session()->Respond(*this, head, std::move(rest));
-  };
   const auto count = [this, code] { Count(code); };
-  if (SendFrame(session()->loop(), session()->pool(), encoder, body, std::move(deliver), count)) {
+  if (SendFrame(session()->loop(), session()->pool(), encoder, memory_, body,
+                Responding(*this, *session()), count)) {
     return true;
   }
   Unref();

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "rpc/attachment_placer.h"
@@ -55,7 +56,7 @@ class ServerFrameCall final : public ServerCall {
 
   void Dispose() override;
   bool MayBeAsked(size_t attachment);
-  absl::Status ParseForPlacer(std::unique_ptr<google::protobuf::Message>& message);
+  absl::Status ParseForPlacer(std::unique_ptr<CallMessages>& messages);
   void AskPlacer(size_t attachment, const google::protobuf::Message* message);
   void OnPlacement(Placement placement);
   void OnLandingDropped();
@@ -65,6 +66,9 @@ class ServerFrameCall final : public ServerCall {
   absl::Status ParseRequest(google::protobuf::Message& request) override;
   void SendAnswer(const google::protobuf::Message* response) override;
 
+  void TakePayload(Frame& frame);
+  void TakeFields(const wire::RpcMeta& meta);
+  bool SendSmall(const google::protobuf::Message* response);
   bool TrySend(const google::protobuf::Message* response, absl::Status& why, int& code);
   bool Deliver(const absl::StatusOr<FrameEncoder>& encoder, Buffer& body, int code,
                absl::Status& why, int& why_code);
@@ -76,7 +80,10 @@ class ServerFrameCall final : public ServerCall {
   const PayloadInfo payload_info_;
   std::string too_much_;  // of what came beside the message; "": nothing
   Buffer payload_;
-  std::unique_ptr<Placing> placing_;  // null: nobody was asked for a place
+  std::optional<size_t> small_payload_;  // instead: so many bytes of memory_
+  std::unique_ptr<Placing> placing_;     // null: nobody was asked for a place
+  // For the message of the request until it is parsed, and then for the head of the answer.
+  char memory_[kSmallHead];
 };
 
 }  // namespace farcall

@@ -47,9 +47,9 @@ class ServerFrameCall::Question final : public PlaceQuestion {
 void ServerFrameCall::AskForPlace(size_t attachment) {
   placing_ = std::make_unique<Placing>(attachment);
   if (!MayBeAsked(attachment)) return;
-  std::unique_ptr<google::protobuf::Message> message;
+  std::unique_ptr<CallMessages> messages;
   if (found().state->placer->WantsMessage(method())) {
-    const absl::Status parsed = ParseForPlacer(message);
+    const absl::Status parsed = ParseForPlacer(messages);
     if (!parsed.ok()) {
       const bool full = absl::IsResourceExhausted(parsed);
       return GiveUp(full ? kOvercrowded : kBadRequest,
@@ -58,8 +58,8 @@ void ServerFrameCall::AskForPlace(size_t attachment) {
                                  absl::string_view(parsed.message())));
     }
   }
-  AskPlacer(attachment, message.get());
-  if (message != nullptr) found().state->requests.Give(std::move(message));
+  AskPlacer(attachment, messages != nullptr ? messages->request.get() : nullptr);
+  if (messages != nullptr) found().state->messages.Give(std::move(messages));
 }
 
 // Whether it is a request that a handler may see. If not, it was given up.
@@ -81,18 +81,15 @@ bool ServerFrameCall::MayBeAsked(size_t attachment) {
 }
 
 // Null: it is larger than what is parsed with a loop held.
-absl::Status ServerFrameCall::ParseForPlacer(std::unique_ptr<google::protobuf::Message>& message) {
+absl::Status ServerFrameCall::ParseForPlacer(std::unique_ptr<CallMessages>& messages) {
   if (payload_.size() > IncomingRequest::kMostMessage) return absl::OkStatus();
   PayloadInfo info = payload_info_;
   if (info.checksum_with_attachment) info.checksum_type = CHECKSUM_TYPE_NONE;
-  MessagePool& messages = found().state->requests;
-  message = messages.Take([this]() -> const google::protobuf::Message& {
-    return found().service->GetRequestPrototype(&method());
-  });
-  const absl::Status parsed =
-      Unpack(info, payload_, Buffer(), IncomingRequest::kMostMessage, session()->pool(), *message);
+  messages = TakeMessages();
+  const absl::Status parsed = Unpack(info, payload_, Buffer(), IncomingRequest::kMostMessage,
+                                     session()->pool(), *messages->request);
   if (!absl::IsOutOfRange(parsed)) return parsed;
-  messages.Give(std::move(message));
+  found().state->messages.Give(std::move(messages));
   return absl::OkStatus();
 }
 
@@ -138,7 +135,7 @@ void ServerFrameCall::Complete() {
 
 void ServerFrameCall::Complete(Frame& frame) {
   if (!given_up()) {
-    payload_ = std::move(frame.payload);
+    payload_ = frame.TakePayload();
     controller().request_attachment() = std::move(frame.attachment);
   }
   Complete();

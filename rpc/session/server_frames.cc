@@ -43,6 +43,12 @@ absl::StatusOr<size_t> ServerFrames::OnRead(Buffer& input) {
   // What is over the limit of calls stays in `input` until reading goes on.
   while (session_.MayTake()) {
     if (!oversized_.Skip(input)) return 0;
+    if (session_.authenticated() && CutOrdinaryFrame(input, limits_, frame_, /*in_place=*/true))
+        [[likely]] {
+      OnFrame();
+      frame_.held = BlockRef();
+      continue;
+    }
     const absl::StatusOr<size_t> need =
         session_.authenticated() ? TakeRequest(input) : MeetStranger(input);
     if (!need.ok() || *need != 0) return need;
@@ -69,10 +75,16 @@ absl::StatusOr<size_t> ServerFrames::MeetStranger(const Buffer& input) {
 
 // 0: one was taken, and answered or submitted.
 absl::StatusOr<size_t> ServerFrames::TakeRequest(Buffer& input) {
-  const absl::StatusOr<size_t> cut = CutFrame(input, limits_, frame_);
+  const absl::StatusOr<size_t> cut = CutAnyFrame(input, limits_, frame_);
   if (!cut.ok() && absl::IsResourceExhausted(cut.status())) return MeetOversized(input);
   if (!cut.ok()) return cut;
   if (*cut != 0) return asks_ ? AwaitRequest(input, *cut) : *cut;
+  OnFrame();
+  return 0;
+}
+
+// It was cut off.
+void ServerFrames::OnFrame() {
   session_.Took();
   placed_.reset();
   if (ServerFrameCall* const call = front_.call(); call != nullptr) {
@@ -81,7 +93,6 @@ absl::StatusOr<size_t> ServerFrames::TakeRequest(Buffer& input) {
   } else {
     OnRequest();
   }
-  return 0;
 }
 
 // The frame at the front has `frame_size` bytes, and not all of them are there: how many are worth

@@ -38,6 +38,7 @@ class ServerFrames final : public ServerProtocol {
  private:
   absl::StatusOr<size_t> MeetStranger(const Buffer& input);
   absl::StatusOr<size_t> TakeRequest(Buffer& input);
+  void OnFrame();
   absl::StatusOr<size_t> AwaitRequest(const Buffer& input, size_t need);
   size_t PlacedSize(size_t frame_size);
   bool BeginRequest(const Buffer& input, size_t frame_size, size_t attachment);

@@ -14,8 +14,7 @@ namespace farcall {
 void ServerSession::WatchMemory() {
   constexpr size_t kMost = MemoryHolders::kMuch - 1;
   if (memory_timer_.pending()) return;
-  if (partial_ <= kMost &&
-      !written_.Above(kMost - partial_, [this] { return connection_->backlog(); })) {
+  if (partial_ <= kMost && !written_.Above(kMost - partial_, [this] { return Backlog(); })) {
     return;
   }
   moved_ = Moved();

@@ -41,6 +41,7 @@ void ServerSession::Accept(std::shared_ptr<ServerCore> core, EventLoop& loop,
     session->connection_ = nullptr;
     return;
   }
+  session->self_ = session;
   // Its peer waits for answers.
   loop.NeedThread(+1);
   session->connection_->Start(*session);
@@ -55,12 +56,14 @@ ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
       connection_(std::move(connection)),
       pool_(connection_->pool()),
       writer_(std::in_place, pool_),
+      output_(loop),
       patience_(PatienceLimits(core_->options), loop.now()),
       patience_timer_([this] { OnPatience(); }),
       memory_timer_([this] { OnMemoryWatch(); }),
       last_look_([this] { OnLastLook(); }),
       since_(loop.now()),
       authenticated_(core_->options.auth == nullptr) {
+  output_.SetConnection(*connection_);
   static_cast<void>(info_.Of(*connection_));
 }
 
@@ -94,7 +97,7 @@ bool ServerSession::ChooseProtocol(const Buffer& input) {
 // Answers of this very turn count: many may be made of the bytes of one read.
 bool ServerSession::MayTake() {
   return !closing_ && !busy_ && !full() &&
-         !written_.Above(kWater.high_water, [this] { return connection_->backlog(); });
+         !written_.Above(kWater.high_water, [this] { return Backlog(); });
 }
 
 size_t ServerSession::OnRead(Buffer& input) {
@@ -144,12 +147,9 @@ void ServerSession::RunTask(UserTask& task) {
 
 void ServerSession::Write(absl::string_view head, Buffer&& body) {
   if (connection_ == nullptr) return;
-  Buffer data;
-  // Small, and bounded by the backlog: it may leave the pool when that is at its limit.
-  if (!head.empty() && !writer_->Append(head, data)) data.Append(head);
-  data.Append(std::move(body));
-  written_.Add(data.size());
-  connection_->Write(std::move(data));
+  written_.Add(head.size() + body.size());
+  // What is beyond the pool is small, and bounded by the backlog.
+  output_.Write(head, std::move(body), *writer_);
 }
 
 void ServerSession::SetBusy(bool busy) {
@@ -191,6 +191,7 @@ void ServerSession::CloseNow(const absl::Status& why) {
   loop_.CancelTimer(last_look_);
   const bool all_answered = call_count_ == 0 && !busy_;
   if (absl::IsCancelled(why) && all_answered) SayFarewell();
+  output_.Flush();
   connection_->Close(why, CloseMode::kFlush);
 }
 
@@ -219,7 +220,7 @@ void ServerSession::OnDrained() {
 }
 
 void ServerSession::UpdateReading() {
-  backlogged_ |= written_.Above(kWater.high_water, [this] { return connection_->backlog(); });
+  backlogged_ |= written_.Above(kWater.high_water, [this] { return Backlog(); });
   if (partial_ + written_.most() >= MemoryHolders::kMuch) WatchMemory();
   const bool pause = backlogged_ || busy_ || full();
   if (pause == paused_) return;
@@ -234,7 +235,7 @@ void ServerSession::UpdateReading() {
 
 void ServerSession::OnPatience() {
   const SessionPatience::State state{.under_way = call_count_ > 0 || busy_,
-                                     .held_up = connection_->backlog(),
+                                     .held_up = Backlog(),
                                      .sent = connection_->info().bytes_written};
   const SessionPatience::Look look = patience_.At(loop_.now(), state);
   if (look.verdict != SessionPatience::Verdict::kWait) {
@@ -250,6 +251,7 @@ void ServerSession::Log(absl::string_view what) {
 
 void ServerSession::OnClose(const absl::Status& why) {
   if (!IsOrderlyEnd(why)) Log(absl::StrCat("closed: ", why.message()));
+  output_.Forget();
   connection_ = nullptr;
   loop_.NeedThread(-1);
   loop_.CancelTimer(patience_timer_);
@@ -259,7 +261,8 @@ void ServerSession::OnClose(const absl::Status& why) {
   protocol_ = nullptr;
   writer_.reset();
   if (calls_ != nullptr) EndCalls(why);
-  core_->Remove(shared_from_this());
+  const std::shared_ptr<ServerSession> self = std::move(self_);
+  core_->Remove(self);
 }
 
 }  // namespace farcall

@@ -17,6 +17,7 @@
 #include "rpc/session/server_core.h"
 #include "rpc/session/server_protocol.h"
 #include "rpc/session/session_patience.h"
+#include "rpc/session/turn_output.h"
 #include "transport/backlog_bound.h"
 #include "transport/buffer/block_writer.h"
 #include "transport/loop/event_loop.h"
@@ -43,8 +44,7 @@ struct ServerConnectionView {
 // The server's end of one connection: finds out which protocol its bytes are of, lets that cut
 // requests out of them, admits them and gives them to handlers, and writes the answers. With its
 // loop held, but for loop(), pool() and core().
-class ServerSession final : public Connection::Handler,
-                            public std::enable_shared_from_this<ServerSession> {
+class ServerSession final : public Connection::Handler {
  public:
   // Starts the connection, or closes it if the server takes no more. The session lives until it
   // has closed.
@@ -55,6 +55,8 @@ class ServerSession final : public Connection::Handler,
   EventLoop& loop() { return loop_; }
   BlockPool& pool() { return pool_; }  // the connection's, which outlives both
   const std::shared_ptr<ServerCore>& core() const { return core_; }
+  // What keeps it: to be copied by its calls. While there is a connection.
+  const std::shared_ptr<ServerSession>& self() const { return self_; }
   // Sends what was written, then closes; a second time is nothing. kCancelled: as it should be,
   // and a peer of which nothing was read yet is read from once more; other reasons are logged.
   void Close(const absl::Status& why);
@@ -140,7 +142,12 @@ class ServerSession final : public Connection::Handler,
   void WatchMemory();
   void OnMemoryWatch();
   // Bytes that are kept for the peer: of a request that is not complete, and of answers.
-  size_t Held() const { return partial_ + connection_->backlog(); }
+  size_t Held() { return partial_ + Backlog(); }
+  size_t Backlog() {
+    // Of which the connection is to know, and to tell later that it has left.
+    output_.Flush();
+    return connection_->backlog();
+  }
   uint64_t Moved() const;
 
   // After so many turns of the loop all that had come when it closed was read: with a completion
@@ -148,6 +155,7 @@ class ServerSession final : public Connection::Handler,
   static constexpr int kTurnsToLook = 16;
 
   const std::shared_ptr<ServerCore> core_;
+  std::shared_ptr<ServerSession> self_;  // until the connection has closed
   EventLoop& loop_;
   std::unique_ptr<Connection> connection_;  // null: closed
   BlockPool& pool_;
@@ -156,6 +164,7 @@ class ServerSession final : public Connection::Handler,
   std::shared_ptr<const AuthContext> auth_context_;
   BacklogBound written_;
   std::optional<BlockWriter> writer_;  // while there is a connection
+  TurnOutput output_;
   SessionPatience patience_;
   Timer patience_timer_;
   Timer memory_timer_;  // pending: it holds much, or did a moment ago

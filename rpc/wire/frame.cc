@@ -62,7 +62,8 @@ absl::Status CheckSizes(const FrameHeader& header, const FrameLimits& limits) {
 }
 
 bool ParseMetaBytes(const char* bytes, size_t size, Frame& frame) {
-  if (frame.reader.Read({bytes, size}, frame.meta)) [[likely]]
+  frame.plain = frame.reader.Read({bytes, size}, frame.meta);
+  if (frame.plain) [[likely]]
     return true;
   // Larger only if a limit was set beyond what protobuf can do.
   return size <= INT_MAX && frame.meta.ParsePartialFromArray(bytes, static_cast<int>(size));
@@ -94,27 +95,6 @@ bool ReadOrdinaryHeader(absl::string_view front, const FrameLimits& limits, Fram
             .meta_size = LoadBigEndian32(front.data() + 8)};
   return header.body_size <= limits.max_body_size && header.meta_size <= header.body_size &&
          header.meta_size <= limits.max_meta_size;
-}
-
-// Most frames lie in one piece, and nothing is wrong with them. False: `frame` has nothing of it
-// that counts, and it is looked at in all its parts.
-bool CutOrdinaryFrame(Buffer& input, const FrameLimits& limits, Frame& frame) {
-  if (input.empty() || frame.meta_size > kOrdinaryMetaSize) return false;
-  const absl::string_view front = input.slices().front().view();
-  FrameHeader header;
-  if (!ReadOrdinaryHeader(front, limits, header)) return false;
-  if (front.size() < kFrameHeaderSize + header.body_size) return false;
-  if (!frame.reader.Read(front.substr(kFrameHeaderSize, header.meta_size), frame.meta))
-    return false;
-  const auto attachment = static_cast<size_t>(frame.meta.attachment_size());
-  const size_t rest = header.body_size - header.meta_size;
-  if (attachment > rest) return false;  // or below 0
-  frame.body_size = header.body_size;
-  frame.meta_size = header.meta_size;
-  input.RemoveFront(kFrameHeaderSize + header.meta_size);
-  frame.payload = input.CutFront(rest - attachment);
-  if (attachment > 0 || !frame.attachment.empty()) frame.attachment = input.CutFront(attachment);
-  return true;
 }
 
 // `input` holds the header and the meta. A meta that is spread over slices is copied into
@@ -160,9 +140,51 @@ absl::Status CheckAttachmentSize(const FrameHeader& header, int64_t attachment_s
 
 }  // namespace
 
+bool CutOrdinaryFrame(Buffer& input, const FrameLimits& limits, Frame& frame, bool in_place) {
+  if (input.empty() || frame.meta_size > kOrdinaryMetaSize) return false;
+  const absl::string_view front = input.slices().front().view();
+  FrameHeader header;
+  if (!ReadOrdinaryHeader(front, limits, header)) return false;
+  if (header.meta_size > kOrdinaryMetaSize) return false;
+  if (front.size() < kFrameHeaderSize + header.body_size) return false;
+  frame.plain = frame.reader.Read(front.substr(kFrameHeaderSize, header.meta_size), frame.meta);
+  if (!frame.plain) return false;
+  const auto attachment = static_cast<size_t>(frame.meta.attachment_size());
+  const size_t rest = header.body_size - header.meta_size;
+  if (attachment > rest) return false;  // or below 0
+  frame.body_size = header.body_size;
+  frame.meta_size = header.meta_size;
+  frame.payload.Clear();
+  frame.attachment.Clear();
+  if (in_place && attachment == 0 && rest <= kSmallHead) {
+    frame.held = input.slices().front().block;
+    frame.in_place = front.substr(kFrameHeaderSize + header.meta_size, rest);
+    input.RemoveFront(kFrameHeaderSize + header.body_size);
+    return true;
+  }
+  frame.held = BlockRef();
+  input.RemoveFront(kFrameHeaderSize + header.meta_size);
+  input.CutFrontTo(rest - attachment, frame.payload);
+  if (attachment > 0) input.CutFrontTo(attachment, frame.attachment);
+  return true;
+}
+
+Buffer Frame::TakePayload() {
+  if (!held) return std::move(payload);
+  Buffer taken;
+  const auto offset = static_cast<uint32_t>(in_place.data() - held->bytes());
+  taken.Append(held, offset, static_cast<uint32_t>(in_place.size()));
+  held = BlockRef();
+  return taken;
+}
+
 absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame& frame) {
   if (CutOrdinaryFrame(input, limits, frame)) [[likely]]
     return 0;
+  return CutAnyFrame(input, limits, frame);
+}
+
+absl::StatusOr<size_t> CutAnyFrame(Buffer& input, const FrameLimits& limits, Frame& frame) {
   FrameHeader header;
   if (auto need = ReadHeader(input, limits, header); !need.ok() || *need != 0) return need;
   const size_t frame_size = kFrameHeaderSize + header.body_size;
@@ -174,6 +196,7 @@ absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame&
     return status;
   }
 
+  frame.held = BlockRef();
   input.RemoveFront(kFrameHeaderSize + header.meta_size);
   const auto attachment_bytes = static_cast<size_t>(attachment_size);
   frame.payload = input.CutFront(header.body_size - header.meta_size - attachment_bytes);

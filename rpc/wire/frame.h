@@ -27,6 +27,10 @@ namespace farcall {
 inline constexpr absl::string_view kFrameMagic = "PRPC";
 inline constexpr size_t kFrameHeaderSize = 12;
 
+// Up to here the head of a frame is written in one piece to where its call has room for it, and
+// copied into the block that the other frames of the turn share; beyond, it gets blocks of its own.
+inline constexpr size_t kSmallHead = 1024;
+
 struct FrameLimits {
   // Bytes of meta, payload and attachment together. What a peer can make us hold for
   // one frame. Up to 4 GiB - 1, which is what the header can say.
@@ -47,6 +51,15 @@ struct Frame {
   // next CutFrame, not kept.
   size_t meta_size = 0;
   PlainMetaReader reader;  // of meta
+  // The meta has nothing but what `reader` reads: a request or a response with what every call
+  // has, compress_type, correlation_id and attachment_size.
+  bool plain = false;
+  // Of a frame that was cut in place, instead of `payload`: the message lies here, as long as the
+  // block is held.
+  absl::string_view in_place;
+  BlockRef held;
+
+  Buffer TakePayload();
 };
 
 // Cuts the frame at the front of `input` off into `frame`, whose old content is dropped,
@@ -62,11 +75,30 @@ struct Frame {
 //
 // `input` lies in host memory.
 absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame& frame);
+// The two halves of it. Most frames lie in one piece and have nothing unusual. False: the other one
+// tells what this frame is; `input` is as it was, and what `frame` holds is not specified.
+// `in_place`: if it has no attachment and the message has at most kSmallHead bytes, that stays
+// where it is, for who copies it at once: then frame.held is set.
+bool CutOrdinaryFrame(Buffer& input, const FrameLimits& limits, Frame& frame,
+                      bool in_place = false);
+absl::StatusOr<size_t> CutAnyFrame(Buffer& input, const FrameLimits& limits, Frame& frame);
 
 // Fills frame.meta and the sizes from the frame at the front of `input`, the rest of which
 // need not be there, and cuts nothing off: who sends it can be asked before its body is kept. As
 // CutFrame otherwise; the number returned is kFrameHeaderSize, then where the meta ends.
 absl::StatusOr<size_t> PeekMeta(const Buffer& input, const FrameLimits& limits, Frame& frame);
+
+// A message of so many bytes makes no longer head with a PlainMeta.
+inline constexpr size_t kSmallMessage = kSmallHead - kFrameHeaderSize - PlainMeta::kMost;
+
+// Writes the head of most frames, as a FrameEncoder does: header, meta and message. `payload` lacks
+// no required field and has `payload_size` (<= kSmallMessage) bytes, which were measured just now;
+// `attachment_size` is at most 2 GiB - 1. `out` has room for kSmallHead. Returns how many bytes it
+// took.
+size_t WriteSmallHead(const PlainMeta::Request& meta, const google::protobuf::MessageLite& payload,
+                      size_t payload_size, size_t attachment_size, char* out);
+size_t WriteSmallHead(const PlainMeta::Answer& meta, const google::protobuf::MessageLite& payload,
+                      size_t payload_size, size_t attachment_size, char* out);
 
 // Writes frames: small ones into the caller's memory in one piece, large ones into blocks.
 // The attachment is not written here: it follows as it is, without a copy.
@@ -80,10 +112,11 @@ class FrameEncoder {
   static absl::StatusOr<FrameEncoder> Create(wire::RpcMeta& meta,
                                              const google::protobuf::MessageLite* payload,
                                              size_t attachment_size);
-  // The same of a meta without anything unusual.
+  // The same of a meta without anything unusual, and of a payload of so many bytes, which were
+  // measured just now.
   static absl::StatusOr<FrameEncoder> Create(PlainMeta& meta,
-                                             const google::protobuf::MessageLite* payload,
-                                             size_t attachment_size);
+                                             const google::protobuf::MessageLite& payload,
+                                             size_t payload_size, size_t attachment_size);
   // The same for a payload that is serialized already (Pack in pack.h): not written here, it
   // follows the head as it is, before the attachment. Only its size is used.
   static absl::StatusOr<FrameEncoder> Create(wire::RpcMeta& meta, const Buffer& payload,
@@ -105,6 +138,7 @@ class FrameEncoder {
                                              const google::protobuf::MessageLite* payload,
                                              size_t serialized_size, size_t attachment_size);
   bool MeasureBody(size_t serialized_size, size_t attachment_size);
+  bool AddBody(size_t payload_size, size_t serialized_size, size_t attachment_size);
   bool AddMeta(size_t size);
   absl::Status WhyNot(size_t serialized_size, size_t attachment_size) const;
   void WriteHeader(uint8_t* out) const;

@@ -127,6 +127,73 @@ TEST(FrameCutTest, AttachmentMayBeAllOfTheBodyAfterTheMeta) {
   EXPECT_EQ(frame.attachment.ToString(), "all of it");
 }
 
+// With a meta that has nothing unusual.
+std::string PlainFrame(size_t text, absl::string_view attachment) {
+  PlainMeta meta(PlainMeta::Answer{.correlation_id = 9});
+  const EchoMessage echo = testing::Echo(std::string(text, 'm'));
+  if (!attachment.empty()) meta.SetAttachmentSize(static_cast<int32_t>(attachment.size()));
+  return testing::RawFrame(meta.bytes(), echo.SerializeAsString(), attachment);
+}
+
+TEST(FrameCutTest, ASmallMessageIsCutWhereItLies) {
+  const std::string bytes = PlainFrame(100, "");
+  for (const absl::string_view behind : {"", "PRPC"}) {
+    Buffer input(absl::StrCat(bytes, behind));
+    const char* const begin = input.slices().front().view().data();
+    Frame frame;
+    ASSERT_TRUE(CutOrdinaryFrame(input, FrameLimits(), frame, /*in_place=*/true));
+    EXPECT_EQ(input.ToString(), std::string(behind));
+    EXPECT_TRUE(frame.plain && frame.payload.empty() && frame.held);
+    EXPECT_EQ(frame.meta.correlation_id(), 9);
+    EXPECT_EQ(frame.in_place.data() + frame.in_place.size(), begin + bytes.size());
+    input.Clear();
+    EXPECT_EQ(frame.in_place, testing::Echo(std::string(100, 'm')).SerializeAsString())
+        << "the block is held";
+    EXPECT_EQ(frame.TakePayload().ToString(), std::string(frame.in_place));
+    EXPECT_FALSE(frame.held);
+  }
+}
+
+TEST(FrameCutTest, WhatIsLargeOrHasAnAttachmentIsNotCutInPlace) {
+  for (const std::string& bytes : {PlainFrame(kSmallHead, ""), PlainFrame(10, "attachment")}) {
+    Buffer input(bytes);
+    Frame frame;
+    ASSERT_TRUE(CutOrdinaryFrame(input, FrameLimits(), frame, /*in_place=*/true));
+    EXPECT_FALSE(frame.held);
+    EXPECT_FALSE(frame.payload.empty());
+    EXPECT_EQ(frame.payload.size() + frame.attachment.size() + frame.meta_size + kFrameHeaderSize,
+              bytes.size());
+    const size_t size = frame.payload.size();
+    EXPECT_EQ(frame.TakePayload().size(), size);
+  }
+}
+
+TEST(FrameCutTest, TheNextFrameLetsGoOfTheOneBefore) {
+  Buffer input(PlainFrame(1, ""));
+  Frame frame;
+  ASSERT_TRUE(CutOrdinaryFrame(input, FrameLimits(), frame, /*in_place=*/true));
+  for (const size_t piece : {1000, 3}) {
+    Buffer next = InPieces(PlainFrame(2, ""), piece);
+    ASSERT_EQ(*CutFrame(next, FrameLimits(), frame), 0u);
+    EXPECT_FALSE(frame.held);
+    EXPECT_EQ(frame.TakePayload().size(), 4u);
+  }
+}
+
+TEST(FrameCutTest, AMetaThatIsUnusualIsNotCutAsAnOrdinaryFrame) {
+  wire::RpcMeta meta = RequestMeta(1);
+  meta.add_user_fields()->set_key("key");
+  const EchoMessage echo = testing::Echo("first");
+  const std::string bytes = Encode(meta, &echo, "");
+  Buffer input(bytes);
+  Frame frame;
+  EXPECT_FALSE(CutOrdinaryFrame(input, FrameLimits(), frame));
+  EXPECT_EQ(input.ToString(), bytes);
+  ASSERT_EQ(*CutAnyFrame(input, FrameLimits(), frame), 0u);
+  EXPECT_FALSE(frame.plain);
+  ExpectEcho(frame, 1, "first", "");
+}
+
 TEST(FrameCutTest, PayloadAndAttachmentAreNotCopied) {
   Buffer input(EchoFrame(1, std::string(1000, 'm'), std::string(5000, 'a')));
   ASSERT_EQ(input.slices().size(), 1u);

@@ -24,18 +24,49 @@ void StoreBigEndian32(size_t value, uint8_t* to) {
   to[3] = static_cast<uint8_t>(value);
 }
 
+void PutHeader(size_t body_size, size_t meta_size, uint8_t* to) {
+  std::memcpy(to, kFrameMagic.data(), kFrameMagic.size());
+  StoreBigEndian32(body_size, to + 4);
+  StoreBigEndian32(meta_size, to + 8);
+}
+
+template <typename Meta>
+size_t PutSmallHead(const Meta& meta, const google::protobuf::MessageLite& payload,
+                    size_t payload_size, size_t attachment_size, char* out) {
+  char* const meta_begin = out + kFrameHeaderSize;
+  char* const meta_end = PlainMeta::Put(meta, static_cast<int32_t>(attachment_size), meta_begin);
+  const auto meta_size = static_cast<size_t>(meta_end - meta_begin);
+  auto* const begin = reinterpret_cast<uint8_t*>(out);
+  PutHeader(meta_size + payload_size + attachment_size, meta_size, begin);
+  auto* const message = reinterpret_cast<uint8_t*>(meta_end);
+  const uint8_t* const end = payload.SerializeWithCachedSizesToArray(message);
+  Check(end == message + payload_size, "a message stays as it is while it is written");
+  return static_cast<size_t>(end - begin);
+}
+
 }  // namespace
 
+size_t WriteSmallHead(const PlainMeta::Request& meta, const google::protobuf::MessageLite& payload,
+                      size_t payload_size, size_t attachment_size, char* out) {
+  return PutSmallHead(meta, payload, payload_size, attachment_size, out);
+}
+
+size_t WriteSmallHead(const PlainMeta::Answer& meta, const google::protobuf::MessageLite& payload,
+                      size_t payload_size, size_t attachment_size, char* out) {
+  return PutSmallHead(meta, payload, payload_size, attachment_size, out);
+}
+
 absl::StatusOr<FrameEncoder> FrameEncoder::Create(PlainMeta& meta,
-                                                  const google::protobuf::MessageLite* payload,
-                                                  size_t attachment_size) {
-  absl::StatusOr<FrameEncoder> made = FrameEncoder(nullptr, payload);
-  FrameEncoder& encoder = *made;
-  if (!encoder.MeasureBody(0, attachment_size)) return encoder.WhyNot(0, attachment_size);
+                                                  const google::protobuf::MessageLite& payload,
+                                                  size_t payload_size, size_t attachment_size) {
+  FrameEncoder encoder(nullptr, &payload);
+  if (!payload.IsInitialized() || !encoder.AddBody(payload_size, 0, attachment_size)) {
+    return encoder.WhyNot(0, attachment_size);
+  }
   if (attachment_size > 0) meta.SetAttachmentSize(static_cast<int32_t>(attachment_size));
   encoder.plain_ = meta.bytes();
   if (!encoder.AddMeta(encoder.plain_.size())) return encoder.WhyNot(0, attachment_size);
-  return made;
+  return encoder;
 }
 
 absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
@@ -69,10 +100,14 @@ absl::StatusOr<FrameEncoder> FrameEncoder::Create(wire::RpcMeta& meta,
 
 // `serialized_size`: of a payload that follows the head; 0 if there is payload_. False: WhyNot.
 bool FrameEncoder::MeasureBody(size_t serialized_size, size_t attachment_size) {
-  if (payload_ != nullptr) {
-    if (!payload_->IsInitialized()) return false;
-    payload_size_ = payload_->ByteSizeLong();
-  }
+  if (payload_ == nullptr) return AddBody(0, serialized_size, attachment_size);
+  if (!payload_->IsInitialized()) return false;
+  return AddBody(payload_->ByteSizeLong(), serialized_size, attachment_size);
+}
+
+// The same.
+bool FrameEncoder::AddBody(size_t payload_size, size_t serialized_size, size_t attachment_size) {
+  payload_size_ = payload_size;
   following_size_ = serialized_size + attachment_size;
   return attachment_size <= INT32_MAX && payload_size_ + serialized_size <= INT_MAX;
 }
@@ -109,9 +144,7 @@ absl::Status FrameEncoder::WhyNot(size_t serialized_size, size_t attachment_size
 }
 
 void FrameEncoder::WriteHeader(uint8_t* out) const {
-  std::memcpy(out, kFrameMagic.data(), kFrameMagic.size());
-  StoreBigEndian32(meta_size_ + payload_size_ + following_size_, out + 4);
-  StoreBigEndian32(meta_size_, out + 8);
+  PutHeader(meta_size_ + payload_size_ + following_size_, meta_size_, out);
 }
 
 void FrameEncoder::WriteTo(char* out) const {

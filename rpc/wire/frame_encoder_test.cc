@@ -52,6 +52,34 @@ TEST_F(FrameEncoderTest, BlocksHoldTheSameBytes) {
   }
 }
 
+TEST_F(FrameEncoderTest, SmallHeadsAreTheSameInOneGo) {
+  const std::string name(PlainMeta::kMostNames / 2, 'n');
+  const PlainMeta::Request request{.service_name = name,
+                                   .method_name = name,
+                                   .log_id = -1,
+                                   .timeout_ms = INT_MAX,
+                                   .correlation_id = -1};
+  const PlainMeta::Answer answer{.correlation_id = 7};
+  const auto encoded = [](PlainMeta meta, const EchoMessage& echo, size_t attachment) {
+    const auto encoder = FrameEncoder::Create(meta, echo, echo.ByteSizeLong(), attachment);
+    std::string out(encoder->head_size(), '\0');
+    encoder->WriteTo(out.data());
+    return out;
+  };
+  for (const size_t text : {size_t{0}, size_t{1}, size_t{32}, kSmallMessage - 3}) {
+    for (const size_t attachment : {0, 1, INT_MAX}) {
+      const EchoMessage echo = testing::Echo(std::string(text, 'x'));
+      const size_t size = echo.ByteSizeLong();
+      ASSERT_LE(size, kSmallMessage);
+      char out[kSmallHead];
+      size_t written = WriteSmallHead(request, echo, size, attachment, out);
+      EXPECT_EQ(std::string(out, written), encoded(PlainMeta(request), echo, attachment));
+      written = WriteSmallHead(answer, echo, size, attachment, out);
+      EXPECT_EQ(std::string(out, written), encoded(PlainMeta(answer), echo, attachment));
+    }
+  }
+}
+
 TEST_F(FrameEncoderTest, AttachmentSizeIsPutIntoTheMetaOnlyWhereThereIsOne) {
   wire::RpcMeta meta = RequestMeta(1);
   ASSERT_TRUE(FrameEncoder::Create(meta, nullptr, 77).ok());

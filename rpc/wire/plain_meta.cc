@@ -137,38 +137,41 @@ bool ReadResponse(FieldReader fields, wire::RpcResponseMeta& response) {
 
 }  // namespace
 
-PlainMeta::PlainMeta(const Request& request) {
+char* PlainMeta::Put(const Request& request, int32_t attachment_size, char* to) {
   Check(request.service_name.size() + request.method_name.size() <= kMostNames,
         "a plain meta has room for the names");
-  // The length of the request stands before it, in one byte or in two.
-  char* const begin = bytes_ + 3;
-  char* to = PutText(kServiceName, request.service_name, begin);
-  to = PutText(kMethodName, request.method_name, to);
-  if (request.log_id != 0) to = PutNumber(kLogId, request.log_id, to);
-  if (request.timeout_ms > 0) to = PutNumber(kTimeoutMs, request.timeout_ms, to);
-  const auto size = static_cast<size_t>(to - begin);
-  begin_ = size < 0x80 ? 1 : 0;
-  bytes_[begin_] = kRequest;
-  PutVarint(size, bytes_ + begin_ + 1);
-  to = PutNumber(kCorrelationId, request.correlation_id, to);
-  end_ = static_cast<size_t>(to - bytes_);
+  // The length of the request stands before it, most often in one byte.
+  char* const begin = to + 2;
+  char* end = PutText(kServiceName, request.service_name, begin);
+  end = PutText(kMethodName, request.method_name, end);
+  if (request.log_id != 0) end = PutNumber(kLogId, request.log_id, end);
+  if (request.timeout_ms > 0) end = PutNumber(kTimeoutMs, request.timeout_ms, end);
+  const auto size = static_cast<size_t>(end - begin);
+  if (size >= 0x80) [[unlikely]] {
+    std::memmove(begin + 1, begin, size);
+    ++end;
+  }
+  PutNumber(kRequest, static_cast<int64_t>(size), to);
+  to = PutNumber(kCorrelationId, request.correlation_id, end);
+  return attachment_size > 0 ? PutNumber(kAttachmentSize, attachment_size, to) : to;
 }
 
-PlainMeta::PlainMeta(const Answer& answer) {
+char* PlainMeta::Put(const Answer& answer, int32_t attachment_size, char* to) {
   // That there is no error is said by the number, which peers look for.
   constexpr char kSuccess[] = {kResponse, 2, kErrorCode, 0};
-  std::memcpy(bytes_, kSuccess, sizeof(kSuccess));
-  const char* const end =
-      PutNumber(kCorrelationId, answer.correlation_id, bytes_ + sizeof(kSuccess));
-  end_ = static_cast<size_t>(end - bytes_);
+  std::memcpy(to, kSuccess, sizeof(kSuccess));
+  to = PutNumber(kCorrelationId, answer.correlation_id, to + sizeof(kSuccess));
+  return attachment_size > 0 ? PutNumber(kAttachmentSize, attachment_size, to) : to;
 }
 
 void PlainMeta::SetAttachmentSize(int32_t bytes) {
-  end_ = static_cast<size_t>(PutNumber(kAttachmentSize, bytes, bytes_ + end_) - bytes_);
+  end_ = PutNumber(kAttachmentSize, bytes, bytes_ + end_) - bytes_;
 }
 
 bool PlainMetaReader::Read(absl::string_view bytes, wire::RpcMeta& meta) {
   const size_t known = Known(bytes, meta);
+  if (known > 0 && ReadUsual(bytes.substr(known), meta)) [[likely]]
+    return same_ = true;
   of_ = nullptr;
   same_ = known > 0 && ReadFrom(known, bytes, meta);
   return same_ || ReadFrom(0, bytes, meta);
@@ -178,6 +181,18 @@ bool PlainMetaReader::Read(absl::string_view bytes, wire::RpcMeta& meta) {
 size_t PlainMetaReader::Known(absl::string_view bytes, const wire::RpcMeta& meta) const {
   if (of_ != &meta || part_.empty() || bytes.size() < part_.size()) return 0;
   return std::memcmp(bytes.data(), part_.data(), part_.size()) == 0 ? part_.size() : 0;
+}
+
+// What most metas have behind a part that is known: a correlation_id.
+bool PlainMetaReader::ReadUsual(absl::string_view rest, wire::RpcMeta& meta) {
+  if (rest.empty() || rest.front() != kCorrelationId) return false;
+  FieldReader fields(rest.substr(1));
+  uint64_t id = 0;
+  if (!fields.TakeVarint(id) || !fields.done()) return false;
+  meta.clear_compress_type();
+  meta.clear_attachment_size();
+  meta.set_correlation_id(static_cast<int64_t>(id));
+  return true;
 }
 
 // `front`: up to the end of the `count`th request or response.

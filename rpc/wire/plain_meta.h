@@ -21,6 +21,8 @@ class PlainMeta {
  public:
   // Bytes of both names of a request together.
   static constexpr size_t kMostNames = 256;
+  // Of a meta: beside the names three tags with their lengths, and four numbers.
+  static constexpr size_t kMost = kMostNames + 64;
 
   // The names have at most kMostNames bytes; checked.
   struct Request {
@@ -35,19 +37,22 @@ class PlainMeta {
     int64_t correlation_id = 0;
   };
 
-  explicit PlainMeta(const Request& request);
-  explicit PlainMeta(const Answer& answer);
+  explicit PlainMeta(const Request& request) : end_(Put(request, 0, bytes_) - bytes_) {}
+  explicit PlainMeta(const Answer& answer) : end_(Put(answer, 0, bytes_) - bytes_) {}
+
+  // Writes the bytes to where there is room for kMost, and returns their end. An attachment of 0
+  // bytes is not sent.
+  static char* Put(const Request& request, int32_t attachment_size, char* to);
+  static char* Put(const Answer& answer, int32_t attachment_size, char* to);
 
   // At most once.
   void SetAttachmentSize(int32_t bytes);
   // Valid until this changes or dies.
-  absl::string_view bytes() const { return {bytes_ + begin_, end_ - begin_}; }
+  absl::string_view bytes() const { return {bytes_, static_cast<size_t>(end_)}; }
 
  private:
-  // Beside the names: three tags with their lengths, and four numbers.
-  char bytes_[kMostNames + 64];
-  size_t begin_ = 0;
-  size_t end_ = 0;
+  char bytes_[kMost];
+  std::ptrdiff_t end_;
 };
 
 // Reads the metas of one connection, one after the other, into one RpcMeta that nobody else changes
@@ -66,6 +71,7 @@ class PlainMetaReader {
   static constexpr size_t kMostPart = 512;
 
   size_t Known(absl::string_view bytes, const wire::RpcMeta& meta) const;
+  static bool ReadUsual(absl::string_view rest, wire::RpcMeta& meta);
   void Remember(absl::string_view front, int count);
   bool ReadFrom(size_t known, absl::string_view bytes, wire::RpcMeta& meta);
 

@@ -28,10 +28,10 @@ RUNS = {
 # differ by less than 1 % between runs, and by a few per cent between releases of the system's
 # libraries. Who makes a call cheaper lowers them.
 LIMITS = {
-    ("rdma", 1): {"client": 12450, "server": 12000},
-    ("rdma", 64): {"client": 4780, "server": 4110},
-    ("tcp", 1): {"client": 6450, "server": 6230},
-    ("tcp", 64): {"client": 4700, "server": 4130},
+    ("rdma", 1): {"client": 11950, "server": 11430},
+    ("rdma", 64): {"client": 3800, "server": 3070},
+    ("tcp", 1): {"client": 5930, "server": 5650},
+    ("tcp", 64): {"client": 3700, "server": 2970},
 }
 
 ALLOCATIONS = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "memalign"}

@@ -22,6 +22,15 @@ bool BlockWriter::Append(absl::string_view bytes, Buffer& out) {
   return true;
 }
 
+// What was left of the block before stays unused.
+bool BlockWriter::TakeFresh() {
+  BlockRef fresh = pool_.Allocate(BlockPool::kSmall);
+  if (!fresh) return false;
+  block_ = std::move(fresh);
+  used_ = 0;
+  return true;
+}
+
 // Everything that was written has left: a small block is written from its start again, a
 // larger one goes home, so that a writer at rest pins little.
 void BlockWriter::Rewind() {

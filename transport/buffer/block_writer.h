@@ -21,8 +21,15 @@ class BlockWriter {
   // Appends a copy of `bytes` to `out`. False, and `out` as it was: the pool is
   // at its limit.
   bool Append(absl::string_view bytes, Buffer& out);
+  // Whether the next Append finds room for so many bytes (up to BlockPool::kSmall) in one piece,
+  // which is made if need be. False: the pool is at its limit.
+  bool Reserve(uint32_t bytes) {
+    if (block_.unique()) Rewind();
+    return (block_ && block_->capacity - used_ >= bytes) || TakeFresh();
+  }
 
  private:
+  bool TakeFresh();
   void Rewind();
   bool AppendAcross(absl::string_view bytes, uint32_t room, Buffer& out);
 

@@ -54,6 +54,25 @@ TEST_F(BlockWriterTest, SmallWritesOfATurnAreOneSlice) {
   EXPECT_EQ(pool_->stats().used_bytes, BlockPool::kSmall);
 }
 
+TEST_F(BlockWriterTest, WhatIsReservedLiesInOnePiece) {
+  Buffer out;
+  ASSERT_TRUE(writer_.Append(Text(BlockPool::kSmall - 10), out));
+  ASSERT_TRUE(writer_.Reserve(10));
+  ASSERT_TRUE(writer_.Append(Text(10), out));
+  EXPECT_EQ(out.slices().size(), 1u) << "there was room";
+  ASSERT_TRUE(writer_.Append(Text(BlockPool::kSmall - 10), out));
+  ASSERT_TRUE(writer_.Reserve(11));
+  Buffer reserved;
+  ASSERT_TRUE(writer_.Append(Text(11), reserved));
+  EXPECT_EQ(reserved.slices().size(), 1u);
+  EXPECT_EQ(reserved.ToString(), Text(11));
+}
+
+TEST_F(BlockWriterTest, WithoutBlocksNothingIsReserved) {
+  const std::vector<BlockRef> all = TakeAll(BlockPool::kSmall);
+  EXPECT_FALSE(writer_.Reserve(1));
+}
+
 TEST_F(BlockWriterTest, FillsABlockToItsEndBeforeTheNext) {
   Buffer out;
   ASSERT_TRUE(writer_.Append(Text(5000), out));

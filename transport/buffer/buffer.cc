@@ -27,7 +27,7 @@ void Buffer::Append(Slice slice) {
   slices_.push_back(std::move(slice));
 }
 
-void Buffer::Append(const BlockRef& block, uint32_t offset, uint32_t length) {
+void Buffer::AppendSlice(const BlockRef& block, uint32_t offset, uint32_t length) {
   if (Merge(block, offset, length)) return;
   slices_.push_back(Slice{block, offset, length});
 }

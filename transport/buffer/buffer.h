@@ -51,7 +51,11 @@ class Buffer {
   // At the end. A slice that continues the last one in the same block is merged with it.
   void Append(Slice slice);
   // The same; counts no reference where it merges.
-  void Append(const BlockRef& block, uint32_t offset, uint32_t length);
+  void Append(const BlockRef& block, uint32_t offset, uint32_t length) {
+    if (!Continues(block, offset, length)) return AppendSlice(block, offset, length);
+    slices_.back().length += length;
+    size_ += length;
+  }
   void Append(Buffer&& tail);
   // Copies into blocks of the ordinary heap: any size, any thread. What has a
   // BlockPool at hand uses a BlockWriter instead.
@@ -65,6 +69,17 @@ class Buffer {
 
   // The first `bytes` (<= size()), taken out of this Buffer.
   Buffer CutFront(size_t bytes);
+  // The same, appended to `to`.
+  void CutFrontTo(size_t bytes, Buffer& to) {
+    // Most often a part of the first slice, and all that `to` has.
+    if (!to.empty() || bytes == 0 || bytes >= size_ || slices_.front().length <= bytes) {
+      return to.Append(CutFront(bytes));
+    }
+    const auto part = static_cast<uint32_t>(bytes);
+    to.slices_.push_back(Slice{slices_.front().block, slices_.front().offset, part});
+    to.size_ = bytes;
+    TrimFirst(part);
+  }
   void RemoveFront(size_t bytes) {  // bytes <= size()
     // Most often a part of the first slice.
     if (size_ > 0 && slices_.front().length > bytes) {
@@ -114,6 +129,14 @@ class Buffer {
   size_t pinned_bytes() const;
 
  private:
+  // Bytes of the last slice's block that lie behind it.
+  bool Continues(const BlockRef& block, uint32_t offset, uint32_t length) {
+    if (size_ == 0) return false;
+    const BufferSlice& last = slices_.back();
+    return last.block == block && last.offset + last.length == offset &&
+           length <= block->capacity - offset;
+  }
+  void AppendSlice(const BlockRef& block, uint32_t offset, uint32_t length);
   bool Merge(const BlockRef& block, uint32_t offset, uint32_t length);
   void TrimFirst(uint32_t bytes) {  // fewer than it has
     BufferSlice& first = slices_.front();

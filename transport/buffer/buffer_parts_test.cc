@@ -114,6 +114,20 @@ TEST_F(BufferPartsTest, APartThatIsThereIsSharedAndAnyOtherIsRefused) {
   EXPECT_EQ(buffer_.ToString(), text_);
 }
 
+TEST_F(BufferPartsTest, AFrontIsCutOffToTheEndOfAnother) {
+  for (size_t bytes = 0; bytes <= text_.size(); ++bytes) {
+    for (const std::string before : {"", "x"}) {
+      Buffer from = buffer_.Share();
+      Buffer to{absl::string_view(before)};
+      from.CutFrontTo(bytes, to);
+      EXPECT_EQ(to.ToString(), before + text_.substr(0, bytes));
+      EXPECT_EQ(to.size(), before.size() + bytes);
+      EXPECT_EQ(from.ToString(), text_.substr(bytes));
+      EXPECT_EQ(from.size(), text_.size() - bytes);
+    }
+  }
+}
+
 TEST_F(BufferPartsTest, WhatCannotBeCutOffStays) {
   EXPECT_EQ(buffer_.TryCutFront(11).status().code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(buffer_.size(), 10u);

@@ -80,7 +80,7 @@ void EventLoop::RemoveSource(PollSource& source) {
 void EventLoop::ForgetFlush(Flushable& output) {
   if (output.flush_slot == Flushable::kNotQueued) return;
   CheckHeld();
-  flush_.Remove(output);
+  FlushListOf(output).Remove(output);
 }
 
 void EventLoop::NeedThread(int change) {
@@ -97,7 +97,7 @@ void EventLoop::EndSleep() {
 
 bool EventLoop::PrepareSleep() {
   Enter();
-  bool sleep = user_.empty() && flush_.empty() && (!timers_.next() || *timers_.next() > now_) &&
+  bool sleep = user_.empty() && !FlushDue() && (!timers_.next() || *timers_.next() > now_) &&
                sources_.ArmAll();
   if (sleep) {
     driver_.store(Driver::kAsleep, std::memory_order_seq_cst);
@@ -124,7 +124,7 @@ void EventLoop::Awake() {
 
 bool EventLoop::LeaveAlone() {
   Lock();
-  bool alone = user_.empty() && flush_.empty() && !epoll_->fetched() && !thread_needed();
+  bool alone = user_.empty() && !FlushDue() && !epoll_->fetched() && !thread_needed();
   if (alone) {
     driver_.store(Driver::kNobody, std::memory_order_seq_cst);
     // As before a sleep.
@@ -145,22 +145,27 @@ void EventLoop::Enter() {
   now_ = clock_.Now();
 }
 
-bool EventLoop::TryEnter() {
+bool EventLoop::TryHold() {
   CheckMayHold();
   // What waits in the mailbox came first.
   if (!mailbox_.empty() || !lock_.try_lock()) return false;
   held_loop_ = this;
+  return true;
+}
+
+bool EventLoop::TryEnter() {
+  if (!TryHold()) return false;
   now_ = clock_.Now();
   return true;
 }
 
 void EventLoop::Leave() {
   if (!claim_.DefersOutput(ThisThread())) {
-    flush_.FlushAll();
+    FlushNow();
     const Driver driver = driver_.load(std::memory_order_relaxed);
     if (driver != Driver::kAwake) {
       const bool needed = driver == Driver::kNobody && thread_needed();
-      if (needed || !user_.empty() || !flush_.empty()) WakeDriver();
+      if (needed || !user_.empty() || FlushDue()) WakeDriver();
     }
     if (driver == Driver::kAsleep) wake_.ArmTimer(timers_.next(), now_);
   }

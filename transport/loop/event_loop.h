@@ -71,6 +71,15 @@ class EventLoop {
     Leave();
     return true;
   }
+  // The same by who has just read clock(): `now`, or later where the loop was entered since.
+  template <typename Work>
+  bool TryRunAt(TimePoint now, Work&& work) {
+    if (!TryHold()) return false;
+    if (now > now_) now_ = now;
+    std::forward<Work>(work)();
+    Leave();
+    return true;
+  }
   // TryRun, else Post. The order is that of Post. Not while any loop is held.
   template <typename Work>
   void RunOrPost(Work&& work) {
@@ -114,7 +123,7 @@ class EventLoop {
   // that back.
   void FlushLater(Flushable& output) {
     CheckHeld();
-    flush_.Add(output);
+    FlushListOf(output).Add(output);
   }
   void ForgetFlush(Flushable& output);
   // Queues user code. `task` owns itself: Run ends its life or hands it on.
@@ -202,9 +211,16 @@ class EventLoop {
     held_loop_ = nullptr;
     lock_.unlock();
   }
-  bool TryEnter();
-  void Leave();  // what TryEnter began
+  bool TryHold();
+  bool TryEnter();  // and reads the clock
+  void Leave();     // what TryEnter began
   static DriverClaim::Thread ThisThread() { return &held_loop_; }
+  FlushList& FlushListOf(Flushable& output) { return output.flushes_first ? gather_ : flush_; }
+  bool FlushDue() const { return !flush_.empty() || !gather_.empty(); }
+  void FlushNow() {
+    gather_.FlushAll();
+    flush_.FlushAll();
+  }
   void FlushHeld();
   void TellClaim() { claim_state_.store(claim_.state(), std::memory_order_relaxed); }
   void CheckHeld() const {
@@ -250,6 +266,7 @@ class EventLoop {
   SourceList sources_{*epoll_};
   int turns_since_source_ = kSourceIdle;
   int turns_since_look_ = 0;
+  FlushList gather_;  // those that are flushed first
   FlushList flush_;
   UserQueue user_;
   size_t user_due_ = 0;  // how much of user_ belongs to this turn

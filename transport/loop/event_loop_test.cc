@@ -191,6 +191,24 @@ TEST_F(EventLoopTest, NowIsReadWhenTheLoopIsEntered) {
   EXPECT_EQ(seen, clock_.Now());
 }
 
+TEST_F(EventLoopTest, WhoHasReadTheClockBringsTheTimeAndNoneGoesBack) {
+  const TimePoint before = clock_.Now();
+  clock_.Advance(milliseconds(7));
+  const TimePoint read = clock_.Now();
+  clock_.Advance(milliseconds(7));
+  EXPECT_TRUE(loop_->TryRunAt(read, [&] { EXPECT_EQ(loop_->now(), read); }));
+  EXPECT_TRUE(loop_->TryRunAt(before, [&] { EXPECT_EQ(loop_->now(), read); }));
+  EXPECT_TRUE(loop_->TryRun([&] { EXPECT_EQ(loop_->now(), clock_.Now()); }));
+}
+
+TEST_F(EventLoopTest, TheTimeIsNotBroughtToALoopThatIsBusy) {
+  int ran = 0;
+  loop_->Post([&] { ++ran; });
+  EXPECT_FALSE(loop_->TryRunAt(clock_.Now(), [&] { ran += 10; }));
+  EXPECT_TRUE(loop_->RunOnce());
+  EXPECT_EQ(ran, 1);
+}
+
 TEST_F(EventLoopTest, NowIsFreshInAFlushAfterLongUserCode) {
   TimePoint seen{};
   CountingOutput output([&] { seen = loop_->now(); });
@@ -202,6 +220,25 @@ TEST_F(EventLoopTest, NowIsFreshInAFlushAfterLongUserCode) {
   });
   Run();
   EXPECT_EQ(seen, clock_.Now());
+}
+
+TEST_F(EventLoopTest, WhoGathersIsFlushedBeforeTheOthers) {
+  std::vector<std::string> order;
+  CountingOutput below([&] { order.push_back("below"); });
+  CountingOutput gathers([&] {
+    order.push_back("gathers");
+    loop_->FlushLater(below);
+  });
+  gathers.flushes_first = true;
+  CountingOutput forgotten([&] { order.push_back("forgotten"); });
+  forgotten.flushes_first = true;
+  Held([&] {
+    loop_->FlushLater(below);
+    loop_->FlushLater(gathers);
+    loop_->FlushLater(forgotten);
+    loop_->ForgetFlush(forgotten);
+  });
+  EXPECT_EQ(order, (std::vector<std::string>{"gathers", "below"}));
 }
 
 TEST_F(EventLoopTest, TwoLoopsDoNotKnowOfEachOther) {

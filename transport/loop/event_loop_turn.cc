@@ -13,7 +13,7 @@ bool EventLoop::Turn() {
   worked |= source_worked;
   worked |= Look(source_worked);
   worked |= timers_.RunDue(now_) > 0;
-  worked |= !user_.empty() || !flush_.empty();
+  worked |= !user_.empty() || FlushDue();
   user_due_ = user_.size();
   if (worked) ++counts_.turns;
   Release();
@@ -66,9 +66,9 @@ bool EventLoop::FlushAndFindUser() {
 }
 
 void EventLoop::FlushHeld() {
-  if (flush_.empty()) return;
+  if (!FlushDue()) return;
   now_ = clock_.Now();
-  flush_.FlushAll();
+  FlushNow();
 }
 
 // At the descriptors, if that is due; before a timer fires, at all there is.

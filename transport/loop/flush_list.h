@@ -13,6 +13,8 @@ class Flushable {
  public:
   virtual void Flush() = 0;  // with the loop held
 
+  // True: it gathers what others flush, and is flushed before them.
+  bool flushes_first = false;
   // The list's: the place in it, or kNotQueued.
   static constexpr size_t kNotQueued = ~size_t{0};
   size_t flush_slot = kNotQueued;
