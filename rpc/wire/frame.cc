@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "rpc/wire/plain_meta.h"
+#include "transport/base/big_endian.h"
 
 namespace farcall {
 namespace {
@@ -24,12 +25,6 @@ struct FrameHeader {
   size_t body_size = 0;
   size_t meta_size = 0;
 };
-
-// Written out, it is one load.
-uint32_t LoadBigEndian32(const char* from) {
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(from);
-  return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
-}
 
 absl::Status CheckFrameMagic(absl::string_view front) {
   const absl::string_view magic = front.substr(0, kFrameMagic.size());
@@ -79,8 +74,8 @@ absl::StatusOr<size_t> ReadHeader(const Buffer& input, const FrameLimits& limits
     if (absl::Status status = CheckFrameMagic(front); !status.ok()) return status;
     return kFrameHeaderSize;
   }
-  header = {.body_size = LoadBigEndian32(front.data() + 4),
-            .meta_size = LoadBigEndian32(front.data() + 8)};
+  header = {.body_size = GetBigEndian<uint32_t>(front.data() + 4),
+            .meta_size = GetBigEndian<uint32_t>(front.data() + 8)};
   if (absl::Status status = CheckSizes(header, limits); !status.ok()) return status;
   return 0;
 }
@@ -91,8 +86,8 @@ bool ReadOrdinaryHeader(absl::string_view front, const FrameLimits& limits, Fram
       std::memcmp(front.data(), kFrameMagic.data(), kFrameMagic.size()) != 0) {
     return false;
   }
-  header = {.body_size = LoadBigEndian32(front.data() + 4),
-            .meta_size = LoadBigEndian32(front.data() + 8)};
+  header = {.body_size = GetBigEndian<uint32_t>(front.data() + 4),
+            .meta_size = GetBigEndian<uint32_t>(front.data() + 8)};
   return header.body_size <= limits.max_body_size && header.meta_size <= header.body_size &&
          header.meta_size <= limits.max_meta_size;
 }
