@@ -158,8 +158,8 @@ class Controller final : public google::protobuf::RpcController {
 
   // --- The library's own.
 
-  // A call begins (client). False: it was cancelled before. `calls` (may be null), which
-  // shared_ptrs keep, lives until End.
+  // A call begins (client). False: it was cancelled before. `calls` (may be null) is owned by
+  // shared_ptrs, and lives until End.
   bool Begin(Cancellable* calls, uint64_t call_id);
   bool has_response_memory() const {
     return wishes_ != nullptr && !wishes_->response_memory.empty();

@@ -141,7 +141,7 @@ class FrameEncoder {
   bool AddBody(size_t payload_size, size_t serialized_size, size_t attachment_size);
   bool AddMeta(size_t size);
   absl::Status WhyNot(size_t serialized_size, size_t attachment_size) const;
-  void WriteHeader(uint8_t* out) const;
+  void WriteHeader(char* out) const;
 
   const wire::RpcMeta* meta_;  // null: plain_ is the meta
   absl::string_view plain_;

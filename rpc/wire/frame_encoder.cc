@@ -10,24 +10,17 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/payload.h"
+#include "transport/base/big_endian.h"
 #include "transport/base/check.h"
 #include "transport/buffer/zero_copy_stream.h"
 
 namespace farcall {
 namespace {
 
-// Written out, it is one store.
-void StoreBigEndian32(size_t value, uint8_t* to) {
-  to[0] = static_cast<uint8_t>(value >> 24);
-  to[1] = static_cast<uint8_t>(value >> 16);
-  to[2] = static_cast<uint8_t>(value >> 8);
-  to[3] = static_cast<uint8_t>(value);
-}
-
-void PutHeader(size_t body_size, size_t meta_size, uint8_t* to) {
+void PutHeader(size_t body_size, size_t meta_size, char* to) {
   std::memcpy(to, kFrameMagic.data(), kFrameMagic.size());
-  StoreBigEndian32(body_size, to + 4);
-  StoreBigEndian32(meta_size, to + 8);
+  PutBigEndian(static_cast<uint32_t>(body_size), to + 4);
+  PutBigEndian(static_cast<uint32_t>(meta_size), to + 8);
 }
 
 template <typename Meta>
@@ -36,12 +29,11 @@ size_t PutSmallHead(const Meta& meta, const google::protobuf::MessageLite& paylo
   char* const meta_begin = out + kFrameHeaderSize;
   char* const meta_end = PlainMeta::Put(meta, static_cast<int32_t>(attachment_size), meta_begin);
   const auto meta_size = static_cast<size_t>(meta_end - meta_begin);
-  auto* const begin = reinterpret_cast<uint8_t*>(out);
-  PutHeader(meta_size + payload_size + attachment_size, meta_size, begin);
+  PutHeader(meta_size + payload_size + attachment_size, meta_size, out);
   auto* const message = reinterpret_cast<uint8_t*>(meta_end);
   const uint8_t* const end = payload.SerializeWithCachedSizesToArray(message);
   Check(end == message + payload_size, "a message stays as it is while it is written");
-  return static_cast<size_t>(end - begin);
+  return kFrameHeaderSize + meta_size + payload_size;
 }
 
 }  // namespace
@@ -143,13 +135,13 @@ absl::Status FrameEncoder::WhyNot(size_t serialized_size, size_t attachment_size
                    " bytes: a frame carries at most ", UINT32_MAX, "; send it in parts"));
 }
 
-void FrameEncoder::WriteHeader(uint8_t* out) const {
+void FrameEncoder::WriteHeader(char* out) const {
   PutHeader(meta_size_ + payload_size_ + following_size_, meta_size_, out);
 }
 
 void FrameEncoder::WriteTo(char* out) const {
+  WriteHeader(out);
   auto* const begin = reinterpret_cast<uint8_t*>(out);
-  WriteHeader(begin);
   uint8_t* end = begin + kFrameHeaderSize;
   if (meta_ != nullptr) {
     end = meta_->SerializeWithCachedSizesToArray(end);
@@ -164,7 +156,7 @@ void FrameEncoder::WriteTo(char* out) const {
 bool FrameEncoder::AppendTo(BlockPool& pool, Buffer& out) const {
   BlockOutputStream stream(pool, head_size());
   {
-    uint8_t header[kFrameHeaderSize];
+    char header[kFrameHeaderSize];
     WriteHeader(header);
     google::protobuf::io::CodedOutputStream coded(&stream);
     coded.WriteRaw(header, sizeof(header));

@@ -13,6 +13,7 @@
 #include "rpc/wire/checksum.h"
 #include "rpc/wire/compress.h"
 #include "rpc/wire/payload.h"
+#include "transport/base/big_endian.h"
 #include "transport/base/check.h"
 #include "transport/buffer/zero_copy_stream.h"
 
@@ -59,7 +60,7 @@ void SetChecksum(const Buffer& payload, const Buffer& attachment, wire::RpcMeta&
   const bool with_attachment = !attachment.empty();
   const uint32_t checksum = PayloadChecksum(payload, attachment, with_attachment);
   char bytes[kCrcSize];
-  for (size_t i = 0; i < kCrcSize; ++i) bytes[i] = static_cast<char>(checksum >> (24 - 8 * i));
+  PutBigEndian(checksum, bytes);
   meta.set_checksum_type(CHECKSUM_TYPE_CRC32C);
   meta.set_checksum_value(bytes, kCrcSize);
   if (with_attachment) meta.set_checksum_with_attachment(true);
@@ -92,11 +93,7 @@ PayloadInfo PayloadInfo::Of(const wire::RpcMeta& meta) {
   info.content_type = meta.content_type();
   const absl::string_view value = meta.checksum_value();
   info.checksum_size = value.size();
-  if (value.size() >= kCrcSize) {
-    for (size_t i = 0; i < kCrcSize; ++i) {
-      info.checksum = info.checksum << 8 | static_cast<uint8_t>(value[i]);
-    }
-  }
+  if (value.size() >= kCrcSize) info.checksum = GetBigEndian<uint32_t>(value.data());
   return info;
 }
 

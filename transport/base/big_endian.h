@@ -13,7 +13,8 @@
 
 namespace farcall {
 
-// Its own inverse. gcc makes a loop over the bytes of what is written with shifts.
+// From the order of this machine, and back to it. A load and a swap; of shifts over the bytes gcc
+// makes a loop.
 template <typename Number>
 inline Number SwapToBigEndian(Number number) {
   static_assert(std::is_unsigned_v<Number> && sizeof(Number) <= 8, "unsigned");

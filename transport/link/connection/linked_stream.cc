@@ -132,8 +132,8 @@ Buffer LinkedStream::GenerationLanding(const FrameParts& parts, size_t ahead, si
   return parts_.user.InputLanding(before + ahead, bytes);
 }
 
-// For less than what makes the peer believe that nothing moves here: it begins to ask StillPing
-// after it has sent, and that lasts for SuspectAfter then.
+// Shorter than what makes the peer suspect the rail: it asks for the first time StillPing after it
+// has sent, and counts SuspectAfter from the answer on.
 bool LinkedStream::GenerationLandingWaits() {
   const Duration patience = SuspectAfter(parts_.settings->options.stream);
   if (!paused_ || news_ || closing_ || told_ || !parts_.user.InputAwaitsPlace()) return false;

@@ -14,8 +14,8 @@ namespace farcall {
 // After so long without progress what is on one of several rails goes out again on the others,
 // while another one is not still.
 inline Duration SuspectAfter(const StreamLimits& limits) { return limits.progress_timeout / 4; }
-// Between PINGs while one of several rails is still. Both ends of a cable that is cut may find that
-// out one after the other; each takes so long, SuspectAfter, and so long once more.
+// Between PINGs while one of several rails is still. An end takes SuspectAfter and up to twice this
+// to find a cut cable; the two ends may find it one after the other.
 inline Duration StillPing(const StreamLimits& limits) { return SuspectAfter(limits) / 4; }
 
 // For how long answers of the peer have shown that bytes lack which were sent before they were
