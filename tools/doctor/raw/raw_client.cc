@@ -16,6 +16,10 @@ namespace farcall::doctor {
 namespace {
 
 constexpr std::chrono::seconds kSilence{5};
+// So long for an answer to the first ping before another one is sent. kSilence has fewer than
+// kWindow of them, so each finds a receive.
+constexpr std::chrono::milliseconds kAgain{200};
+static_assert(kSilence / kAgain < kWindow);
 
 }  // namespace
 
@@ -71,9 +75,9 @@ RawClient::~RawClient() {
   if (link_ != nullptr) static_cast<void>(api_.rdma.disconnect(link_->id()));
 }
 
-absl::StatusOr<uint32_t> RawClient::Await(uint32_t bytes) {
+absl::StatusOr<uint32_t> RawClient::Await(uint32_t bytes, uint64_t answered, Duration limit) {
   constexpr int kLook = 512;  // polls between two looks at the clock
-  const TimePoint deadline = Now() + kSilence;
+  const TimePoint deadline = Now() + limit;
   for (int polls = 1;; ++polls) {
     auto came = link_->Poll();
     if (!came.ok()) return came.status();
@@ -82,18 +86,38 @@ absl::StatusOr<uint32_t> RawClient::Await(uint32_t bytes) {
     if (polls % kLook != 0) continue;
     if (Now() > deadline) {
       return absl::DeadlineExceededError(
-          absl::StrCat("no answer in ", kSilence.count(), " s, and no error"));
+          absl::StrCat("no answer in ", kSilence.count(), " s and no error, after ", answered,
+                       bytes == kPing ? " round trips; " : " messages; ", link_->sends(),
+                       " sends have not completed"));
     }
     std::this_thread::yield();
   }
 }
 
+absl::Status RawClient::WaitForServer() {
+  const TimePoint deadline = Now() + kSilence;
+  uint32_t open = 0;
+  do {
+    if (absl::Status sent = link_->Send(kPing); !sent.ok()) return sent;
+    ++open;
+    const TimePoint again = Now() + kAgain;
+    while (open > 0 && Now() < again) {
+      auto answers = Await(kPing, 0, again - Now());
+      if (absl::IsDeadlineExceeded(answers.status()) && Now() < deadline) break;
+      if (!answers.ok()) return answers.status();
+      open -= *answers;
+    }
+  } while (open > 0);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<bench::LatencyHistogram> RawClient::Ping(Duration how_long) {
+  if (absl::Status status = WaitForServer(); !status.ok()) return status;
   bench::LatencyHistogram latency;
   const TimePoint end = Now() + how_long;
   for (TimePoint begun = Now(); begun < end;) {
     if (absl::Status sent = link_->Send(kPing); !sent.ok()) return sent;
-    if (auto answer = Await(kPing); !answer.ok()) return answer.status();
+    if (auto answer = Await(kPing, latency.count(), kSilence); !answer.ok()) return answer.status();
     const TimePoint answered = Now();
     latency.Record(answered - begun);
     begun = answered;
@@ -115,7 +139,7 @@ absl::StatusOr<double> RawClient::Stream(Duration how_long) {
       open += kAckEvery;
     }
     if (open == 0) break;
-    auto acks = Await(kAck);
+    auto acks = Await(kAck, acknowledged, kSilence);
     if (!acks.ok()) return acks.status();
     open -= *acks * kAckEvery;
     acknowledged += uint64_t{*acks} * kAckEvery;

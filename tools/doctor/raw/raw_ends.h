@@ -74,8 +74,12 @@ class RawClient {
   static absl::StatusOr<std::unique_ptr<RawClient>> Try(const VerbsApi& api, const Address& address,
                                                         TimePoint deadline, int& error);
   RawClient(const VerbsApi& api, EventChannel channel) : api_(api), channel_(std::move(channel)) {}
-  // Until something came; the number of messages of this length.
-  absl::StatusOr<uint32_t> Await(uint32_t bytes);
+  // Until something came, or the limit; the number of messages of this length. An error says how
+  // many were answered before.
+  absl::StatusOr<uint32_t> Await(uint32_t bytes, uint64_t answered, Duration limit);
+  // Sends pings until all are answered. One may not be enough: siw of Linux 6.1 leaves a message
+  // that comes while the server accepts where it is, until another one comes.
+  absl::Status WaitForServer();
 
   const VerbsApi& api_;
   const EventChannel channel_;

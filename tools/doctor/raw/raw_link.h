@@ -40,6 +40,8 @@ class RawLink {
 
   rdma_cm_id* id() const { return id_.get(); }
   std::string device() const;
+  // That have not completed.
+  uint32_t sends() const { return sends_; }
   // Has room for it: kWindow messages and an answer to each.
   absl::Status Send(uint32_t bytes);
   // What came since the last time: the lengths of messages, whose receives are posted again.
@@ -63,7 +65,7 @@ class RawLink {
   CompletionQueue cq_;
   CmId id_;
   bool inline_pings_ = false;
-  uint32_t sends_ = 0;  // that have not completed
+  uint32_t sends_ = 0;
 };
 
 // Of an event that nobody waits for: acknowledges it, and refuses a request to connect, whose id

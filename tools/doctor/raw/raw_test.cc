@@ -8,6 +8,7 @@
 #include <future>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tools/doctor/raw/raw_ends.h"
@@ -156,6 +157,40 @@ TEST(RawTest, WhoWaitsForAnotherEventRefusesClientsToo) {
     EXPECT_FALSE(client.get().ok());
   }
   EXPECT_EQ(fabric.Leaks(), std::vector<std::string>());
+}
+
+// A driver may show the first message only when another one comes.
+TEST(RawTest, AFirstPingWithoutAnAnswerIsFollowedByAnother) {
+  FakeFabric fabric;
+  const VerbsApi& api = fabric.api();
+  const TimePoint deadline = Now() + kLimit;
+  auto channel = CreateEventChannel(api).value();
+  auto id = CreateCmId(api, channel.get(), nullptr).value();
+  auto address = ToSocketAddress(At("10.9.0.2", 700)).value();
+  ASSERT_EQ(api.rdma.bind_addr(id.get(), address.get()), 0);
+  ASSERT_EQ(api.rdma.listen(id.get(), 1), 0);
+  auto pinged = std::async(std::launch::async, [&api]() -> absl::Status {
+    auto client = RawClient::Connect(api, At("10.9.0.2", 700), kLimit);
+    return client.ok() ? (*client)->Ping(milliseconds(1)).status() : client.status();
+  });
+  auto request = AwaitEvent(api, channel.get(), RDMA_CM_EVENT_CONNECT_REQUEST, deadline);
+  ASSERT_TRUE(request.ok()) << request.status();
+  CmId accepted = Own(api, (*request)->id);
+  request->reset();
+  auto link = RawLink::Create(api, std::move(accepted)).value();
+  rdma_conn_param param = RawParameters();
+  ASSERT_EQ(api.rdma.accept(link->id(), &param), 0);
+  // Two come before the first is answered, and then each is.
+  uint32_t came = 0;
+  uint32_t answered = 0;
+  while (pinged.wait_for(seconds(0)) != std::future_status::ready && Now() < deadline) {
+    const auto more = link->Poll();
+    if (!more.ok()) break;  // the client has measured, and disconnected
+    came += static_cast<uint32_t>(more->size());
+    for (; came > 1 && answered < came; ++answered) ASSERT_TRUE(link->Send(kPing).ok());
+  }
+  EXPECT_TRUE(pinged.get().ok());
+  EXPECT_GE(answered, 3u) << "two that begin, and one that is measured";
 }
 
 TEST(RawTest, ASessionEnds) {
