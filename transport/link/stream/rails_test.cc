@@ -176,14 +176,29 @@ TEST_F(RailsTest, TellsSinceWhenOneIsStillForWhichAnotherCouldStandIn) {
   EXPECT_EQ(rails_.StillSince(), std::nullopt);
 }
 
-TEST_F(RailsTest, OneThatMovesAgainIsUsedAgain) {
+TEST_F(RailsTest, ASuspectOneIsUsedAgainWhenAllThatWasOnItHasCome) {
   rails_.Add(1);
   rails_.Add(2);
   Rail& still = *rails_.Find(1);
   still.Sent(0, 100, now_);
   still.Suspect();
   EXPECT_EQ(rails_.home(), 2u);
-  ASSERT_TRUE(Come(still, 1, now_));
+  ASSERT_TRUE(Come(still, 99, now_));
+  EXPECT_EQ(rails_.home(), 2u);
+  ASSERT_TRUE(Come(still, 100, now_));
+  EXPECT_EQ(rails_.home(), 1u);
+}
+
+// It is, where there is no other: what it got then does not count.
+TEST_F(RailsTest, WhatASuspectOneGotLaterNeedNotHaveCome) {
+  rails_.Add(1);
+  Rail& still = *rails_.Find(1);
+  still.Sent(0, 100, now_);
+  still.Suspect();
+  still.Sent(100, 100, now_);
+  rails_.Add(2);
+  EXPECT_EQ(rails_.home(), 2u);
+  ASSERT_TRUE(Come(still, 100, now_));
   EXPECT_EQ(rails_.home(), 1u);
 }
 

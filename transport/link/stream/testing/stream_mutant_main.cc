@@ -23,7 +23,7 @@ void CaughtByCheck(int) { _exit(0); }
 
 int main() {
   constexpr uint64_t kSeeds = 40000;   // as many as switching_stream_sim_test
-  constexpr uint64_t kCutSeeds = 200;  // and rail_cut_sim_test
+  constexpr uint64_t kCutSeeds = 600;  // and rail_cut_sim_test
   std::signal(SIGABRT, CaughtByCheck);
   auto pool = farcall::BlockPool::Create({});
   farcall::Check(pool.ok(), "there is memory for a pool");

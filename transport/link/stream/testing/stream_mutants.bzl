@@ -102,6 +102,10 @@ _MUTANTS = [
         "if (!rail->suspect()) return rail->number();": "return rail->number();",
         "if (rail->suspect() && rail->number() != home()) continue;": "",
     }),
+    ("trusts_a_suspect_rail_for_a_late_byte", "rail.cc", {
+        "rate_.Acknowledge(flight_.acknowledged(), stamp, now);":
+            "rate_.Acknowledge(flight_.acknowledged(), stamp, now); trusted_at_ = 0;",
+    }),
     ("never_finds_the_peer_dead", "stream_output.cc", {
         "if (watch_.PeerDead(now)) {": "if (false) {",
     }),
