@@ -60,9 +60,10 @@ END
 }
 
 # Once more, where queue pairs are set up over TCP, without rdma_cm. The programs of the others
-# choose the way themselves, or use none.
+# choose the way themselves, or use none; and those of "drivers" use Soft-iWARP, which has no other.
 rdma_suites_over_tcp() {
   local suites="conformance|hosts|removal|breakage|rails|storms|nat|nodes|services|priorities"
+  suites+="|marking"
   rdma_suites | sed -nE "s/^rxe ($suites) /rxe+tcp \\1 /p"
 }
 
