@@ -30,6 +30,7 @@ siw removal --two-hosts --pairs 2
 rxe breakage --two-hosts --pairs 2
 siw breakage --two-hosts --pairs 2
 rxe rails --two-hosts --pairs 2
+siw rails --two-hosts --pairs 2
 rxe storms --two-hosts
 siw storms --two-hosts
 rxe brpc --two-hosts
@@ -49,20 +50,20 @@ rxe marking --two-hosts
 END
 }
 
-# What is judged by time, which says little on a busy machine, or is not settled yet (docs/rdma.md,
-# "Several adapters for one connection"), to be run by hand: rdma_run_suite takes them, too.
+# What is judged by time, which says little on a busy machine, to be run by hand: rdma_run_suite
+# takes them, too.
 rdma_suites_by_hand() {
   cat <<'END'
-siw rails --two-hosts --pairs 2
 rxe rails_speed --two-hosts --pairs 2
 siw rails_speed --two-hosts --pairs 2
 END
 }
 
 # Once more, where queue pairs are set up over TCP, without rdma_cm. The programs of the others
-# choose the way themselves, or use none.
+# choose the way themselves, or use none; and those of "drivers" use Soft-iWARP, which has no other.
 rdma_suites_over_tcp() {
   local suites="conformance|hosts|removal|breakage|rails|storms|nat|nodes|services|priorities"
+  suites+="|marking"
   rdma_suites | sed -nE "s/^rxe ($suites) /rxe+tcp \\1 /p"
 }
 

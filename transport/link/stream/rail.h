@@ -29,21 +29,9 @@ class Rail {
   // PINGs and their answers; the flight that they are about.
   ProgressWatch progress;
 
-  void Sent(uint64_t offset, uint64_t bytes, TimePoint now) {
-    if (flight_.in_flight() == 0) moved_ = now;
-    rate_.Sent(flight_.sent(), bytes, now);
-    flight_.Sent(offset, bytes);
-  }
+  void Sent(uint64_t offset, uint64_t bytes, TimePoint now);
   // As FlightLog; they had come at `stamp`. False: more than were sent.
-  [[nodiscard]] bool Acknowledge(uint64_t count, ArrivalStamp stamp, TimePoint now) {
-    const uint64_t before = flight_.acknowledged();
-    if (!flight_.Acknowledge(count)) return false;
-    if (flight_.acknowledged() == before) return true;
-    rate_.Acknowledge(flight_.acknowledged(), stamp, now);
-    suspect_ = false;
-    moved_ = now;
-    return true;
-  }
+  [[nodiscard]] bool Acknowledge(uint64_t count, ArrivalStamp stamp, TimePoint now);
   void Raise(uint64_t offset) { flight_.Raise(offset); }
 
   // Since when bytes are in flight on it of which none is known to have come; none: nothing is.
@@ -53,21 +41,18 @@ class Rail {
   }
   const FlightLog& flight() const { return flight_; }
   const RateMeter& rate() const { return rate_; }
-  // Nothing moves on it for a while, and others are there: it is not sent on until something does.
-  bool suspect() const { return suspect_; }
-  std::vector<ByteRange> Suspect() {
-    suspect_ = true;
-    given.Forget();
-    return flight_.TakeLost();
-  }
+  // Nothing moved on it for a while, and others are there: it is not sent on until all that was on
+  // it then has come. A part of that may come late from one that is dying.
+  bool suspect() const { return flight_.acknowledged() < trusted_at_; }
+  std::vector<ByteRange> Suspect();
   std::vector<ByteRange> TakeLost() { return flight_.TakeLost(); }
 
  private:
   uint32_t number_;
   FlightLog flight_;
   RateMeter rate_;
-  bool suspect_ = false;
-  TimePoint moved_{};  // counts while something is in flight
+  uint64_t trusted_at_ = 0;  // bytes of it that have come
+  TimePoint moved_{};        // counts while something is in flight
 };
 
 }  // namespace farcall

@@ -15,6 +15,8 @@ namespace {
 constexpr double kAnyRate = 1e9;
 // What a rail gets at once, so that a mistake costs little and the work for each slice does too.
 constexpr double kSliceSeconds = 0.0005;
+// Slices that a rail of which nothing is known may have in flight at first.
+constexpr uint64_t kFirstSlices = 4;
 
 }  // namespace
 
@@ -63,17 +65,26 @@ Rails::Choice Rails::Pick(uint64_t waiting, TimePoint now) {
   for (const auto& rail : rails_) {
     if (rail->suspect() && rail->number() != home()) continue;
     const double rate = rail->rate().Estimate(best, now);
-    const auto size = std::clamp<double>(rate * kSliceSeconds, limits_.least_slice,
-                                         kMostSlices * limits_.least_slice);
+    const double most = (rail->rate().rate() > 0 ? kMostSlices : 1) * limits_.least_slice;
+    const double size = std::clamp<double>(rate * kSliceSeconds, limits_.least_slice, most);
     const double given = std::min(size, static_cast<double>(waiting));
     const double done = rail->rate().Ahead(rate, now) + given / rate;
     if (done >= soonest) continue;
     soonest = done;
     choice = {.rail = rail.get(), .most = static_cast<size_t>(size)};
   }
+  if (!MayTake(*choice.rail)) return {};
   choice.most = std::min({choice.most, limits_.max_data,
                           std::max<size_t>(waiting / rails_.size(), limits_.least_slice)});
   return choice;
+}
+
+// How slow it is shows what it brings: what it got before that others might have brought sooner. So
+// it gets little, and then as much as it has brought.
+bool Rails::MayTake(const Rail& rail) const {
+  const FlightLog& flight = rail.flight();
+  return rail.rate().rate() > 0 ||
+         flight.in_flight() < std::max(kFirstSlices * limits_.least_slice, flight.acknowledged());
 }
 
 bool Rails::HasOther(const Rail& rail) const {

@@ -38,7 +38,8 @@ class Rails {
     Rail* rail = nullptr;
     size_t most = 0;  // bytes
   };
-  // For the next of `waiting` bytes. There is a rail.
+  // For the next of `waiting` bytes. There is a rail; null: each is to show first how fast it is,
+  // by what is in flight on it.
   Choice Pick(uint64_t waiting, TimePoint now);
   // Since when nothing is known to have moved on one that may be suspect before long: the peer is
   // to be asked soon. None: all move, or none could stand in for it.
@@ -50,6 +51,7 @@ class Rails {
   Rail* FindStuck(TimePoint now);
 
  private:
+  bool MayTake(const Rail& rail) const;
   bool HasOther(const Rail& rail) const;
   double Best() const;
 

@@ -52,6 +52,8 @@ void RateMeter::Acknowledge(uint64_t count, ArrivalStamp stamp, TimePoint now) {
 
 void RateMeter::Measure(uint64_t count, TimePoint now) {
   if (!begin_ || count - begin_->count < least_ || arrival_ <= begin_->arrival) return;
+  // Behind what was given later there may have been a pause, before it.
+  if (pieces_.front().last + *offset_ > begin_->arrival) return begin_.reset();
   const double took = static_cast<double>(arrival_ - begin_->arrival) / 1e6;
   const double weight = std::exp2(-took / Seconds(kHalfLife));
   bytes_ = bytes_ * weight + static_cast<double>(count - begin_->count);
@@ -78,10 +80,16 @@ double RateMeter::Estimate(double best, TimePoint now) const {
 double RateMeter::Ahead(double rate, TimePoint now) const {
   const double takes = static_cast<double>(sent_ - acknowledged_) / rate;
   if (!offset_ || acknowledged_ >= sent_) return takes;
-  // The first of them began when the one before it had come, and not before it was given.
-  const int64_t begun = std::max(arrival_ - *offset_, NextGiven());
-  const double passed = static_cast<double>(Microseconds(now) - begun) / 1e6;
-  return std::clamp(takes - passed, takes / 8, takes);
+  // Each began when the one before it had come, and not before it was given.
+  double done = static_cast<double>(arrival_ - *offset_);
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    const uint64_t from = std::max(pieces_[i].from, acknowledged_);
+    const uint64_t to = i + 1 < pieces_.size() ? pieces_[i + 1].from : sent_;
+    if (to <= from) continue;
+    done = std::max(done, static_cast<double>(pieces_[i].last)) +
+           static_cast<double>(to - from) / rate * 1e6;
+  }
+  return std::clamp((done - static_cast<double>(Microseconds(now))) / 1e6, takes / 8, takes);
 }
 
 }  // namespace farcall

@@ -47,6 +47,7 @@ void SwitchingStream::FlushData(TimePoint now) {
     if (several() && sending_on_ != kLifeline) {
       if (send_.crumb(limits_.least_slice)) return;
       choice = rails_.Pick(send_.waiting(), now);
+      if (choice.rail == nullptr) return;
     }
     const LinkId link = choice.rail == nullptr ? sending_on_ : choice.rail->number();
     const uint64_t offset = send_.next();

@@ -68,15 +68,18 @@ TEST_F(SwitchingStreamRailsTest, LittleStaysOnOneAndMuchGoesOverAll) {
   RailAck(1, 1, 5);
   stream_.Write("fghijklmno");
   EXPECT_EQ(stream_.Take(),
-            "G1 DATA @5+4 ack 0; G2 DATA @9+3 ack 0; G2 DATA @12+2 ack 0; G1 DATA @14+1 ack 0");
+            "G1 DATA @5+2 ack 0; G2 DATA @7+2 ack 0; G1 DATA @9+2 ack 0; G2 DATA @11+2 ack 0; "
+            "G1 DATA @13+2 ack 0");
 }
 
 TEST_F(SwitchingStreamRailsTest, OneThatBreaksEndsAloneAndItsBytesGoOutAgain) {
   UseBoth();
   stream_.Write("abcdefgh");
-  ASSERT_EQ(stream_.Take(), "G1 DATA @0+4 ack 0; G2 DATA @4+2 ack 0; G2 DATA @6+2 ack 0");
+  ASSERT_EQ(stream_.Take(),
+            "G1 DATA @0+2 ack 0; G2 DATA @2+2 ack 0; G1 DATA @4+2 ack 0; G2 DATA @6+2 ack 0");
   Break(1);
-  EXPECT_EQ(stream_.Take(), "G1 given up; TCP RESUME 1 @0 ack 0; G2 DATA @0+4 ack 0");
+  EXPECT_EQ(stream_.Take(),
+            "G1 given up; TCP RESUME 1 @0 ack 0; G2 DATA @0+2 ack 0; G2 DATA @4+2 ack 0");
   EXPECT_TRUE(stream_->Alive(2));
   EXPECT_EQ(stream_->sending_on(), 2u);
   EXPECT_EQ(stream_->stats().fallbacks, 0u);
@@ -98,7 +101,7 @@ TEST_F(SwitchingStreamRailsTest, WhatAPeerSaysToHaveIsNotSentAgain) {
   stream_.Take();
   RailAck(1, 1, 3);
   Resume(1, 2);
-  EXPECT_EQ(stream_.Take(), "G1 given up; TCP RESUME 1 @0 ack 0; G2 DATA @3+1 ack 0");
+  EXPECT_EQ(stream_.Take(), "G1 given up; TCP RESUME 1 @0 ack 0; G2 DATA @5+1 ack 0");
 }
 
 TEST_F(SwitchingStreamRailsTest, TheLastOneLeavesTheLifeline) {
@@ -151,7 +154,7 @@ TEST_F(SwitchingStreamRailsTest, WhatIsStillGoesOutAgainBeforeItIsGivenUp) {
   stream_.Pass(milliseconds(94));
   EXPECT_EQ(stream_.Take(),
             "TCP PING 1 ack 0; TCP PING 2 ack 0; TCP PING 3 ack 0; TCP PING 4 ack 0; "
-            "TCP PING 5 ack 0; G2 DATA @0+2 ack 0; G2 DATA @2+2 ack 0");
+            "TCP PING 5 ack 0; G2 DATA @0+2 ack 0; G2 DATA @4+2 ack 0");
   EXPECT_TRUE(stream_->Alive(1));
   EXPECT_EQ(stream_->sending_on(), 2u);
   RailAck(2, 2, 8);

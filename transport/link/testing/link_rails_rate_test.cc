@@ -109,6 +109,19 @@ TEST_P(LinkRailsRateTest, OneCarriesItsOwn) {
   EXPECT_GE(Carried({1000 * kMB}, GetParam()), 0.95 * 1000 * kMB);
 }
 
+// Nothing is known of the rails yet.
+TEST_P(LinkRailsRateTest, AConnectionThatHasJustBegunDoesSo) {
+  constexpr size_t kBytes = 8 * kMiB;
+  const std::vector<std::vector<uint64_t>> cases = {{200 * kMB, 800 * kMB}, {800 * kMB, 200 * kMB}};
+  for (const auto& rates : cases) {
+    RatedLink link(rates);
+    for (int i = 0; i < 4; ++i) {
+      const double carried = kBytes / link.Carry({kBytes}, GetParam() ? kBytes : 0);
+      EXPECT_GE(carried, 0.9 * Sum(rates)) << testing::PrintToString(rates) << ", message " << i;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Directions, LinkRailsRateTest, testing::Bool(),
                          [](const auto& both) { return both.param ? "BothWays" : "OneWay"; });
 

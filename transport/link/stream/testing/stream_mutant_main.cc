@@ -11,6 +11,7 @@
 
 #include "transport/base/check.h"
 #include "transport/buffer/block_pool.h"
+#include "transport/link/stream/testing/bulk_sim.h"
 #include "transport/link/stream/testing/rail_cut_sim.h"
 #include "transport/link/stream/testing/stream_sim.h"
 
@@ -23,10 +24,14 @@ void CaughtByCheck(int) { _exit(0); }
 
 int main() {
   constexpr uint64_t kSeeds = 40000;   // as many as switching_stream_sim_test
-  constexpr uint64_t kCutSeeds = 200;  // and rail_cut_sim_test
+  constexpr uint64_t kCutSeeds = 600;  // and rail_cut_sim_test
   std::signal(SIGABRT, CaughtByCheck);
   auto pool = farcall::BlockPool::Create({});
   farcall::Check(pool.ok(), "there is memory for a pool");
+  if (const std::string failure = farcall::CheckBulk(); !failure.empty()) {
+    std::printf("caught with bulk: %s\n", failure.c_str());
+    return 0;
+  }
   farcall::StreamSimStats stats;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     std::string failure = farcall::RunStreamSim(seed, **pool, stats, nullptr);

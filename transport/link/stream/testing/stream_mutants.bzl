@@ -102,6 +102,19 @@ _MUTANTS = [
         "if (!rail->suspect()) return rail->number();": "return rail->number();",
         "if (rail->suspect() && rail->number() != home()) continue;": "",
     }),
+    ("trusts_a_suspect_rail_for_a_late_byte", "rail.cc", {
+        "rate_.Acknowledge(flight_.acknowledged(), stamp, now);":
+            "rate_.Acknowledge(flight_.acknowledged(), stamp, now); trusted_at_ = 0;",
+    }),
+    ("gives_much_to_a_rail_of_which_nothing_is_known", "rails.cc", {
+        "if (!MayTake(*choice.rail)) return {};": "",
+    }),
+    ("measures_over_a_pause", "rate_meter.cc", {
+        "if (pieces_.front().last + *offset_ > begin_->arrival) return begin_.reset();": "",
+    }),
+    ("takes_bytes_for_come_before_they_were_given", "rate_meter.cc", {
+        "done = std::max(done, static_cast<double>(pieces_[i].last)) +": "done +=",
+    }),
     ("never_finds_the_peer_dead", "stream_output.cc", {
         "if (watch_.PeerDead(now)) {": "if (false) {",
     }),

@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace farcall {
+namespace {
+
+// Bytes.
+constexpr size_t kMoreThanAcknowledgements = 100;
+
+}  // namespace
 
 void StreamWire::Send(Buffer bytes, TimePoint now) {
   if (cut_) return;
@@ -57,12 +63,15 @@ void StreamWire::Read(size_t bytes, TimePoint now) {
   Fill(now);
 }
 
-void StreamWire::Cut() {
+void StreamWire::Cut(Duration late) {
   cut_ = true;
+  size_t lost = std::exchange(unsent_, 0);
   waiting_.clear();
-  unsent_ = 0;
   const size_t kept = random_.Below(flight_.size() + 1);
-  while (flight_.size() > kept) flight_.pop_back();
+  for (; flight_.size() > kept; flight_.pop_back()) lost += flight_.back().bytes.size();
+  if (late == Duration::zero()) return;
+  if (lost < kMoreThanAcknowledgements) flight_.clear();
+  for (Piece& piece : flight_) piece.at += late;
 }
 
 }  // namespace farcall
