@@ -220,6 +220,26 @@ TEST_F(PeerTest, OneAtATimeMeasures) {
   EXPECT_TRUE(report.get().ok());
 }
 
+TEST_F(PeerTest, ADoctorThatEndsWhileItLooksIsWaitedFor) {
+  Introduction introduction{"ready", {}, ""};
+  introduction.others = Networks::Parse("127.0.0.1").value();
+  std::promise<void> asked;
+  std::promise<void> end;
+  introduction.report = [&] {
+    asked.set_value();
+    end.get_future().wait();
+    return ReportResponse();
+  };
+  Serve(std::move(introduction), nullptr);
+  auto report =
+      std::async(std::launch::async, [this] { return caller_->Report(std::chrono::seconds(60)); });
+  asked.get_future().wait();
+  auto ending = std::async(std::launch::async, [this] { server_.reset(); });
+  EXPECT_FALSE(report.get().ok()) << "nobody waits for an answer that does not come";
+  end.set_value();
+  ending.get();
+}
+
 TEST_F(PeerTest, ByEachRailAndOverEachNetwork) {
   FakeFabric fabric;
   Introduction introduction{"ready", {"10.9.0.2"}, ""};
