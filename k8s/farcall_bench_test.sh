@@ -65,6 +65,9 @@ print([part["asked"] for part in parts["echo"]], parts["echo"][1]["report"]["tra
       parts["perftest"][0], parts["perftest"][3], parts["why_not_rdma"] == "")')" \
   "\['tcp', 'rdma'\] rdma {*lat', 'bytes': 8, 'one_way_us': 1.76} {*'mb_per_s': 1048.6} True"
 
+ECHO_FLAGS="--connections=4 --way=put" run client server.example
+expect "more flags of echo" "$(grep -c -e '--connections=4 --way=put$' "$room/calls")" 2
+
 cells="32x1 64x2" run client server.example
 expect "a row for each cell and carrier" "$(wc -l <"$room/calls")" 4
 
@@ -121,9 +124,10 @@ expect "the last of perftest's clients keeps it; without any it ends" \
   "$status:$([ "$(cat "$room/sleeps")" -gt 20 ] && echo stayed)" 0:stayed
 expect "where it listens" "$(cat "$room/calls")" "--listen=0.0.0.0:8010 --use_rdma --threads=1"
 connected 1F4F 01
-BENCH_LISTEN=[::] THREADS=2 patience=1 IDLE=1 run server
+BENCH_LISTEN=[::] THREADS=2 ECHO_FLAGS=--way=put patience=1 IDLE=1 run server
 expect "another port is of no client" "$status:$output" "1:*no client came within 1 s*"
-expect "where it is told to" "$(cat "$room/calls")" "--listen=\[::\]:8010 --use_rdma --threads=2"
+expect "where it is told to" "$(cat "$room/calls")" \
+  "--listen=\[::\]:8010 --use_rdma --threads=2 --way=put"
 connected 1F4B 0A
 patience=1 run server
 expect "who listens is no client" "$status:$output" "1:*no client came within 1 s*"

@@ -26,6 +26,12 @@ run 64 --serve --peer x
 run 64 --listen 127.0.0.1:0
 run 64 word
 run 64 --peer ''
+run 64 --measure 10.0.0.0/8
+run 64 --serve --measure nonsense
+run 64 --cluster a,,b
+run 64 --cluster a --peer b
+run 64 --cluster a --seconds 11
+run 64 --paths 2
 grep -q 'doctor --help' "$out/stderr"
 
 if [ -e /sys/class/infiniband ] && [ -n "$(ls /sys/class/infiniband)" ]; then
@@ -74,6 +80,33 @@ grep -q '^doctor: ' "$out/stderr"
 run 64 --seconds 0.1 --quiet --serve --listen '::::'
 kill -TERM $pid
 wait $pid
+
+# A cluster of three, one of which is not there: TCP is measured without RDMA, too.
+servers=()
+trap 'kill "${servers[@]}" 2>/dev/null || true; rm -rf "$out"' EXIT
+for last in 2 3; do
+  "$doctor" --serve --quiet --listen "127.0.0.$last:$port" --measure 127.0.0.0/8 --seconds 0.1 \
+    >"$out/server$last" 2>&1 &
+  servers+=("$!")
+done
+for last in 2 3; do
+  for _ in $(seq 1200); do
+    grep -q '^serving on' "$out/server$last" && break
+    sleep 0.05
+  done
+done
+printf "127.0.0.%s:$port # a host\n" 2 3 4 >"$out/hosts"
+run 2 --seconds 0.1 --quiet --cluster "file://$out/hosts"
+cat "$out/stdout"
+grep -q '^no RDMA: no path goes over it; 2 of 3 hosts answer, 2 paths' "$out/stdout"
+grep -Eq '^3  127.0.0.4  no answer ' "$out/stdout"
+[ "$(grep -Ec '^[12]  127.0.0.[23]  ( +[0-9.,]+|[0-9.,]+ *)$' "$out/stdout")" -eq 4 ]
+run 2 --seconds 0.1 --quiet --json --cluster "127.0.0.2:$port,127.0.0.3:$port"
+[ "$(wc -l <"$out/stdout")" -eq 1 ]
+grep -q '^{.*"matrices":\[{"what":"farcall over tcp"' "$out/stdout"
+grep -q '^farcall over tcp, MB/s' "$out/stderr"
+kill -TERM "${servers[@]}"
+wait "${servers[@]}"
 
 # JSON is all that standard output has.
 "$doctor" --json --quiet --serve --listen 127.0.0.1:0 --seconds 0.1 >"$out/json" 2>"$out/told" &

@@ -4,14 +4,17 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tools/doctor/checks/checks.h"
+#include "tools/doctor/cluster_command.h"
 #include "tools/doctor/collect.h"
 #include "tools/doctor/diagnose.h"
+#include "tools/doctor/introduction.h"
 #include "tools/doctor/look/queues.h"
 #include "tools/doctor/peer/caller.h"
 #include "tools/doctor/peer/compare.h"
@@ -25,9 +28,11 @@
 namespace farcall::doctor {
 namespace {
 
-constexpr const char* kPort = "18600";
+constexpr uint16_t kPort = 18600;
 // Without progress: each step that drivers are not to blame for is shorter.
 constexpr std::chrono::seconds kStandstill{60};
+// Between two looks at the counters, when another doctor asks.
+constexpr double kLookAgain = 0.5;
 
 const std::vector<cli::Option>& Options() {
   static const std::vector<cli::Option> options = {
@@ -35,10 +40,18 @@ const std::vector<cli::Option>& Options() {
       {"--all", "", "say what each finding means, also of those that are fine"},
       {"--seconds", "N",
        "between two looks at the counters, and for each number that is\n"
-       "measured with --peer; default 1, 0.1 to 600"},
-      {"--serve", "", "report, then answer a doctor with --peer until SIGTERM"},
+       "measured with --peer (0.1 to 600) or --cluster (to 10); default 1"},
+      {"--serve", "", "report, then answer other doctors until SIGTERM"},
       {"--listen", "ADDRESS", "where to serve, default 0.0.0.0:18600"},
+      {"--measure", "NETWORKS",
+       "when a doctor with --cluster asks, look at this host again and\n"
+       "measure against doctors of these networks: 10.0.0.0/8,fd00::/8"},
+      {"--name", "NAME", "of this host in tables, default its host name"},
       {"--peer", "HOST[:PORT]", "report, then measure against a doctor that serves there"},
+      {"--cluster", "HOSTS",
+       "each of these for itself, and all paths between them; they serve\n"
+       "with --measure: host,host:port,... or file://PATH or dns://NAME"},
+      {"--paths", "N", "paths that are measured at the same time, default 8, 1 to 64"},
       {"--quiet", "", "no progress on standard error"},
   };
   return options;
@@ -56,7 +69,10 @@ std::string Help() {
       "serve, or not to the end.\n"
       "\nBoth ends of a path:\n"
       "  host1$ doctor --serve\n"
-      "  host2$ doctor --peer host1\n");
+      "  host2$ doctor --peer host1\n"
+      "\nA cluster:\n"
+      "  each host$ doctor --serve --measure 10.0.0.0/8\n"
+      "  anywhere$  doctor --cluster host1,host2,host3\n");
 }
 
 int Refuse(const Streams& streams, absl::string_view why) {
@@ -73,23 +89,6 @@ std::string WithPort(const std::string& peer) {
   if (colon == std::string::npos) return absl::StrCat(peer, ":", kPort);
   return peer.find(':', colon + 1) == std::string::npos ? peer
                                                         : absl::StrCat("[", peer, "]:", kPort);
-}
-
-Introduction IntroductionOf(const Facts& facts, const Report& report) {
-  Introduction introduction;
-  introduction.summary = report.summary;
-  // InfiniBand's and iWARP's GIDs are no addresses: rdma_cm goes by those of the host.
-  for (const OwnAddress& own : facts.own) introduction.addresses.push_back(own.ip);
-  if (facts.verdict.reason != "in_use") {
-    // Raw verbs may reach it all the same, which tells that the network is not the cause.
-    introduction.trouble = absl::StrCat(facts.verdict.reason, ": ", facts.verdict.detail);
-  }
-  const std::vector<QueueOf> queues =
-      QueuesOf(facts.now, facts.settings.traffic_class, facts.own, facts.queues.dcb);
-  introduction.count = [queues, interfaces = InterfacesOf(facts.now, facts.own)] {
-    return ToMessage(queues, ReadCounters(interfaces));
-  };
-  return introduction;
 }
 
 // Measures, and looks at the counters of this host's adapters before and after.
@@ -151,8 +150,9 @@ Facts CollectWatched(const absl::StatusOr<VerbsApi>& api, double seconds,
   });
 }
 
-int Run(const cli::Arguments& arguments, double seconds, const Streams& streams,
-        const ServeToTheEnd& serve) {
+// `others`: networks of --measure.
+int Run(const cli::Arguments& arguments, double seconds, const std::optional<Networks>& others,
+        const Streams& streams, const ServeToTheEnd& serve) {
   const Progress progress = ProgressTo(streams, arguments.Has("--quiet"));
   const absl::StatusOr<VerbsApi> api = LoadVerbsApi();
   const VerbsApi* const loaded = api.ok() ? &*api : nullptr;
@@ -169,9 +169,52 @@ int Run(const cli::Arguments& arguments, double seconds, const Streams& streams,
   }
   streams.out << std::flush;
   if (!arguments.Has("--serve")) return report.code;
-  return Serve(arguments.Text("--listen", absl::StrCat("0.0.0.0:", kPort)),
-               IntroductionOf(facts, report), loaded,
-               arguments.Has("--json") ? streams.err : streams.out, streams, serve);
+  Introduction introduction = IntroductionOf(facts, report);
+  introduction.name = arguments.Text("--name", "");
+  if (others.has_value()) {
+    introduction.others = others;
+    introduction.report = [&api] {
+      return ToMessage(Diagnose(CollectWatched(api, kLookAgain, [](absl::string_view) {})));
+    };
+  }
+  return Serve(arguments.Text("--listen", absl::StrCat("0.0.0.0:", kPort)), std::move(introduction),
+               loaded, arguments.Has("--json") ? streams.err : streams.out, streams, serve);
+}
+
+// Those that belong to others that are not there.
+absl::Status CheckTogether(const cli::Arguments& arguments) {
+  const auto goes_with = [&](const char* option, const char* with) {
+    return arguments.Has(option) && !arguments.Has(with)
+               ? absl::InvalidArgumentError(absl::StrCat(option, " goes with ", with))
+               : absl::OkStatus();
+  };
+  if (arguments.Has("--serve") + arguments.Has("--peer") + arguments.Has("--cluster") > 1) {
+    return absl::InvalidArgumentError(
+        "--serve is for one host, --peer for the other, --cluster for who asks many");
+  }
+  if (arguments.Has("--peer") && arguments.Text("--peer", "").empty()) {
+    return absl::InvalidArgumentError("--peer needs a host");
+  }
+  for (const char* const option : {"--listen", "--measure", "--name"}) {
+    if (absl::Status status = goes_with(option, "--serve"); !status.ok()) return status;
+  }
+  return goes_with("--paths", "--cluster");
+}
+
+int RunOnMany(const cli::Arguments& arguments, double seconds, const Streams& streams) {
+  ClusterCommand command;
+  auto hosts = ParseHosts(arguments.Text("--cluster", ""), kPort);
+  if (!hosts.ok()) return Refuse(streams, hosts.status().message());
+  const auto at_once = arguments.Integer("--paths", 8, 1, 64);
+  if (!at_once.ok()) return Refuse(streams, at_once.status().message());
+  if (seconds > DoctorService::kMostSeconds) {
+    return Refuse(streams, "--seconds is 10 at most with --cluster");
+  }
+  command.hosts = *std::move(hosts);
+  command.seconds = seconds;
+  command.at_once = static_cast<size_t>(*at_once);
+  command.json = arguments.Has("--json");
+  return RunCluster(command, streams, ProgressTo(streams, arguments.Has("--quiet")));
 }
 
 }  // namespace
@@ -190,16 +233,17 @@ int RunProgram(const std::vector<std::string>& arguments, const Streams& streams
   }
   const auto seconds = parsed->Number("--seconds", 1, 0.1, 600);
   if (!seconds.ok()) return Refuse(streams, seconds.status().message());
-  if (parsed->Has("--serve") && parsed->Has("--peer")) {
-    return Refuse(streams, "--serve is for one host, --peer for the other");
+  if (absl::Status status = CheckTogether(*parsed); !status.ok()) {
+    return Refuse(streams, status.message());
   }
-  if (parsed->Has("--peer") && parsed->Text("--peer", "").empty()) {
-    return Refuse(streams, "--peer needs a host");
+  if (parsed->Has("--cluster")) return RunOnMany(*parsed, *seconds, streams);
+  std::optional<Networks> others;
+  if (parsed->Has("--measure")) {
+    auto networks = Networks::Parse(parsed->Text("--measure", ""));
+    if (!networks.ok()) return Refuse(streams, networks.status().message());
+    others = *std::move(networks);
   }
-  if (parsed->Has("--listen") && !parsed->Has("--serve")) {
-    return Refuse(streams, "--listen goes with --serve");
-  }
-  return Run(*parsed, *seconds, streams, serve);
+  return Run(*parsed, *seconds, others, streams, serve);
 }
 
 }  // namespace farcall::doctor

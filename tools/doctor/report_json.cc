@@ -62,12 +62,12 @@ void WriteAll(absl::string_view key, const List& list, JsonWriter& json) {
   json.EndArray();
 }
 
+}  // namespace
+
 absl::string_view StatusOf(ExitCode code) {
   if (code == kReady) return "ready";
   return code == kDegraded ? "degraded" : "no_rdma";
 }
-
-}  // namespace
 
 std::string ToJson(const Report& report, const std::string& inventory) {
   JsonWriter json;

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "tools/doctor/diagnose.h"
 
 namespace farcall::doctor {
@@ -12,6 +13,9 @@ namespace farcall::doctor {
 // For people: the summary, the checks, the GID table, the peer's table, and what to do next.
 // Without `all`, findings that are ok or unknown are one line each, without what they mean.
 std::string ToText(const Report& report, bool all);
+
+// "ready", "degraded", "no_rdma".
+absl::string_view StatusOf(ExitCode code);
 
 // For programs: one JSON object, whose members docs/doctor.md lists. `inventory`: JSON.
 std::string ToJson(const Report& report, const std::string& inventory);

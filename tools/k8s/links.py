@@ -10,7 +10,7 @@ NETWORKS = "k8s.v1.cni.cncf.io/networks"
 NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 SHARED_HCA = "rdma/hca_shared_devices_a"
 # Overlays whose queue pairs are set up over TCP; a component may give them a network for rdma_cm.
-WITHOUT_NETWORK = ("bench", "shared-hca")
+WITHOUT_NETWORK = ("bench", "doctor", "shared-hca")
 # Namespaces that every cluster has.
 GIVEN_NAMESPACES = ("kube-system", "sriov-network-operator")
 

@@ -206,6 +206,13 @@ def _container_is_safe(pods, container):
         yield "is uid 0 without need"
 
 
+def _is_loose(pods):
+    """What only the level `privileged` of Pod Security admits."""
+    return bool(pods.spec.get("hostNetwork") or pods.spec.get("hostPID") or
+                any("hostPath" in volume for volume in pods.spec.get("volumes", [])) or
+                any(map(pods.capabilities, _ours(pods))))  # fmt: skip
+
+
 def privileges(overlay, _):
     levels = {item["metadata"]["name"]:
               item["metadata"].get("labels", {}).get("pod-security.kubernetes.io/enforce")
@@ -236,8 +243,8 @@ def privileges(overlay, _):
                     continue
                 if mount["name"] in paths and mount.get("readOnly") is not True:
                     yield "%s: it may write to the node's %s" % (pods.name, mount["mountPath"])
-        host = pods.spec.get("hostNetwork") or pods.spec.get("hostPID")
-        loose = host or paths or any(map(pods.capabilities, ours))
+        # A namespace is as its loosest pods need it.
+        loose = any(_is_loose(each) for each in overlay.pods() if each.namespace == pods.namespace)
         wanted = "privileged" if loose else "restricted"
         if levels.get(pods.namespace) != wanted:
             yield "%s: namespace %s must be %s" % (pods.name, pods.namespace, wanted)

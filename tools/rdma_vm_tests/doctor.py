@@ -150,16 +150,19 @@ def _is_active(device):
 
 
 class _Serving:
-    """A doctor that serves on B."""
+    """A doctor that serves on a host."""
+
+    def __init__(self, host=B, *flags):
+        self._words = _doctor(host, "--serve", "--quiet", *flags)
 
     def __enter__(self):
         self._process = subprocess.Popen(
-            _doctor(B, "--serve", "--quiet"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+            self._words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
         )
         for line in self._process.stdout:
             if line.startswith(b"serving on "):
                 return self
-        raise Trouble("the doctor on B has ended")
+        raise Trouble("the doctor has ended: %s" % self._words)
 
     def __exit__(self, *_):
         self._process.terminate()
@@ -180,6 +183,27 @@ def both_ends():
     suite.check(rows["raw verbs"]["by"] == A.device(), str(peer))
     return "; ".join("%s %.0f us %.0f MB/s" % (w, r["p50_us"], r["bytes_per_second"] / 1e6)
                      for w, r in rows.items())  # fmt: skip
+
+
+def a_cluster():
+    """Each host measures against the other, and one is not there."""
+    leave = "--measure=%s/24" % B.address()
+    absent = "10.9.0.99"
+    with _Serving(A, leave), _Serving(B, leave):
+        hosts = ",".join((A.address(), B.address(), absent))
+        report = _report(A, (1,), "--cluster=" + hosts)
+    suite.check(report["nodes"][2]["trouble"], str(report["nodes"]))
+    suite.check([(p["from"], p["to"]) for p in report["paths"]] == [(0, 1), (1, 0)], str(report))
+    for path in report["paths"]:
+        suite.check([row["what"] for row in path["rows"]] == [
+            "raw verbs", "farcall over rdma", "farcall over tcp"], str(path))  # fmt: skip
+        for row in path["rows"]:
+            suite.check(not row["trouble"] and row["p50_us"] > 0 and row["bytes_per_second"] > 0,
+                        str(path))  # fmt: skip
+        device = (A, B)[path["from"]].device()
+        suite.check(path["rows"][0]["by"] == path["rows"][1]["by"] == device, str(path))
+    suite.check(len(report["matrices"]) == 6, str(report["matrices"]))
+    return "; ".join("%s %.0f" % (m["what"], m["expected"]) for m in report["matrices"][::2])
 
 
 def nobody_serves():
@@ -207,6 +231,7 @@ CASES = (
     *((loops_on_another_node_than_the_adapter,) if DRIVER == "rxe" else ()),
     no_library,
     both_ends,
+    a_cluster,
     nobody_serves,
     link_down,
 )

@@ -90,6 +90,7 @@ struct SettingsFacts {
   std::string error;                      // why the library does not take them; "": it does
   std::vector<int> cpus{};                // of the loops, in turns; empty: not set
   bool near_adapters = true;
+  std::string network_status{};  // the file with a pod's networks; "": not set
 };
 
 // What the kernel tells of the queues of network interfaces, by their names.

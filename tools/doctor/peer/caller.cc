@@ -80,6 +80,14 @@ absl::StatusOr<Outcome> Load(Runtime& runtime, Channel& channel, size_t bytes, i
   return Outcome{std::move(counts), outcome.measured.count()};
 }
 
+absl::Status FailureOf(const Controller& controller) {
+  return absl::UnavailableError(absl::Utf8SafeCHexEscape(controller.ErrorText()));
+}
+
+int64_t Millis(Duration time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 }  // namespace
 
 bool MayPass(absl::string_view reason) {
@@ -149,9 +157,28 @@ absl::StatusOr<CountResponse> Caller::Count() {
   const CountRequest request;
   CountResponse response;
   stub.Count(&controller, &request, &response, nullptr);
-  if (controller.Failed()) {
-    return absl::UnavailableError(absl::Utf8SafeCHexEscape(controller.ErrorText()));
-  }
+  if (controller.Failed()) return FailureOf(controller);
+  return response;
+}
+
+absl::StatusOr<ReportResponse> Caller::Report(Duration limit) {
+  Doctor_Stub stub(channel_.get());
+  Controller controller;
+  controller.set_timeout_ms(Millis(limit));
+  const ReportRequest request;
+  ReportResponse response;
+  stub.Report(&controller, &request, &response, nullptr);
+  if (controller.Failed()) return FailureOf(controller);
+  return response;
+}
+
+absl::StatusOr<MeasureResponse> Caller::Measure(const MeasureRequest& request, Duration limit) {
+  Doctor_Stub stub(channel_.get());
+  Controller controller;
+  controller.set_timeout_ms(Millis(limit));
+  MeasureResponse response;
+  stub.Measure(&controller, &request, &response, nullptr);
+  if (controller.Failed()) return FailureOf(controller);
   return response;
 }
 
@@ -162,9 +189,7 @@ absl::StatusOr<uint16_t> Caller::AskForRaw(const std::string& address) {
   request.set_address(address);
   RawResponse response;
   stub.Raw(&controller, &request, &response, nullptr);
-  if (controller.Failed()) {
-    return absl::UnavailableError(absl::Utf8SafeCHexEscape(controller.ErrorText()));
-  }
+  if (controller.Failed()) return FailureOf(controller);
   return static_cast<uint16_t>(response.port());
 }
 

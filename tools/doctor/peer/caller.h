@@ -43,6 +43,9 @@ class Caller {
 
   absl::StatusOr<GreetResponse> Greet();
   absl::StatusOr<CountResponse> Count();
+  // What takes its time there: it may take `limit`. Errors are the server's own words.
+  absl::StatusOr<ReportResponse> Report(Duration limit);
+  absl::StatusOr<MeasureResponse> Measure(const MeasureRequest& request, Duration limit);
   // The port of a raw listener at the server.
   absl::StatusOr<uint16_t> AskForRaw(const std::string& address);
 

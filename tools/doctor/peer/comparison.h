@@ -23,6 +23,7 @@ struct ComparisonRow {
   double p50_us = 0;
   double p99_us = 0;
   double bytes_per_second = 0;
+  std::string rail{};  // the device or network that was asked for; "": none
 };
 
 // What an adapter counted while it was measured.

@@ -29,6 +29,7 @@ absl::StatusOr<std::unique_ptr<DoctorServer>> DoctorServer::Start(Runtime& runti
   options.max_connections = 64;
   status = server->server_.Start(address, options);
   if (!status.ok()) return status;
+  server->service_.set_port(server->server_.listen_address().port());
   return server;
 }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
+#include <future>
 #include <string>
+#include <vector>
 
 #include "tools/doctor/peer/caller.h"
 #include "tools/doctor/peer/compare.h"
@@ -137,6 +141,126 @@ TEST_F(PeerTest, QueuesOfThePeerAreCountedBeforeAndAfter) {
   ASSERT_EQ(comparison->peers_queues.size(), 1u);
   EXPECT_EQ(TextOf(comparison->peers_queues[0].moved), "priority 3: pauses received 100");
   EXPECT_GT(comparison->seconds, 0);
+}
+
+MeasureRequest RequestFor(const std::string& address, double seconds = 0.02) {
+  MeasureRequest request;
+  request.set_address(address);
+  request.set_seconds(seconds);
+  return request;
+}
+
+TEST_F(PeerTest, WithoutLeaveItMeasuresForNobody) {
+  Serve({"ready", {}, ""}, nullptr);
+  const auto answer = caller_->Measure(RequestFor(server_->address()), std::chrono::seconds(10));
+  ASSERT_FALSE(answer.ok());
+  EXPECT_NE(answer.status().message().find("--measure"), std::string::npos) << answer.status();
+  EXPECT_FALSE(caller_->Report(std::chrono::seconds(10)).ok());
+}
+
+TEST_F(PeerTest, ItIsLedToDoctorsOfItsNetworksAndItsPortOnlyAndNotForLong) {
+  Introduction introduction{"ready", {}, ""};
+  introduction.others = Networks::Parse("127.0.0.0/24").value();
+  Serve(std::move(introduction), nullptr);
+  const std::string port = server_->address().substr(server_->address().rfind(':'));
+  const auto why = [&](const MeasureRequest& request) {
+    const auto answer = caller_->Measure(request, std::chrono::seconds(60));
+    return answer.ok() ? std::string() : std::string(answer.status().message());
+  };
+  EXPECT_EQ(why(RequestFor(server_->address())), "") << "against itself";
+  EXPECT_THAT(why(RequestFor("192.0.2.1" + port)), testing::HasSubstr("not in the networks"));
+  EXPECT_THAT(why(RequestFor("127.0.1.1" + port)), testing::HasSubstr("not in the networks"));
+  EXPECT_THAT(why(RequestFor("127.0.0.1:1")), testing::HasSubstr("only doctors on port"));
+  EXPECT_THAT(why(RequestFor("localhost" + port)), testing::HasSubstr("is no address"));
+  EXPECT_THAT(why(RequestFor("unix:/x")), testing::HasSubstr("not in the networks"));
+  for (const double seconds : {0.0, -1.0, 11.0, std::nan("")}) {
+    EXPECT_THAT(why(RequestFor(server_->address(), seconds)), testing::HasSubstr("at most"));
+  }
+  MeasureRequest more = RequestFor(server_->address());
+  more.add_addresses("192.0.2.1");
+  EXPECT_THAT(why(more), testing::HasSubstr("192.0.2.1" + port + " is not in the networks"));
+  for (int i = 0; i < 100; ++i) more.add_addresses("127.0.0.1");
+  EXPECT_THAT(why(more), testing::HasSubstr("too many addresses"));
+}
+
+TEST_F(PeerTest, AddressesThatAnotherDoctorTellsAreKeptToTheNetworksToo) {
+  FakeFabric fabric;
+  Introduction introduction{"ready", {"192.0.2.1"}, "memlock: x"};
+  introduction.others = Networks::Parse("127.0.0.1").value();
+  Network elsewhere;
+  elsewhere.set_address("192.0.2.2");
+  elsewhere.set_interface("net1");
+  introduction.networks = {elsewhere};
+  Serve(std::move(introduction), &fabric.api());
+  const auto answer = caller_->Measure(RequestFor(server_->address()), std::chrono::seconds(60));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  ASSERT_EQ(answer->rows_size(), 3);
+  EXPECT_EQ(answer->rows(0).trouble().find("192.0.2"), std::string::npos)
+      << answer->rows(0).trouble();
+}
+
+TEST_F(PeerTest, OneAtATimeMeasures) {
+  Introduction introduction{"ready", {}, ""};
+  introduction.others = Networks::Parse("127.0.0.1").value();
+  std::promise<void> asked;
+  std::promise<void> end;
+  introduction.report = [&] {
+    asked.set_value();
+    end.get_future().wait();
+    return ReportResponse();
+  };
+  Serve(std::move(introduction), nullptr);
+  auto report =
+      std::async(std::launch::async, [this] { return caller_->Report(std::chrono::seconds(60)); });
+  asked.get_future().wait();
+  const auto answer = caller_->Measure(RequestFor(server_->address()), std::chrono::seconds(60));
+  ASSERT_FALSE(answer.ok());
+  EXPECT_THAT(answer.status().message(), testing::HasSubstr("one at a time"));
+  end.set_value();
+  EXPECT_TRUE(report.get().ok());
+}
+
+TEST_F(PeerTest, ADoctorThatEndsWhileItLooksIsWaitedFor) {
+  Introduction introduction{"ready", {}, ""};
+  introduction.others = Networks::Parse("127.0.0.1").value();
+  std::promise<void> asked;
+  std::promise<void> end;
+  introduction.report = [&] {
+    asked.set_value();
+    end.get_future().wait();
+    return ReportResponse();
+  };
+  Serve(std::move(introduction), nullptr);
+  auto report =
+      std::async(std::launch::async, [this] { return caller_->Report(std::chrono::seconds(60)); });
+  asked.get_future().wait();
+  auto ending = std::async(std::launch::async, [this] { server_.reset(); });
+  EXPECT_FALSE(report.get().ok()) << "nobody waits for an answer that does not come";
+  end.set_value();
+  ending.get();
+}
+
+TEST_F(PeerTest, ByEachRailAndOverEachNetwork) {
+  FakeFabric fabric;
+  Introduction introduction{"ready", {"10.9.0.2"}, ""};
+  introduction.others = Networks::Parse("127.0.0.1,10.9.0.0/16").value();
+  for (const char* const device : {"mlx5_0", "mlx5_1"}) {
+    Network rail;
+    rail.set_device(device);
+    rail.set_interface(std::string("if_") + device);
+    introduction.networks.push_back(rail);
+  }
+  Serve(std::move(introduction), &fabric.api());
+  const auto answer = caller_->Measure(RequestFor(server_->address()), std::chrono::seconds(60));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  std::vector<std::string> ways;
+  for (const auto& row : answer->rows()) ways.push_back(row.what() + "/" + row.rail());
+  EXPECT_EQ(ways, (std::vector<std::string>{"raw verbs/mlx5_0", "farcall over rdma/mlx5_0",
+                                            "raw verbs/mlx5_1", "farcall over rdma/mlx5_1",
+                                            "farcall over tcp/"}));
+  EXPECT_EQ(answer->rows(0).trouble(), "") << "by the fabric's fake";
+  caller_.reset();
+  server_.reset();  // ends the raw connection, before the fabric goes
 }
 
 TEST_F(PeerTest, NobodyThere) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -25,11 +26,11 @@ static_assert(kSilence / kAgain < kWindow);
 
 absl::StatusOr<std::unique_ptr<RawClient>> RawClient::Connect(const VerbsApi& api,
                                                               const Address& address,
-                                                              Duration limit) {
+                                                              Duration limit, const Address& from) {
   const TimePoint deadline = Now() + limit;
   for (int left = kPortTries;; --left) {
     int error = 0;
-    auto client = Try(api, address, deadline, error);
+    auto client = Try(api, address, from, deadline, error);
     if (client.ok() || !TcpHasPort(error) || left == 1) return client;
   }
 }
@@ -37,7 +38,8 @@ absl::StatusOr<std::unique_ptr<RawClient>> RawClient::Connect(const VerbsApi& ap
 // `error`: the errno of rdma_connect, if that fails.
 absl::StatusOr<std::unique_ptr<RawClient>> RawClient::Try(const VerbsApi& api,
                                                           const Address& address,
-                                                          TimePoint deadline, int& error) {
+                                                          const Address& from, TimePoint deadline,
+                                                          int& error) {
   const Duration limit = std::max(deadline - Now(), Duration::zero());
   const int step =
       static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
@@ -50,7 +52,14 @@ absl::StatusOr<std::unique_ptr<RawClient>> RawClient::Try(const VerbsApi& api,
   const auto await = [&](rdma_cm_event_type wanted) {
     return AwaitEvent(api, channel->get(), wanted, deadline).status();
   };
-  if (api.rdma.resolve_addr(id->get(), nullptr, to->get(), step) != 0) {
+  std::optional<SocketAddress> source;
+  if (from.family() != AddressFamily::kNone) {
+    auto own = ToSocketAddress(from);
+    if (!own.ok()) return own.status();
+    source = *std::move(own);
+  }
+  sockaddr* const bound = source.has_value() ? source->get() : nullptr;
+  if (api.rdma.resolve_addr(id->get(), bound, to->get(), step) != 0) {
     return Annotate(ErrnoStatus(errno), "rdma_resolve_addr");
   }
   if (absl::Status status = await(RDMA_CM_EVENT_ADDR_RESOLVED); !status.ok()) return status;

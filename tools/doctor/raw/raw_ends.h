@@ -57,8 +57,10 @@ class RawListener {
 
 class RawClient {
  public:
+  // `from`: an address of this host, port 0, whose device is to be used; kNone: the route's.
   static absl::StatusOr<std::unique_ptr<RawClient>> Connect(const VerbsApi& api,
-                                                            const Address& address, Duration limit);
+                                                            const Address& address, Duration limit,
+                                                            const Address& from = Address());
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
   // Disconnects.
@@ -72,7 +74,8 @@ class RawClient {
 
  private:
   static absl::StatusOr<std::unique_ptr<RawClient>> Try(const VerbsApi& api, const Address& address,
-                                                        TimePoint deadline, int& error);
+                                                        const Address& from, TimePoint deadline,
+                                                        int& error);
   RawClient(const VerbsApi& api, EventChannel channel) : api_(api), channel_(std::move(channel)) {}
   // Until something came, or the limit; the number of messages of this length. An error says how
   // many were answered before.

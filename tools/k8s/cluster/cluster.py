@@ -29,11 +29,15 @@ def extended(spec):
 
 
 def expected(pods, labels_of_nodes):
-    """How many pods the object makes."""
+    """How many pods of the object run: a DaemonSet's on a node without the device wait."""
+    if pods.owner["spec"].get("suspend"):
+        return 0
     if pods.owner["kind"] != "DaemonSet":
         return pods.owner["spec"].get("replicas", 1)
     wanted = {"matchLabels": pods.spec.get("nodeSelector", {})}
-    return sum(selects(wanted, labels) for labels in labels_of_nodes)
+    return sum(selects(wanted, labels) and
+               extended(pods.spec) <= set(NODES[labels["kubernetes.io/hostname"]])
+               for labels in labels_of_nodes)  # fmt: skip
 
 
 class Cluster:
@@ -119,11 +123,15 @@ class Cluster:
 
             def are_there(pods=pods, count=count):
                 found = self.pods(pods.namespace, pods.labels)
+                if pods.owner["kind"] == "DaemonSet":
+                    found = [pod for pod in found if pod["spec"].get("nodeName")]
                 return len(found) == count and all(is_true(pod, "Ready") for pod in found)
 
             self.until(are_there, lambda pods=pods: "pods of %s; %s" % (
                 pods.name, self.why_pending(pods.namespace)))
             for pod in self.pods(pods.namespace, pods.labels):
+                if pods.owner["kind"] == "DaemonSet" and not pod["spec"].get("nodeName"):
+                    continue
                 lacks = extended(pods.spec) - set(NODES[pod["spec"]["nodeName"]])
                 need(not lacks, "%s is on %s, which has no %s" % (
                     pods.name, pod["spec"]["nodeName"], lacks))
@@ -140,6 +148,6 @@ class Cluster:
             found = {address for each in slices for endpoint in each.get("endpoints") or []
                      for address in endpoint["addresses"]}
             return found and found == {pod["status"].get("podIP") for pod in self.pods(
-                meta["namespace"], service["spec"]["selector"])}
+                meta["namespace"], service["spec"]["selector"]) if pod["spec"].get("nodeName")}
 
         self.until(leads_to_all, "pods behind Service " + meta["name"])

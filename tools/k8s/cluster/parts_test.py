@@ -111,6 +111,7 @@ class ExpectedTest(unittest.TestCase):
         self.assertEqual(self.expected("tcp-only"), [2])
         self.assertEqual(self.expected("bench"), [1, 1])
         self.assertEqual(self.expected("inventory"), [3])
+        self.assertEqual(self.expected("doctor"), [2, 0], "two nodes have RDMA; its Job waits")
         self.assertEqual(self.expected("node-setup"), [0])
         one = [{**self.LABELS[0], "farcall.dev/node-setup": "true"}, *self.LABELS[1:]]
         self.assertEqual(self.expected("node-setup", one), [1])
