@@ -27,7 +27,7 @@ bool IsExcluded(const Wish& wish, const Function& function) {
 double Fastest(const Wish& wish, const std::vector<Function>& functions) {
   double fastest = 0;
   for (const Function& function : functions) {
-    if (!function.up || !function.software.empty() || IsExcluded(wish, function)) continue;
+    if (!function.up || function.pci.empty() || IsExcluded(wish, function)) continue;
     if (wish.link && function.link != *wish.link) continue;
     fastest = std::max(fastest, function.gbps);
   }
@@ -35,12 +35,14 @@ double Fastest(const Wish& wish, const std::vector<Function>& functions) {
 }
 
 std::string NoPciFunction(const Function& function) {
-  if (!function.software.empty()) {
-    return absl::StrCat(function.software, " is a driver in software",
-                        function.parent.empty() ? "" : " over ", function.parent,
-                        ": it has no PCI address, and the plugin selects PCI functions only");
+  constexpr char kPciOnly[] = ", and the plugin selects PCI functions only";
+  if (function.software.empty()) {
+    return absl::StrCat("it has no PCI address of its own", kPciOnly);
   }
-  return "it has no PCI address of its own, and the plugin selects PCI functions only";
+  return absl::StrCat(function.software, " is a driver in software",
+                      function.parent.empty() ? "" : " over ", function.parent, ": ",
+                      function.is_below ? "--include-software keeps it, for trials"
+                                        : absl::StrCat("it has no PCI address", kPciOnly));
 }
 
 // All functions by node and PCI address.

@@ -20,6 +20,7 @@ struct Wish {
   // `exclude` keep, which tells the ports for management from those of the fabric.
   absl::optional<double> min_gbps = absl::nullopt;
   bool include_down = false;
+  bool include_software = false;          // FunctionsOf heeds it
   std::vector<std::string> exclude = {};  // RDMA devices, interfaces or PCI addresses, on all nodes
 };
 

@@ -83,7 +83,36 @@ TEST(ChooseTest, NamesAreExcluded) {
 
 TEST(ChooseTest, SoftwareDevicesCannotBeSelected) {
   EXPECT_THAT(Judge("rxe")["rxe0"], HasSubstr("rxe is a driver in software over eth0"));
+  EXPECT_THAT(Judge("rxe")["rxe0"], HasSubstr("it has no PCI address"));
   EXPECT_THAT(Judge("siw")["siw0"], HasSubstr("siw is a driver in software over eno1"));
+}
+
+TEST(ChooseTest, SoftwareBelowAPciFunctionIsForTrials) {
+  node::FixtureTree tree = node::FixtureTree::Named("cx7_roce");
+  tree.Apply(
+      "[sys/class/infiniband/a_rxe]\nnode_desc = rxe\nparent = ens1f0np0\n"
+      "device -> ../../../devices/pci0000:17/0000:17:00.0\nports/1/state = 4: ACTIVE\n"
+      "ports/1/rate = 1 Gb/sec (1X SDR)\n");
+  const node::Inventory node = node::ReadInventory(tree.root());
+  const auto judge = [&](bool include_software, const Wish& wish) {
+    std::map<std::string, Judged> judged;
+    for (const Judged& each : Choose(wish, FunctionsOf(node, 0, include_software))) {
+      judged[each.function.rdma] = each;
+    }
+    return judged;
+  };
+  EXPECT_EQ(judge(false, {})["a_rxe"].why_not,
+            "rxe is a driver in software over ens1f0np0: --include-software keeps it, for trials");
+  EXPECT_THAT(judge(true, {})["a_rxe"].why_not, HasSubstr("for management, by its rate: 1 Gb/s"));
+  const Judged kept = judge(true, {.min_gbps = 1})["a_rxe"];
+  EXPECT_EQ(kept.why_not, "");
+  EXPECT_EQ(Describe(kept.function), "a_rxe (0000:17:00.0, ens1f0np0)");
+}
+
+TEST(ChooseTest, SiwHasNoUmadEvenBelowAPciFunction) {
+  const node::FixtureTree tree = node::FixtureTree::Named("siw");
+  const auto functions = FunctionsOf(node::ReadInventory(tree.root()), 0, true);
+  EXPECT_THAT(Choose({}, functions)[0].why_not, HasSubstr("iWARP has no umad"));
 }
 
 TEST(ChooseTest, IwarpIsNotForTheSharedPlugin) {

@@ -31,8 +31,7 @@ std::string NameOfPhysical(const node::Inventory& inventory, absl::string_view p
   return "";
 }
 
-void FillFromPci(const node::Inventory& inventory, const node::Device& device, Function& function) {
-  const node::Pci& pci = device.pci();
+void FillFromPci(const node::Inventory& inventory, const node::Pci& pci, Function& function) {
   function.pci = Printable(pci.address());
   function.vendor = pci.vendor();
   function.device = pci.device();
@@ -62,7 +61,8 @@ std::string NodeName(const node::Inventory& inventory, size_t index) {
   return Printable(inventory.hostname());
 }
 
-std::vector<Function> FunctionsOf(const node::Inventory& inventory, size_t index) {
+std::vector<Function> FunctionsOf(const node::Inventory& inventory, size_t index,
+                                  bool include_software) {
   std::vector<Function> functions;
   for (const node::Device& device : inventory.devices()) {
     Function& function = functions.emplace_back();
@@ -72,7 +72,12 @@ std::vector<Function> FunctionsOf(const node::Inventory& inventory, size_t index
     function.parent = Printable(device.parent());
     function.is_iwarp = node::IsIwarp(device);
     function.has_umad = device.has_umad();
-    if (device.has_pci()) FillFromPci(inventory, device, function);
+    if (device.has_pci()) FillFromPci(inventory, device.pci(), function);
+    function.is_below = device.has_below();
+    if (function.is_below && include_software) {
+      FillFromPci(inventory, device.below(), function);
+      function.if_name = device.parent();
+    }
     FillFromPort(device, function);
     if (device.netdevs_size() > 0) {
       function.if_name = *std::min_element(device.netdevs().begin(), device.netdevs().end());

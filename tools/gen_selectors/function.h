@@ -28,10 +28,11 @@ struct Function {
   std::string link_type;  // "ether", "infiniband": of that network device
   std::string pf_name;    // of a virtual function: the name of its physical one's network device
   // What the choice goes by.
-  std::string software;  // "rxe", "siw"
-  std::string parent;    // of a software device
-  std::string physfn;    // of a virtual function: the PCI address of its physical one
-  unsigned numvfs = 0;   // that it has
+  std::string software;   // "rxe", "siw"
+  std::string parent;     // of a software device
+  bool is_below = false;  // a software device that lies below a PCI function
+  std::string physfn;     // of a virtual function: the PCI address of its physical one
+  unsigned numvfs = 0;    // that it has
   unsigned totalvfs = 0;
   absl::optional<unsigned> vf_index;
   bool is_network = true;  // PCI class 02: plugins look at no other
@@ -48,7 +49,9 @@ struct Function {
 std::string NodeName(const node::Inventory& inventory, size_t index);
 
 // Of all RDMA devices, by PCI address; those without one are the last.
-std::vector<Function> FunctionsOf(const node::Inventory& inventory, size_t index);
+// Software devices have none, unless they count as the function that they lie below.
+std::vector<Function> FunctionsOf(const node::Inventory& inventory, size_t index,
+                                  bool include_software = false);
 
 // Addresses have digits of 16, as many as another's but for the domain's.
 bool PciLess(absl::string_view left, absl::string_view right);

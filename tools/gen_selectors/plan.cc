@@ -155,7 +155,7 @@ absl::Status MakePlan(const PlanOptions& options, const std::vector<node::Invent
   if (const absl::Status named = NameNodes(nodes, plan); !named.ok()) return named;
   std::vector<Function> functions;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const std::vector<Function> of_node = FunctionsOf(nodes[i], i);
+    const std::vector<Function> of_node = FunctionsOf(nodes[i], i, options.wish.include_software);
     functions.insert(functions.end(), of_node.begin(), of_node.end());
   }
   plan.judged = Choose(options.wish, functions);

@@ -60,6 +60,7 @@ const std::vector<cli::Option>& Options() {
       {"--link", "KIND", "only infiniband, or only ethernet"},
       {"--min-rate", "GBPS", "leave out what is slower (default: a quarter of the fastest)"},
       {"--include-down", "", "keep devices without a link"},
+      {"--include-software", "", "keep rxe, where its driver puts it below a PCI function"},
       {"--exclude", "NAME",
        "leave out an RDMA device, interface or PCI address; may be given\n"
        "many times"},
@@ -105,6 +106,7 @@ absl::Status ReadWish(const cli::Arguments& arguments, Wish& wish) {
     wish.min_gbps = *rate;
   }
   wish.include_down = arguments.Has("--include-down");
+  wish.include_software = arguments.Has("--include-software");
   wish.exclude = arguments.All("--exclude");
   return absl::OkStatus();
 }

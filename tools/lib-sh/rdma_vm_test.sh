@@ -31,7 +31,8 @@ run --help
 expect "help" "$status:$output" "0:usage: tools/rdma_vm *--two-hosts*--nat*--both*Exit status:*"
 for wrong in "--driver mlx5 -- x" "--pairs 3 -- x" "--timeout 0 -- x" "--mtu big -- x" \
   "--cpus" "--nonsense -- x" "x" "" "--pairs 2 -- x" "--both --routed -- x" \
-  "--no-network --both -- x" "--nodes 3 -- x" "--out /no/where -- x"; do
+  "--no-network --both -- x" "--card --pairs 2 -- x" "--forward 10250 -- x" \
+  "--nodes 3 -- x" "--out /no/where -- x"; do
   run $wrong
   expect "\"$wrong\" is wrong" "$status:$output" "2:rdma_vm: *"
   expect "\"$wrong\": one line" "$(wc -l <<<"$output")" 1
@@ -85,6 +86,11 @@ run --nodes 2 --cpus 3 --mem 1025 -- true
 expect "two nodes" "$(grep -A1 -xE -e '-(numa|object)' "$room/arguments" | tr '\n' ' ')" \
   "-object memory-backend-ram,id=mem0,size=512M -numa node,nodeid=0,cpus=0-0,memdev=mem0 \
 -object memory-backend-ram,id=mem1,size=513M -numa node,nodeid=1,cpus=1-2,memdev=mem1 "
+expect "no card without its being said" "$(grep -c e1000 "$room/arguments")" 0
+run --card --forward 10250 -- true
+expect "a card, and a port that leads to the guest" \
+  "$(grep -A2 e1000 "$room/arguments" | tr '\n' ' ')" \
+  "e1000,netdev=card -netdev user,id=card,hostfwd=tcp:127.0.0.1:10250-:10250 "
 run --no-network -- true
 expect "none at all" "$(cat "$room/seen/settings")" "*vm_topology=none*"
 printf 'WARNING: CPU\n<TASK>\n' >"$room/said"

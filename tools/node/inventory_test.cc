@@ -188,6 +188,7 @@ TEST(InventoryTest, SoftwareDevicesHaveNoPciFunction) {
   EXPECT_EQ(siw.devices(0).software(), "siw");
   EXPECT_TRUE(IsIwarp(siw.devices(0)));
   EXPECT_FALSE(siw.devices(0).has_pci()) << "the function under it is the network device's";
+  EXPECT_EQ(siw.devices(0).below().driver(), "igb");
   EXPECT_EQ(siw.devices(0).parent(), "eno1") << "by its MAC address";
   EXPECT_EQ(NetdevOf(siw.devices(0)), "eno1");
 }

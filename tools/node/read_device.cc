@@ -80,10 +80,13 @@ void ReadDevice(const SysFiles& files, const std::string& name, bool with_counte
   ReadTexts(files, path, device);
   ReadSoftware(files, path, device);
   ReadCharDevices(files, device);
+  Pci pci;
+  const bool below = ReadPci(files, path + "/device", pci);
   // Some kernels put a software device below the network device's own, with its links.
-  if (!device.has_software()) {
-    Pci pci;
-    if (ReadPci(files, path + "/device", pci)) *device.mutable_pci() = pci;
+  if (device.has_software()) {
+    if (below) *device.mutable_below() = pci;
+  } else {
+    if (below) *device.mutable_pci() = pci;
     for (const std::string& netdev : files.List(path + "/device/net")) device.add_netdevs(netdev);
   }
   std::vector<std::string> ports = files.List(path + "/ports");

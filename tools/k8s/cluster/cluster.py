@@ -41,9 +41,11 @@ def expected(pods, labels_of_nodes):
 
 
 class Cluster:
-    def __init__(self, plane):
-        self._plane, self.api = plane, plane.api
-        self._kubelets = Kubelets(plane.api)
+    """Its kubelets are pretended, unless there is a machine with a real one."""
+
+    def __init__(self, plane, machine=None, patience=PATIENCE):
+        self._plane, self.api, self._patience = plane, plane.api, patience
+        self._kubelets = machine or Kubelets(plane.api)
 
     def set_up(self, schemas):
         """Nodes, what their plugins tell, and what operators bring before our manifests come."""
@@ -61,11 +63,11 @@ class Cluster:
 
     def until(self, condition, what):
         """Kubelets work meanwhile. What may be a function, asked when it is too late."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self._patience
         while not condition():
             if time.monotonic() > end:
                 raise Trouble("not within %d s: %s" % (
-                    PATIENCE, what() if callable(what) else what))
+                    self._patience, what() if callable(what) else what))
             self._plane.need_running()
             self._kubelets.step()
             time.sleep(0.1)
@@ -76,7 +78,7 @@ class Cluster:
                 [os.path.join(self._plane.programs, "kubectl"), *words], cwd=directory, text=True,
                 env=self._plane.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE) as process:
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + self._patience
             while True:
                 try:
                     said, wrong = process.communicate(timeout=0.2)

@@ -14,7 +14,7 @@ from cases import Trouble, need
 PATIENCE = 180
 
 
-def _free_ports(count):
+def free_ports(count):
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:
@@ -25,7 +25,8 @@ def _free_ports(count):
 def kubeconfig(url, certificate, token):
     return {"apiVersion": "v1", "kind": "Config", "current-context": "test",
             "clusters": [{"name": "test", "cluster": {
-                "server": url, "certificate-authority": certificate}}],
+                "server": url, "certificate-authority": certificate,
+                "tls-server-name": "kubernetes"}}],
             "users": [{"name": "test", "user": {"token": token}}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}]}
 
@@ -36,7 +37,7 @@ class ControlPlane:
     def __init__(self, etcd, programs, room):
         self.programs, self._etcd, self._room = programs, etcd, room
         self._running = []
-        client, self._peer, self._port = _free_ports(3)
+        client, self._peer, self._port = free_ports(3)
         self._store = "http://127.0.0.1:%d" % client
         self._token = secrets.token_hex(16)
         self.api = None
@@ -77,6 +78,10 @@ class ControlPlane:
         self._write("tokens", '%s,admin,admin,"system:masters"\n' % self._token)
         key = self._path("accounts.key")
         subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
+        client = self._path("client")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                        "-subj", "/CN=apiserver", "-keyout", client + ".key",
+                        "-out", client + ".crt"], check=True, capture_output=True)
         peer = "http://127.0.0.1:%d" % self._peer
         self._start(self._etcd, "--data-dir=" + self._path("store"), "--listen-peer-urls=" + peer,
                     "--initial-advertise-peer-urls=" + peer, "--initial-cluster=default=" + peer,
@@ -89,10 +94,17 @@ class ControlPlane:
             "--token-auth-file=" + self._path("tokens"), "--allow-privileged=true",
             "--service-account-issuer=https://kubernetes.default.svc",
             "--service-account-key-file=" + key, "--service-account-signing-key-file=" + key,
-            "--service-cluster-ip-range=10.96.0.0/16")
+            "--service-cluster-ip-range=10.96.0.0/16",
+            # Kubelets admit whoever has this certificate, and are met at their node's name.
+            "--kubelet-client-certificate=" + client + ".crt",
+            "--kubelet-client-key=" + client + ".key",
+            "--kubelet-preferred-address-types=Hostname")
         certificate = self._path("certificates/apiserver.crt")
         self._wait(lambda: os.path.exists(certificate))
         self._write("kubeconfig", json.dumps(kubeconfig(url, certificate, self._token)))
+        # For a guest of QEMU, to which 10.0.2.2 is this machine.
+        self._write("kubeconfig.node", json.dumps(kubeconfig(
+            "https://10.0.2.2:%d" % self._port, certificate, self._token)))
         self.api = Api(url, certificate, self._token)
         self._wait(self._is_ready)
         common = ("--kubeconfig=" + self._path("kubeconfig"), "--leader-elect=false",

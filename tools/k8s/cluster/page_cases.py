@@ -39,10 +39,15 @@ class PageCases:
                 stream.write(content)
         return directory
 
-    def run(self, name, step, **meaning):
+    def make_devices(self, config_map):
+        """As step 4 says."""
+        self._own("devices", page_with("kubernetes.md", _DEVICES),
+                  **{"rdma-devices.yaml": config_map})
+
+    def run(self, name, step, kubelets=False, **meaning):
         """All that it says that a cluster without containers can do, in its order."""
         with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as stream:
-            found = page.commands(stream.read(), step)
+            found = page.commands(stream.read(), step, kubelets)
         need(found, "the page has no commands")
         return [self._cluster.kubectl(*(meaning.get(word, word) for word in words),
                                       directory=self._farcall) for words in found]
@@ -57,8 +62,7 @@ class PageCases:
                                   os.path.join(self._home, *path))
 
     def devices(self):
-        self._own("devices", page_with("kubernetes.md", _DEVICES),
-                  **{"rdma-devices.yaml": generated_config_map()})
+        self.make_devices(generated_config_map())
         with self._taken_away("devices"):
             said = self.run("kubernetes.md", 4)
         rows = [line.split() for line in said[2].splitlines()]

@@ -4,6 +4,7 @@
 
 import os
 import sys
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -11,6 +12,7 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.dirname(HERE))
 
 import cluster  # noqa: E402
+import machine  # noqa: E402
 import page  # noqa: E402
 from api import message_of  # noqa: E402
 from cases import Trouble  # noqa: E402
@@ -42,6 +44,20 @@ kubectl -n a logs x > file
 """
 
 
+class MachineTest(unittest.TestCase):
+    def test_one_that_ends_says_why(self):
+        with tempfile.TemporaryDirectory() as room:
+            program = os.path.join(room, "tools", "rdma_vm")
+            os.mkdir(os.path.dirname(program))
+            with open(program, "w", encoding="utf-8") as stream:
+                stream.write("#!/bin/sh\necho no kernel here >&2\nexit 125\n")
+            os.chmod(program, 0o755)
+            with machine.Machine(room, "cache", "programs", room) as one:
+                with self.assertRaisesRegex(Trouble, "the machine ended: no kernel here"):
+                    while True:
+                        one.step()
+
+
 class PageTest(unittest.TestCase):
     def test_commands_of_a_step(self):
         self.assertEqual(page.commands(PAGE, 1), [["apply", "-k", "one"]])
@@ -49,6 +65,10 @@ class PageTest(unittest.TestCase):
 
     def test_commands_of_all(self):
         self.assertEqual(page.commands(PAGE), page.commands(PAGE, 1) + page.commands(PAGE, 2))
+
+    def test_with_kubelets_what_goes_to_files_is_printed(self):
+        self.assertEqual(page.commands(PAGE, 1, kubelets=True)[1], ["-n", "a", "logs", "x"])
+        self.assertIn("exec", page.commands(PAGE, 2, kubelets=True)[1])
 
     def test_none_is_lost_that_could_be_run(self):
         with open(os.path.join(ROOT, "docs", "kubernetes.md"), encoding="utf-8") as stream:

@@ -62,7 +62,7 @@ prepare_control_plane() {
     return 1
   fi
   mkdir -p "$control_plane" && mv "$new/programs" "$control_plane/" || return
-  for name in kube-apiserver kube-controller-manager kube-scheduler kubectl; do
+  for name in kube-apiserver kube-controller-manager kube-scheduler kubectl kubelet; do
     ln -sf programs "$control_plane/$name"
   done
   : >"$control_plane/.made"

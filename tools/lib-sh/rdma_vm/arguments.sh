@@ -3,13 +3,14 @@
 # What was asked for, in variables vm_*. Sourced by tools/rdma_vm.
 
 vm_driver=rxe
-vm_topology=one # one, hosts, nat, routed or none
+vm_topology=one # one, card, hosts, nat, routed or none
 vm_second=      # driver of the second pair of devices; empty: there is none
 vm_limit=600
 vm_cpus=2
 vm_nodes=1
 vm_mem=2048
 vm_mtu=4200
+vm_forward= # a port of the host that leads to the guest
 vm_prepare=
 vm_outs=()
 vm_command=()
@@ -40,6 +41,7 @@ _option() {
     --nodes) _number "$1" "$2" 1 8 && vm_nodes=$2 ;;
     --mem) _number "$1" "$2" 256 262144 && vm_mem=$2 ;;
     --mtu) _number "$1" "$2" 576 9000 && vm_mtu=$2 ;;
+    --forward) _number "$1" "$2" 1024 65535 && vm_forward=$2 ;;
   esac
 }
 
@@ -49,13 +51,14 @@ rdma_vm_parse() {
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage && exit 0 ;;
+      --card) vm_topology=card ;;
       --two-hosts) vm_topology=hosts ;;
       --nat) vm_topology=nat ;;
       --routed) vm_topology=routed ;;
       --no-network) vm_topology=none ;;
       --both) both=1 _pairs=2 ;;
       --prepare) vm_prepare=1 ;;
-      --driver | --pairs | --out | --timeout | --cpus | --nodes | --mem | --mtu)
+      --driver | --pairs | --out | --timeout | --cpus | --nodes | --mem | --mtu | --forward)
         [ $# -ge 2 ] || { _wrong "$1 needs a value"; return; }
         _option "$1" "$2" || return
         shift
@@ -67,11 +70,13 @@ rdma_vm_parse() {
   done
   if [ "$_pairs" = 2 ]; then
     case $vm_topology in
-      one | routed | none) _wrong "--pairs 2 and --both need --two-hosts or --nat"; return ;;
+      one | card | routed | none) _wrong "--pairs 2 and --both need --two-hosts or --nat"; return ;;
     esac
     vm_second=$vm_driver
     [ -z "$both" ] || { [ "$vm_driver" = rxe ] && vm_second=siw || vm_second=rxe; }
   fi
+  [ -z "$vm_forward" ] || [ "$vm_topology" = card ] ||
+    { _wrong "--forward needs --card"; return; }
   [ "$vm_nodes" -le "$vm_cpus" ] || { _wrong "--nodes: each needs a CPU"; return; }
   [ -n "$vm_prepare" ] || [ ${#vm_command[@]} -gt 0 ] || _wrong "no command"
 }

@@ -8,7 +8,7 @@
 # To reach the host's files; RDMA; cables; losses, priorities and filters; NAT.
 _MODULES="virtio_pci virtio_console 9pnet_virtio 9p overlay
   rdma_ucm ib_uverbs ib_umad rdma_rxe siw crc32_generic crc32c_generic libcrc32c
-  veth dummy macvlan bridge
+  veth dummy macvlan bridge br_netfilter e1000
   sch_netem sch_tbf sch_ingress sch_prio act_mirred act_gact cls_u32 cls_flower cls_matchall
   nf_tables nft_chain_nat nft_nat nft_masq nft_numgen nft_ct nft_objref nf_conntrack nf_nat"
 

@@ -36,7 +36,7 @@ _nodes() {
 }
 
 _start_qemu() {
-  local number=0 directory nodes
+  local number=0 directory nodes card=()
   local boot="console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off nokaslr tsc=reliable"
   boot+=" no_timer_check random.trust_cpu=on audit=0 apparmor=0 nowatchdog"
   boot+=" rcupdate.rcu_expedited=1 unknown_nmi_panic oops=panic"
@@ -49,6 +49,8 @@ _start_qemu() {
   boot+=" sysctl.kernel.panic_on_rcu_stall=1 rcupdate.rcu_cpu_stall_timeout=60"
   boot+=" rcupdate.rcu_exp_cpu_stall_timeout=60000 tsc_early_khz=$("$vm_cache/clock")"
   mapfile -t nodes < <(_nodes)
+  [ "$vm_topology" != card ] || card=(-device "e1000,netdev=card" -netdev
+    "user,id=card${vm_forward:+,hostfwd=tcp:127.0.0.1:$vm_forward-:$vm_forward}")
   _shares=()
   _share root / ,readonly=on
   _share state "$vm_state"
@@ -70,7 +72,7 @@ _start_qemu() {
     -device virtserialport,chardev=stdout,name=stdout \
     -chardev "file,id=stderr,path=$vm_state/stderr" \
     -device virtserialport,chardev=stderr,name=stderr \
-    "${_shares[@]}" </dev/null >"$vm_state/qemu" 2>&1 &
+    "${card[@]}" "${_shares[@]}" </dev/null >"$vm_state/qemu" 2>&1 &
   _qemu=$!
 }
 

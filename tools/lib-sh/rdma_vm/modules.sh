@@ -102,6 +102,11 @@ _mend_rxe() {
 END
 }
 
+# What lies below the netdev's own function, as adapters do, is found by device plugins.
+_place_rxe() {
+  sed -i 's/^\trxe->ndev = ndev;$/&\n\trxe->ib_dev.dev.parent = ndev->dev.parent;/' "$1/rxe_net.c"
+}
+
 # Linux 6.1's siw walks its queue pairs without a lock when a netdev goes down. One that is
 # destroyed meanwhile leads it into freed memory: a general protection fault in siw_netdev_down,
 # after which the machine hangs. This holds the one it is at, which stays in the list until then.
@@ -159,7 +164,8 @@ _prepare_modules() {
   software=linux-source-$series/drivers/infiniband/sw
   _watched "unpacking siw and rxe" tar -xJf "$source/usr/src/linux-source-$series.tar.xz" \
     -C "$source" --strip-components=4 "$software/siw" "$software/rxe" || return
-  _patch_rxe "$source/rxe/rxe_net.c" && _mend_rxe "$source/rxe" && _mend_siw "$source/siw" || return
+  _patch_rxe "$source/rxe/rxe_net.c" && _mend_rxe "$source/rxe" && _place_rxe "$source/rxe" &&
+    _mend_siw "$source/siw" || return
   _watched "building siw" _compile "$source" siw CONFIG_RDMA_SIW || return
   _watched "building rxe" _compile "$source" rxe CONFIG_RDMA_RXE || return
   mkdir -p "$vm_built" && cp "$source/siw/siw.ko" "$source/rxe/rdma_rxe.ko" "$vm_built/" &&

@@ -106,6 +106,13 @@ routed() {
   device rdmaB $vm_driver vethB
 }
 
+# The user's network of QEMU: the host is 10.0.2.2.
+card() {
+  modprobe e1000 && ip link set eth0 up && ip addr add 10.0.2.15/24 dev eth0 &&
+    ip route add default via 10.0.2.2 || fail "no card"
+  device rdma0 "$vm_driver" eth0
+}
+
 # rxe fills in the GIDs of IPv4 addresses a little later; a connection needs them. siw
 # has none.
 wait_for_gids() {
@@ -127,6 +134,7 @@ make_network() {
         ip addr add 10.9.0.1/24 dev dummy0 || fail "no dummy0"
       device rdma0 $vm_driver dummy0
       ;;
+    card) card ;;
     hosts) hosts && { [ -z "$vm_second" ] || pair 2 1 $vm_second; } ;;
     nat) hosts && nat ;;
     routed) routed ;;
