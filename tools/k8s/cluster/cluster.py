@@ -78,18 +78,23 @@ class Cluster:
                 [os.path.join(self._plane.programs, "kubectl"), *words], cwd=directory, text=True,
                 env=self._plane.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE) as process:
-            end = time.monotonic() + self._patience
-            while True:
-                try:
-                    said, wrong = process.communicate(timeout=0.2)
-                    break
-                except subprocess.TimeoutExpired:
-                    if time.monotonic() > end:
-                        process.kill()
-                        raise Trouble("kubectl %s: no end" % " ".join(words)) from None
-                    self._kubelets.step()
+            try:
+                said, wrong = self._wait_for(process, " ".join(words))
+            finally:
+                process.kill()  # it may wait for what is gone, and `with` waits for it
         need(process.returncode == 0, "kubectl %s: %s" % (" ".join(words), wrong))
         return said
+
+    def _wait_for(self, process, words):
+        """What it prints, and what it complains of. Kubelets work meanwhile."""
+        end = time.monotonic() + self._patience
+        while True:
+            try:
+                return process.communicate(timeout=0.2)
+            except subprocess.TimeoutExpired:
+                if time.monotonic() > end:
+                    raise Trouble("kubectl %s: no end" % words) from None
+                self._kubelets.step()
 
     def make_namespace(self, name, **labels):
         self.api.post("/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})

@@ -5,6 +5,7 @@
 import os
 import sys
 import tempfile
+import types
 import unittest
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -42,6 +43,25 @@ kubectl -n a logs x > file
   kubectl -n a exec deploy/x -- y
   ```
 """
+
+
+class _Machine:
+    """One that ends while somebody waits."""
+
+    def step(self):
+        raise Trouble("the machine ended")
+
+
+class KubectlTest(unittest.TestCase):
+    def test_one_that_waits_for_a_node_that_has_gone_is_ended(self):
+        with tempfile.TemporaryDirectory() as programs:
+            program = os.path.join(programs, "kubectl")
+            with open(program, "w", encoding="utf-8") as stream:
+                stream.write("#!/bin/sh\nexec sleep 600\n")
+            os.chmod(program, 0o755)
+            plane = types.SimpleNamespace(programs=programs, api=None, environment={})
+            with self.assertRaisesRegex(Trouble, "the machine ended"):
+                cluster.Cluster(plane, _Machine()).kubectl("delete", "pod", "x")
 
 
 class MachineTest(unittest.TestCase):
