@@ -96,6 +96,30 @@ void WriteAfterCloseIsDropped(ConformanceRun& run) {
   run.Expect(duo->server.seen().received == 100, "only what was written before Close arrived");
 }
 
+// Of an end that has nothing to send, or whose last byte has left long ago.
+void FlushInsideOnReadEnds(ConformanceRun& run) {
+  for (const size_t answer : {size_t{0}, size_t{1000}}) {
+    ConformanceRun::Setup setup;
+    setup.client.close_timeout = setup.server.close_timeout = std::chrono::hours(1);
+    setup.prepare = [&](Duo& duo) {
+      duo.server.on_read = [&](TestPeer& server) {
+        if (server.sent() < answer) return server.Send(answer);
+        server.Close(kBye, CloseMode::kFlush);
+      };
+    };
+    const auto duo = run.Connect(setup);
+    if (duo == nullptr) return;
+    if (answer > 0) {
+      duo->client.Send(1000);
+      if (!run.Until("it arrives", [&] { return duo->client.seen().received == answer; })) return;
+    }
+    run.harness.Settle();
+    duo->client.Send(1000);
+    run.ExpectClose(duo->server, absl::StatusCode::kCancelled);
+    run.ExpectClose(duo->client, absl::StatusCode::kUnavailable);
+  }
+}
+
 // The peer goes on sending; nothing of that is delivered, and nothing stops the end.
 void CloseInsideOnRead(ConformanceRun& run) {
   for (const CloseMode mode : {CloseMode::kFlush, CloseMode::kAbort}) {
@@ -142,6 +166,7 @@ std::vector<ConformanceCheck> CloseChecks() {
       {"AbortEndsAFlush", AbortEndsAFlush},
       {"OnlyTheFirstCloseCounts", OnlyTheFirstCloseCounts},
       {"WriteAfterCloseIsDropped", WriteAfterCloseIsDropped},
+      {"FlushInsideOnReadEnds", FlushInsideOnReadEnds},
       {"CloseInsideOnRead", CloseInsideOnRead},
       {"CloseInsideOnDrained", CloseInsideOnDrained},
   };

@@ -190,8 +190,10 @@ void RdmaConnection::Flush() {
     retry_ = std::min(2 * retry_, kLastRetry);
   }
   if (state_ == State::kOpen) CheckDrained();
-  // Told from a timer: no callback comes from inside a call.
-  if (!channel_.error().ok()) Soon();
+  // Told from a timer: no callback comes from inside a call. On brpc's wire no message says the
+  // end, so where all was sent before, no completion follows that would end the flush.
+  const bool over = state_ == State::kFlushing && channel_.flushed();
+  if (over || !channel_.error().ok()) Soon();
 }
 
 // Our end follows the last byte that was written; the peer's end is waited for, since the
