@@ -8,6 +8,7 @@ import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+NODE_CASES = "tools/k8s/cluster/node_cases.py"
 
 
 def read(path):
@@ -31,9 +32,10 @@ class PageTest(unittest.TestCase):
     def test_cases_exist(self):
         sources = "".join(map(read, (
             "tools/k8s/images.py", "tools/k8s/manifests.py", "tools/k8s/cluster/overlay_cases.py",
-            "tools/k8s/cluster/page_cases.py")))
+            "tools/k8s/cluster/page_cases.py", NODE_CASES)))
         overlays = "|".join(os.listdir(os.path.join(ROOT, "k8s", "overlays")))
-        for group, case in re.findall(r"k8s/(manifests|cluster|image-\w+)/([\w-]+)", self.PAGE):
+        groups = r"k8s/(manifests|cluster|node|image-\w+)/([\w-]+)"
+        for group, case in re.findall(groups, self.PAGE):
             with self.subTest(case):
                 words = (case.replace("-", "_"), case, case.rpartition("-")[0],
                          re.sub("(%s)$" % overlays, "", case))
@@ -47,12 +49,16 @@ class PageTest(unittest.TestCase):
     def test_each_step_says_what_was_tried(self):
         steps = self.steps()
         self.assertEqual(list(steps), list("1234567"))
+        on_a_node = re.findall(r'run\("kubernetes\.md", (\d)', read(NODE_CASES))
+        self.assertTrue(on_a_node)
         for step in steps.values():
             self.assertRegex(step, r"\*\*(Tested|Needs hardware)\*\*", step[:30])
-            # Steps 4 and 5 are of what others give to a cluster.
-            wanted = bool(re.search(r"(?m)^kubectl .* (logs|exec) ", step)) or step[0] in "45"
-            self.assertEqual("**Needs a cluster**" in step, wanted, step[:30])
-        self.assertIn("**needs a cluster**: the lines with `logs` and `exec`", self.PAGE)
+            # All lines of some are run on a real node. Step 5 is of what others give to a cluster.
+            self.assertEqual("`k8s/node/" in step, step[0] in on_a_node, step[:30])
+            if step[0] not in on_a_node:
+                wanted = bool(re.search(r"(?m)^kubectl .* (logs|exec) ", step)) or step[0] == "5"
+                self.assertEqual("**Needs a cluster**" in step, wanted, step[:30])
+        self.assertIn("**needs a cluster**: what one such node does not show", self.PAGE)
 
     def test_the_table_says_what_overlays_need(self):
         for name, multus, needs in re.findall(
