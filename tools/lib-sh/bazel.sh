@@ -20,6 +20,9 @@ if [ -z "${HOME:-}" ] || [ ! -w "$HOME" ]; then
   _bazel+=("--output_user_root=${TMPDIR:-/tmp}/bazel-$(id -u)")
 fi
 
+# Its server stays, and would keep the lock that a script holds as descriptor 9.
+_run_bazel() { "${_bazel[@]}" "$@" 9>&-; }
+
 # bazel_command COMMAND ARGUMENT...: without any download, and in plain lines. With BAZEL_PROFILES
 # set it leaves a profile whose name begins with that (tools/lib/where_time_went.py).
 bazel_command() {
@@ -28,18 +31,18 @@ bazel_command() {
   if [ -n "${BAZEL_PROFILES:-}" ]; then
     profile=("--profile=$(mktemp "$BAZEL_PROFILES.XXXXXX.profile.gz")")
   fi
-  "${_bazel[@]}" "$command" --config=offline --color=no --curses=no "${profile[@]}" \
+  _run_bazel "$command" --config=offline --color=no --curses=no "${profile[@]}" \
     "${_bazel_flags[@]}" "$@"
 }
 
 # bazel_bin FLAG...: where the outputs of this configuration are (bazel-bin).
 bazel_bin() {
-  "${_bazel[@]}" info --config=offline "${_bazel_flags[@]}" "$@" bazel-bin 2>/dev/null
+  _run_bazel info --config=offline "${_bazel_flags[@]}" "$@" bazel-bin 2>/dev/null
 }
 
 # bazel_query EXPRESSION: the labels that it names.
 bazel_query() {
-  "${_bazel[@]}" query --experimental_repository_disable_download --noshow_progress --color=no "$1"
+  _run_bazel query --experimental_repository_disable_download --noshow_progress --color=no "$1"
 }
 
 # bazel_keep_tidy: at the script's end trims the cache and stops the server, in CI (CI is set)
