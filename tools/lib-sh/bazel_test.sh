@@ -6,7 +6,7 @@ set -uo pipefail
 
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
-export XDG_CACHE_HOME=$room/cache BAZEL=$room/bazel
+export HOME=$room XDG_CACHE_HOME=$room/cache BAZEL=$room/bazel
 printf '#!/bin/sh\necho "$1"\n[ ! -e /proc/$$/fd/9 ] || echo "and keeps the lock"\n' >"$room/bazel"
 chmod +x "$room/bazel"
 . "$(dirname "$0")/bazel.sh"
