@@ -42,12 +42,7 @@ void Write(const Comparison& peer, JsonWriter& json) {
   json.BeginArray();
   for (const ComparisonRow& row : peer.rows) {
     json.BeginObject();
-    json.Field("what", row.what);
-    json.Field("by", row.by);
-    json.Field("trouble", row.trouble);
-    json.Field("p50_us", row.p50_us);
-    json.Field("p99_us", row.p99_us);
-    json.Field("bytes_per_second", row.bytes_per_second);
+    WriteFields(row, json);
     json.EndObject();
   }
   json.EndArray();

@@ -46,13 +46,8 @@ void Write(const PathResult& path, JsonWriter& json) {
   json.BeginArray();
   for (const ComparisonRow& row : path.rows) {
     json.BeginObject();
-    json.Field("what", row.what);
+    WriteFields(row, json);
     json.Field("rail", row.rail);
-    json.Field("by", row.by);
-    json.Field("trouble", row.trouble);
-    json.Field("p50_us", row.p50_us);
-    json.Field("p99_us", row.p99_us);
-    json.Field("bytes_per_second", row.bytes_per_second);
     json.EndObject();
   }
   json.EndArray();

@@ -58,6 +58,15 @@ Findings CheckLoad(const Comparison& comparison, const std::vector<LoadedQueue>&
   return findings;
 }
 
+void WriteFields(const ComparisonRow& row, JsonWriter& json) {
+  json.Field("what", row.what);
+  json.Field("by", row.by);
+  json.Field("trouble", row.trouble);
+  json.Field("p50_us", row.p50_us);
+  json.Field("p99_us", row.p99_us);
+  json.Field("bytes_per_second", row.bytes_per_second);
+}
+
 std::string ToText(const Comparison& comparison) {
   cli::TextTable table({0, 1});
   table.Add({"", "by", "p50 us", "p99 us", "MB/s"});

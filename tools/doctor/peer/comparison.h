@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "rpc/status/json_writer.h"
 #include "tools/doctor/checks/finding.h"
 #include "tools/doctor/dcb/queue_counters.h"
 
@@ -43,6 +44,8 @@ struct Comparison {
   std::vector<LoadedQueue> peers_queues{};
 };
 
+// Into the object that `json` is in; all but the rail.
+void WriteFields(const ComparisonRow& row, JsonWriter& json);
 // Aligned, with a head.
 std::string ToText(const Comparison& comparison);
 // `error`: of Compare.

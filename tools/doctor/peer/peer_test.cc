@@ -29,6 +29,24 @@ class PeerTest : public testing::Test {
     caller_ = Caller::Connect(*runtime_, server_->address(), /*use_rdma=*/false).value();
   }
 
+  // Of a doctor that has begun to look, and does until `looked_` is set.
+  std::future<absl::StatusOr<ReportResponse>> ReportOfOneThatLooks() {
+    Introduction introduction{"ready", {}, ""};
+    introduction.others = Networks::Parse("127.0.0.1").value();
+    introduction.report = [this] {
+      looks_.set_value();
+      looked_.get_future().wait();
+      return ReportResponse();
+    };
+    Serve(std::move(introduction), nullptr);
+    auto report = std::async(std::launch::async,
+                             [this] { return caller_->Report(std::chrono::seconds(60)); });
+    looks_.get_future().wait();
+    return report;
+  }
+
+  std::promise<void> looks_;
+  std::promise<void> looked_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<DoctorServer> server_;
   std::unique_ptr<Caller> caller_;
@@ -200,43 +218,19 @@ TEST_F(PeerTest, AddressesThatAnotherDoctorTellsAreKeptToTheNetworksToo) {
 }
 
 TEST_F(PeerTest, OneAtATimeMeasures) {
-  Introduction introduction{"ready", {}, ""};
-  introduction.others = Networks::Parse("127.0.0.1").value();
-  std::promise<void> asked;
-  std::promise<void> end;
-  introduction.report = [&] {
-    asked.set_value();
-    end.get_future().wait();
-    return ReportResponse();
-  };
-  Serve(std::move(introduction), nullptr);
-  auto report =
-      std::async(std::launch::async, [this] { return caller_->Report(std::chrono::seconds(60)); });
-  asked.get_future().wait();
+  auto report = ReportOfOneThatLooks();
   const auto answer = caller_->Measure(RequestFor(server_->address()), std::chrono::seconds(60));
   ASSERT_FALSE(answer.ok());
   EXPECT_THAT(answer.status().message(), testing::HasSubstr("one at a time"));
-  end.set_value();
+  looked_.set_value();
   EXPECT_TRUE(report.get().ok());
 }
 
 TEST_F(PeerTest, ADoctorThatEndsWhileItLooksIsWaitedFor) {
-  Introduction introduction{"ready", {}, ""};
-  introduction.others = Networks::Parse("127.0.0.1").value();
-  std::promise<void> asked;
-  std::promise<void> end;
-  introduction.report = [&] {
-    asked.set_value();
-    end.get_future().wait();
-    return ReportResponse();
-  };
-  Serve(std::move(introduction), nullptr);
-  auto report =
-      std::async(std::launch::async, [this] { return caller_->Report(std::chrono::seconds(60)); });
-  asked.get_future().wait();
+  auto report = ReportOfOneThatLooks();
   auto ending = std::async(std::launch::async, [this] { server_.reset(); });
   EXPECT_FALSE(report.get().ok()) << "nobody waits for an answer that does not come";
-  end.set_value();
+  looked_.set_value();
   ending.get();
 }
 

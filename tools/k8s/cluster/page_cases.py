@@ -45,7 +45,7 @@ class PageCases:
                   **{"rdma-devices.yaml": config_map})
 
     def run(self, name, step, kubelets=False, **meaning):
-        """All that it says that a cluster without containers can do, in its order."""
+        """Its commands of this step, in order; without kubelets but those with logs and exec."""
         with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as stream:
             found = page.commands(stream.read(), step, kubelets)
         need(found, "the page has no commands")
