@@ -28,7 +28,12 @@ def _mutant(name, src, label, changes, deps):
         # The linker takes from an archive only what is not there yet, and the copy has all
         # that the original has.
         linkstatic = True,
-        # They test simulations, which sanitizers and the inner loop run as they are.
+        # They test simulations, which sanitizers and the inner loop run as they are. Only there
+        # are the sources that they replace compiled by themselves.
+        target_compatible_with = select({
+            "//tools/rooms:optimised": [],
+            "//conditions:default": ["@platforms//:incompatible"],
+        }),
         tags = ["no-sanitizer", "slow"],
         deps = deps,
     )

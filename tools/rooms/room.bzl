@@ -67,10 +67,10 @@ _join = rule(
     },
 )
 
-def _joined(name, srcs, tests = False):
-    """A few files that have all sources; or these, with --config=alone."""
-    if len(srcs) < 2:
-        return srcs
+def _without(srcs, others):
+    return [src for src in srcs if src not in others]
+
+def _join_files(name, srcs, tests = False):
     _join(
         name = name + "_joined",
         srcs = srcs,
@@ -79,16 +79,29 @@ def _joined(name, srcs, tests = False):
         testonly = True if tests else None,
         visibility = ["//visibility:private"],
     )
+    return [":%s_joined" % name]
+
+def _joined(name, srcs, mutated = [], tests = False):
+    """A few files that have all sources; or these, with --config=alone. Those that are mutated are
+    by themselves where mutants are tested, so that a mutant replaces no more than its source."""
+    if len(srcs) < 2:
+        return srcs
+    joined = _join_files(name, srcs, tests)
+    if not mutated:
+        return select({"//tools/rooms:alone": srcs, "//conditions:default": joined})
+    unmutated = _without(srcs, mutated)
     return select({
         "//tools/rooms:alone": srcs,
-        "//conditions:default": [":%s_joined" % name],
+        "//tools/rooms:optimised": mutated + (
+            _join_files(name + "_unmutated", unmutated) if len(unmutated) > 1 else unmutated
+        ),
+        "//conditions:default": joined,
     })
 
-def _library(name, srcs, hdrs, apart, generated = [], **kwargs):
+def _library(name, srcs, hdrs, apart = [], mutated = [], generated = [], **kwargs):
     cc_library(
         name = name,
-        srcs = _joined(name, [src for src in srcs if src not in apart]) +
-               [src for src in srcs if src in apart] + generated,
+        srcs = _joined(name, _without(srcs, apart), mutated) + apart + generated,
         hdrs = hdrs,
         **kwargs
     )
@@ -96,14 +109,15 @@ def _library(name, srcs, hdrs, apart, generated = [], **kwargs):
 def _stems(stems, suffix):
     return [stem + suffix for stem in stems]
 
-def room_library(name, only = [], without = [], apart = [], **kwargs):
+def room_library(name, only = [], without = [], **kwargs):
     """What others use of the room.
 
     Args:
       name: of the cc_library.
       only: stems of the files that are in it, where a room has two libraries.
       without: stems of files that are not.
-      apart: sources that are compiled as they are: those that have mutants.
+      apart: sources that are compiled by themselves, since they use each other's names.
+      mutated: sources that have mutants.
       **kwargs: of the cc_library.
     """
     exclude = _stems(_OF_TESTS + without, ".*") + _TESTS + ["main.cc"]
@@ -111,7 +125,6 @@ def room_library(name, only = [], without = [], apart = [], **kwargs):
         name,
         native.glob(_stems(only, ".cc") or ["*.cc"], exclude = exclude),
         native.glob(_stems(only, ".h") or ["*.h"], exclude = exclude),
-        apart,
         **kwargs
     )
 
@@ -130,7 +143,6 @@ def room_testing(name = "testing", without = [], **kwargs):
         name,
         native.glob(_stems(stems, ".cc"), exclude = exclude),
         native.glob(_stems(stems, ".h"), exclude = exclude),
-        [],
         testonly = True,
         **kwargs
     )
