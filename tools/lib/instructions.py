@@ -28,7 +28,7 @@ RUNS = {
 # differ by less than 1 % between runs, and by a few per cent between releases of the system's
 # libraries. Who makes a call cheaper lowers them.
 LIMITS = {
-    ("rdma", 1): {"client": 11730, "server": 11200},
+    ("rdma", 1): {"client": 10920, "server": 10400},
     ("rdma", 64): {"client": 3800, "server": 3070},
     ("tcp", 1): {"client": 5930, "server": 5650},
     ("tcp", 64): {"client": 3700, "server": 2970},

@@ -32,14 +32,8 @@ void Buffer::AppendSlice(const BlockRef& block, uint32_t offset, uint32_t length
   slices_.push_back(Slice{block, offset, length});
 }
 
-void Buffer::Append(Buffer&& tail) {
+void Buffer::AppendSlices(Buffer& tail) {
   Check(this != &tail, "a Buffer is not appended to itself");
-  if (tail.empty()) return;
-  // Moving would lose the memory that an empty queue keeps for its next slices.
-  if (empty() && !slices_.keeps_memory()) {
-    *this = std::move(tail);
-    return;
-  }
   while (!tail.slices_.empty()) {
     Slice& slice = tail.slices_.front();
     if (!Merge(slice.block, slice.offset, slice.length)) slices_.push_back(std::move(slice));

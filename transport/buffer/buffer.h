@@ -56,7 +56,14 @@ class Buffer {
     slices_.back().length += length;
     size_ += length;
   }
-  void Append(Buffer&& tail);
+  void Append(Buffer&& tail) {
+    // Moving would lose the memory that an empty queue keeps for its next slices.
+    if (size_ == 0 && !slices_.keeps_memory()) {
+      *this = std::move(tail);
+    } else if (tail.size_ > 0) {
+      AppendSlices(tail);
+    }
+  }
   // Copies into blocks of the ordinary heap: any size, any thread. What has a
   // BlockPool at hand uses a BlockWriter instead.
   void Append(absl::string_view bytes);
@@ -137,6 +144,7 @@ class Buffer {
            length <= block->capacity - offset;
   }
   void AppendSlice(const BlockRef& block, uint32_t offset, uint32_t length);
+  void AppendSlices(Buffer& tail);
   bool Merge(const BlockRef& block, uint32_t offset, uint32_t length);
   void TrimFirst(uint32_t bytes) {  // fewer than it has
     BufferSlice& first = slices_.front();

@@ -9,7 +9,7 @@
 
 namespace farcall {
 
-void LinkedStream::Send(LinkId link, Buffer frame) {
+void LinkedStream::Send(LinkId link, Buffer&& frame) {
   if (link == kLifeline) return parts_.lifeline.Write(std::move(frame));
   if (Connection* const generation = generations_.Find(link)) generation->Write(std::move(frame));
 }
@@ -20,7 +20,7 @@ size_t LinkedStream::Unsent(LinkId link) const {
   return generation == nullptr ? 0 : generation->backlog();
 }
 
-void LinkedStream::Deliver(Buffer bytes) {
+void LinkedStream::Deliver(Buffer&& bytes) {
   read_ += bytes.size();
   news_ = true;
   joiner_.Append(std::move(bytes), input_.slices().size(), input_);

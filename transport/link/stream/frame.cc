@@ -15,6 +15,8 @@ namespace farcall {
 namespace {
 
 constexpr size_t kNumberSize = 8;
+// A stream goes on behind it, for as many bytes as a frame may have.
+constexpr uint64_t kMaxOffset = std::numeric_limits<uint64_t>::max() - kMaxLinkData;
 constexpr uint8_t kLastType = static_cast<uint8_t>(LinkFrameType::kRailAck);
 
 // How long a payload may be, and whether there is an offset.
@@ -25,10 +27,12 @@ struct Shape {
   bool has_number = false;
 };
 
-Shape ShapeOf(LinkFrameType type) {
+constexpr Shape kData = {.least = 1, .most = kMaxLinkData, .has_offset = true};
+
+constexpr Shape ShapeOf(LinkFrameType type) {
   switch (type) {
     case LinkFrameType::kData:
-      return {.least = 1, .most = kMaxLinkData, .has_offset = true};
+      return kData;
     case LinkFrameType::kAck:
       return {};
     case LinkFrameType::kUpgradeAsk:
@@ -85,11 +89,30 @@ absl::StatusOr<Header> ParseHeader(const char* bytes) {
   if (header.offset != 0 && !shape.has_offset) {
     return Malformed(absl::StrCat(Name(header.type), " with the offset ", header.offset));
   }
-  if (header.offset > std::numeric_limits<uint64_t>::max() - kMaxLinkData) {
+  if (header.offset > kMaxOffset) {
     return Malformed(absl::StrCat(Name(header.type), " with the offset ", header.offset,
                                   ", behind which no stream goes on"));
   }
   return header;
+}
+
+// Most frames: DATA that is all there, and as it must be. False: CutLinkFrame says what it is.
+bool CutPlainData(Buffer& input, const char* bytes, LinkFrame& frame) {
+  constexpr auto kNoFlags = static_cast<uint32_t>(LinkFrameType::kData) << 24;
+  const size_t length = GetBigEndian<uint32_t>(bytes + 4);
+  const uint64_t offset = GetBigEndian<uint64_t>(bytes + 8);
+  if (GetBigEndian<uint32_t>(bytes) != kNoFlags || length < kData.least || length > kData.most ||
+      offset > kMaxOffset || input.size() < kLinkHeaderSize + length) {
+    return false;
+  }
+  frame.type = LinkFrameType::kData;
+  frame.offset = offset;
+  frame.acknowledged = GetBigEndian<uint64_t>(bytes + 16);
+  frame.number = 0;
+  frame.arrival = 0;
+  input.RemoveFront(kLinkHeaderSize);
+  frame.payload = input.size() == length ? std::move(input) : input.CutFront(length);
+  return true;
 }
 
 }  // namespace
@@ -125,7 +148,9 @@ absl::string_view Name(LinkFrameType type) {
 absl::StatusOr<size_t> CutLinkFrame(Buffer& input, LinkFrame& frame) {
   if (input.size() < kLinkHeaderSize) return kLinkHeaderSize;
   char scratch[kLinkHeaderSize + kNumberSize];
-  const auto header = ParseHeader(input.Front(kLinkHeaderSize, scratch).data());
+  const char* const bytes = input.Front(kLinkHeaderSize, scratch).data();
+  if (CutPlainData(input, bytes, frame)) return 0;
+  const auto header = ParseHeader(bytes);
   if (!header.ok()) return header.status();
   const size_t size = kLinkHeaderSize + header->length;
   if (input.size() < size) return size;
@@ -165,12 +190,12 @@ bool CutDataHeader(Buffer& input, LinkFrame& frame) {
   return true;
 }
 
-Buffer LinkFrameWriter::Encode(LinkFrame frame) {
-  char bytes[kLinkHeaderSize + kNumberSize] = {};
+Buffer LinkFrameWriter::Encode(LinkFrame&& frame) {
+  char bytes[kLinkHeaderSize + kNumberSize];
   const Shape shape = ShapeOf(frame.type);
   const size_t length = shape.has_number ? kNumberSize : frame.payload.size();
   Check(length >= shape.least && length <= shape.most, "a frame is as long as its type allows");
-  bytes[0] = static_cast<char>(frame.type);
+  PutBigEndian(static_cast<uint32_t>(frame.type) << 24, bytes);
   PutBigEndian(static_cast<uint32_t>(length), bytes + 4);
   PutBigEndian(frame.offset, bytes + 8);
   PutBigEndian(frame.acknowledged, bytes + 16);

@@ -81,7 +81,7 @@ class LinkFrameWriter {
   explicit LinkFrameWriter(BlockPool& pool) : headers_(pool) {}
 
   // The bytes of `frame`, which is what CutLinkFrame may give.
-  Buffer Encode(LinkFrame frame);
+  Buffer Encode(LinkFrame&& frame);
 
  private:
   BlockWriter headers_;

@@ -27,7 +27,7 @@ class PieceJoiner {
 
   // Appends `bytes` to `to`; `waiting`: the pieces that wait, there and elsewhere. Copies go to the
   // heap where the pool is at its limit.
-  void Append(Buffer bytes, size_t waiting, Buffer& to);
+  void Append(Buffer&& bytes, size_t waiting, Buffer& to);
 
  private:
   BlockWriter blocks_;

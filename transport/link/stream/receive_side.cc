@@ -2,18 +2,20 @@
 
 #include "transport/link/stream/receive_side.h"
 
+#include <utility>
+
 #include "transport/base/check.h"
 
 namespace farcall {
 
-Buffer ReceiveSide::Take(uint64_t offset, Buffer bytes, TimePoint now) {
+Buffer ReceiveSide::Take(uint64_t offset, Buffer&& bytes, TimePoint now) {
   Check(offset <= received_, "bytes are taken in a row");
   const uint64_t known = received_ - offset;
   if (known >= bytes.size()) return Buffer();
   bytes.RemoveFront(known);
   if (told_ == acknowledged()) ack_time_ = now + ack_delay_;
   received_ += bytes.size();
-  return bytes;
+  return std::move(bytes);
 }
 
 bool ReceiveSide::SetFinal(uint64_t offset) {

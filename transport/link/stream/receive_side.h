@@ -29,7 +29,7 @@ class ReceiveSide {
   bool complete() const { return final_ == received_; }
 
   // What is new of `bytes` at `offset` (<= received()): the part below received() is dropped.
-  Buffer Take(uint64_t offset, Buffer bytes, TimePoint now);
+  Buffer Take(uint64_t offset, Buffer&& bytes, TimePoint now);
   // False: bytes have come beyond it already.
   [[nodiscard]] bool SetFinal(uint64_t offset);
   void Freeze(bool frozen, TimePoint now);

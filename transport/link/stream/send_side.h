@@ -29,8 +29,9 @@ class SendSide {
   uint64_t position() const { return acknowledged_ + flight_.size(); }
   // Of the byte that Next gives.
   uint64_t next() const { return again_.empty() ? position() : again_.front().from; }
-  // Bytes that are to be sent, now or when the window allows.
+  // Bytes that are to be sent, now or when the window allows; whether there are any.
   uint64_t waiting() const;
+  bool has_waiting() const { return !queue_.empty() || !again_.empty(); }
   // Whether Next would give fewer bytes than `least`, though more wait and the window, which is not
   // a small one, will have room for them.
   bool crumb(size_t least) const {

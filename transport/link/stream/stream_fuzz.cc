@@ -88,7 +88,7 @@ class Driver final : public SwitchingStream::Output {
     if (!ended_) acknowledged_ = std::max(acknowledged_, told);
   }
 
-  void Send(LinkId link, Buffer bytes) override {
+  void Send(LinkId link, Buffer&& bytes) override {
     Check(!ended_ && !shut_, "nothing is sent after the end");
     Check(given_up_.count(link) == 0, "nothing is sent on what was given up");
     LinkFrame frame;
@@ -96,7 +96,7 @@ class Driver final : public SwitchingStream::Output {
     if (frame.type == LinkFrameType::kPing) last_ping_ = frame.number;
   }
   size_t Unsent(LinkId) const override { return 0; }
-  void Deliver(Buffer bytes) override {
+  void Deliver(Buffer&& bytes) override {
     Check(!ended_ && !shut_, "nothing is delivered after the end");
     delivered_ += bytes.size();
   }

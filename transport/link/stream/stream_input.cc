@@ -101,7 +101,7 @@ void SwitchingStream::OnData(LinkId link, LinkFrame& frame, TimePoint now) {
     return KeepEarly(frame);
   }
   TakeData(frame, now);
-  while (active()) {
+  while (active() && !early_.empty()) {
     EarlyBytes::Run due = early_.Take(receive_.received());
     if (due.bytes.empty()) return;
     LinkFrame run{.type = LinkFrameType::kData, .offset = due.offset};

@@ -42,7 +42,7 @@ void SwitchingStream::Flush(TimePoint now) {
 }
 
 void SwitchingStream::FlushData(TimePoint now) {
-  for (;;) {
+  while (send_.has_waiting()) {
     Rails::Choice choice{.rail = nullptr, .most = limits_.max_data};
     if (several() && sending_on_ != kLifeline) {
       if (send_.crumb(limits_.least_slice)) return;
@@ -78,7 +78,7 @@ void SwitchingStream::FlushPing(TimePoint now) {
 }
 
 // `fresh`: the last bytes of its payload, which were never sent before.
-void SwitchingStream::Send(LinkId link, LinkFrame frame, size_t fresh) {
+void SwitchingStream::Send(LinkId link, LinkFrame&& frame, size_t fresh) {
   frame.acknowledged = receive_.acknowledged();
   receive_.Told();
   Buffer bytes = writer_.Encode(std::move(frame));

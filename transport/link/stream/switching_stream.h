@@ -82,13 +82,13 @@ class SwitchingStream {
   class Output {
    public:
     // Queues `frame` on `link`, behind what was queued there.
-    virtual void Send(LinkId link, Buffer frame) = 0;
+    virtual void Send(LinkId link, Buffer&& frame) = 0;
     // Of the bytes given to Send for `link`, how many it has not yet handed to the kernel
     // or the device.
     virtual size_t Unsent(LinkId link) const = 0;
     // The next bytes of the peer. If the handler has paused they are kept for it, at most
     // StreamLimits::receive_window.
-    virtual void Deliver(Buffer bytes) = 0;
+    virtual void Deliver(Buffer&& bytes) = 0;
     // `generation` is over, whatever its state: end its set-up, or put its queue pair into
     // error; send nothing more on it. Frames that it has received already and that were
     // not read may be given to OnFrame from here: they need not be sent again then.
@@ -227,7 +227,7 @@ class SwitchingStream {
   void ApplyAcknowledged(uint64_t offset, TimePoint now);
 
   // stream_output.cc: what is sent, and when.
-  void Send(LinkId link, LinkFrame frame, size_t fresh = 0);
+  void Send(LinkId link, LinkFrame&& frame, size_t fresh = 0);
   FramedBacklog& Given(LinkId link) {
     return link == kLifeline ? on_lifeline_ : rails_.Find(link)->given;
   }

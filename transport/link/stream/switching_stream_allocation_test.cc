@@ -59,12 +59,12 @@ class End final : public SwitchingStream::Output {
     stream.OnFrame(1, frame, now);
   }
 
-  void Send(LinkId, Buffer frame) override {
+  void Send(LinkId, Buffer&& frame) override {
     sent = std::move(frame);
     ++frames;
   }
   size_t Unsent(LinkId) const override { return 0; }
-  void Deliver(Buffer bytes) override { delivered += bytes.size(); }
+  void Deliver(Buffer&& bytes) override { delivered += bytes.size(); }
   void GiveUp(LinkId, const absl::Status&) override {}
   void ShutDownWriting() override {}
   void Ended(const absl::Status&) override {}

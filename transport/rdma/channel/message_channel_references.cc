@@ -14,7 +14,8 @@ MessagePlan MessageChannel::Plan(const Buffer& out, uint32_t max_copy) const {
   const auto knows = [this](const Block& block) { return batch_->Knows(block); };
   MessageLimits limits = message_limits_;
   limits.max_copy = max_copy;
-  if (MayRefer()) limits.reference_from = limits_.read_at_least;
+  if (!MayRefer()) return PlanMessage(out.slices(), 0, limits, knows);
+  limits.reference_from = limits_.read_at_least;
   const MessagePlan plan = PlanMessage(out.slices(), 0, limits, knows);
   const bool opens = plan.reference && batch_->Opens(*out.slices().front().block);
   if (!plan.reference || (opens && choice_.reads())) return plan;

@@ -10,7 +10,7 @@
 
 namespace farcall {
 
-void IncomingStream::AddBytes(Buffer bytes) {
+void IncomingStream::AddBytes(Buffer&& bytes) {
   if (bytes.empty()) return;
   if (items_.empty()) return here_.Append(std::move(bytes));
   if (items_.back().reference) items_.emplace_back();

@@ -53,7 +53,7 @@ class IncomingStream {
 
   // --- What comes.
 
-  void AddBytes(Buffer bytes);
+  void AddBytes(Buffer&& bytes);
   // An error: the peer does not keep to what it said.
   absl::Status AddReference(const RemoteBytes& bytes);
 

@@ -45,7 +45,8 @@ uint32_t InlineBytes(Cursor cursor, const MessageLimits& limits) {
 bool AddCopied(uint32_t bytes, uint32_t max_segments, MessagePlan& plan) {
   if (plan.segments[plan.segment_count - 1].slice != MessagePlan::kCopied) {
     if (plan.segment_count == max_segments) return false;
-    plan.segments[plan.segment_count++] = {.offset = plan.copied};
+    plan.segments[plan.segment_count++] = {
+        .slice = MessagePlan::kCopied, .offset = plan.copied, .length = 0};
   }
   plan.segments[plan.segment_count - 1].length += bytes;
   plan.copied += bytes;
@@ -125,6 +126,18 @@ MessagePlan PlanMessage(std::span<const Buffer::Slice> slices, uint32_t skip,
 void GatherCopied(std::span<const Buffer::Slice> slices, uint32_t skip, const MessagePlan& plan,
                   char* out) {
   if (plan.reference) return;
+  if (plan.segment_count == 1 && skip == 0) {
+    // All is copied, as most often.
+    uint32_t left = plan.copied;
+    for (const Buffer::Slice& slice : slices) {
+      if (left == 0) return;
+      const uint32_t bytes = std::min(left, slice.length);
+      std::memcpy(out, slice.view().data(), bytes);
+      out += bytes;
+      left -= bytes;
+    }
+    return;
+  }
   Cursor cursor{.slices = slices, .offset = skip};
   for (uint32_t i = 0; i < plan.segment_count; ++i) {
     const bool copy = plan.segments[i].slice == MessagePlan::kCopied;

@@ -51,9 +51,9 @@ struct MessagePlan {
   static constexpr uint32_t kCopied = ~0u;
 
   struct Segment {
-    uint32_t slice = kCopied;  // index of the slice that it is of, or kCopied
-    uint32_t offset = 0;       // in the slice, or among all copied bytes
-    uint32_t length = 0;       // > 0, but of the first, which has the header
+    uint32_t slice;   // index of the slice that it is of, or kCopied
+    uint32_t offset;  // in the slice, or among all copied bytes
+    uint32_t length;  // > 0, but of the first, which has the header
 
     bool operator==(const Segment&) const = default;
   };
@@ -67,7 +67,10 @@ struct MessagePlan {
   bool send_inline = false;  // all is in the first segment, and leaves as IBV_SEND_INLINE
   uint32_t segment_count = 1;
   // segments[0] is the header and the copied bytes right after it, perhaps none.
-  std::array<Segment, kMostSegments> segments{};
+  std::array<Segment, kMostSegments> segments;
+
+  // Those behind segment_count are not written: that would take longer than a plan.
+  MessagePlan() { segments[0] = {.slice = kCopied, .offset = 0, .length = 0}; }
 
   // Of the first segment's memory and of all other copied bytes.
   uint32_t own_bytes() const {

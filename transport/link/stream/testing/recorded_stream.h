@@ -98,7 +98,7 @@ class RecordedStream final : public SwitchingStream::Output {
     return link == kLifeline ? std::string("TCP") : absl::StrCat("G", link);
   }
 
-  void Send(LinkId link, Buffer bytes) override {
+  void Send(LinkId link, Buffer&& bytes) override {
     LinkFrame frame;
     if (CutLinkFrame(bytes, frame).value_or(1) != 0) return Note("no frame");
     if (frame.type == LinkFrameType::kPing) last_ping_ = frame.number;
@@ -111,7 +111,7 @@ class RecordedStream final : public SwitchingStream::Output {
     Note(absl::StrCat(text, " ack ", frame.acknowledged));
   }
   size_t Unsent(LinkId) const override { return unsent_; }
-  void Deliver(Buffer bytes) override { Note(absl::StrCat("deliver ", bytes.ToString())); }
+  void Deliver(Buffer&& bytes) override { Note(absl::StrCat("deliver ", bytes.ToString())); }
   void GiveUp(LinkId link, const absl::Status& why) override {
     Note(absl::StrCat(Where(link), " given up"));
     why_ = why;

@@ -93,9 +93,9 @@ class StreamSide final : public SwitchingStream::Output {
   };
 
   // Output.
-  void Send(LinkId link, Buffer frame) override;
+  void Send(LinkId link, Buffer&& frame) override;
   size_t Unsent(LinkId link) const override;
-  void Deliver(Buffer bytes) override;
+  void Deliver(Buffer&& bytes) override;
   void GiveUp(LinkId generation, const absl::Status& why) override;
   void ShutDownWriting() override;
   void Ended(const absl::Status& why) override;

@@ -68,7 +68,7 @@ void StreamSide::Take(LinkId link, LinkFrame& frame) {
   }
 }
 
-void StreamSide::Deliver(Buffer bytes) {
+void StreamSide::Deliver(Buffer&& bytes) {
   if (closed_) Violation("delivers after the close");
   if (end_) Violation("delivers after the end");
   for (const Buffer::Slice& slice : bytes.slices()) {

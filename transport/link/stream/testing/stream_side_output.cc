@@ -11,7 +11,7 @@
 
 namespace farcall {
 
-void StreamSide::Send(LinkId link, Buffer bytes) {
+void StreamSide::Send(LinkId link, Buffer&& bytes) {
   Buffer copy = bytes.Share();
   LinkFrame frame;
   const auto needed = CutLinkFrame(copy, frame);
