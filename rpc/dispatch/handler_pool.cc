@@ -53,19 +53,23 @@ absl::Status HandlerPool::AddThread() {
   return absl::OkStatus();
 }
 
-// One more where that helps; where the system gives none, those that are there have to do.
-void HandlerPool::Grow() {
-  const size_t most = static_cast<size_t>(most_ + blocked_);
-  const bool wanted = queue_.size() > static_cast<size_t>(idle_ + starting_) && MayBegin();
-  if (wanted && threads_.size() < most) static_cast<void>(AddThread());
+// Of what waits and may begin somebody takes the first: who is on its way, or who is called here.
+// Where the system gives no more threads, those that are there have to do.
+void HandlerPool::CallThread() {
+  if (queue_.empty() || !MayBegin() || starting_ + woken_ > 0) return;
+  if (idle_ > 0) {
+    ++woken_;
+    wake_.notify_one();
+  } else if (threads_.size() < static_cast<size_t>(most_ + blocked_)) {
+    static_cast<void>(AddThread());
+  }
 }
 
 std::optional<size_t> HandlerPool::Submit(UserTask& task) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (threads_.empty() && !AddThread().ok()) return std::nullopt;
   queue_.Push(task);
-  Grow();
-  if (idle_ > 0) wake_.notify_one();
+  CallThread();
   return queue_.size();
 }
 
@@ -77,8 +81,7 @@ void HandlerPool::BeginElsewhere() {
 void HandlerPool::EndElsewhere() {
   std::lock_guard<std::mutex> lock(mutex_);
   --elsewhere_;
-  Grow();
-  if (!queue_.empty()) wake_.notify_one();
+  CallThread();
 }
 
 size_t HandlerPool::waiting() const {
@@ -98,8 +101,7 @@ bool HandlerPool::BeforeBlocking(Hook& hook) {
   if (blocked_ >= spares_) return false;
   hook.blocked = true;
   ++blocked_;
-  Grow();
-  if (!queue_.empty()) wake_.notify_one();
+  CallThread();
   return true;
 }
 
@@ -111,6 +113,7 @@ void HandlerPool::Run() {
   for (;;) {
     while (UserTask* const task = MayBegin() ? queue_.Pop() : nullptr) {
       ++busy_;
+      CallThread();
       lock.unlock();
       task->Run();
       lock.lock();
@@ -119,8 +122,9 @@ void HandlerPool::Run() {
     }
     if (stop_ && queue_.empty()) break;
     ++idle_;
-    wake_.wait(lock);
+    wake_.wait(lock, [this] { return woken_ > 0 || (stop_ && queue_.empty()); });
     --idle_;
+    if (woken_ > 0) --woken_;
   }
   // Others may have waited for their turn when they were told to stop.
   wake_.notify_all();

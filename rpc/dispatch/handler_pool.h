@@ -17,7 +17,9 @@
 namespace farcall {
 
 // Threads that run handlers, so that one that blocks holds up no loop. They are started as they are
-// wanted. First in, first out. Who submits bounds how much waits: a server by its limits on
+// wanted. First in, first out. While a handler waits, one thread is on its way at most: it wakes the
+// next one before it begins, and finds nothing where handlers are short, so that one thread runs
+// them all and few are woken. Who submits bounds how much waits: a server by its limits on
 // concurrency. They run on the processors of the thread that makes the pool: the loops that start
 // them may run on fewer.
 class HandlerPool {
@@ -54,7 +56,7 @@ class HandlerPool {
   // With mutex_ held.
   bool MayBegin() const { return busy_ - blocked_ + elsewhere_ < most_; }
   absl::Status AddThread();
-  void Grow();
+  void CallThread();
 
   const int most_;
   const int spares_;
@@ -67,6 +69,7 @@ class HandlerPool {
   int blocked_ = 0;    // those of them that wait in a synchronous call
   int elsewhere_ = 0;  // handlers that run on no thread of this
   int starting_ = 0;   // threads that have yet to look for a task
+  int woken_ = 0;      // idle ones that will look for one
   int idle_ = 0;
   bool stop_ = false;
   std::vector<std::thread> threads_;
