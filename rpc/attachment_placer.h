@@ -28,11 +28,11 @@ struct IncomingRequest {
   size_t attachment_bytes;  // > 0
   // User fields, deadline, log_id, auth_context(), connection(); no attachment.
   const Controller& controller;
-  // Null, unless AttachmentPlacer::WantsMessage; and where it has more than kMostMessage bytes, as
+  // Null, unless AttachmentPlacer::WantsMessage; and where it has more than kMaxMessage bytes, as
   // it travels or unpacked. With a checksum over message and attachment it is not verified yet.
   const google::protobuf::Message* message;
 
-  static constexpr size_t kMostMessage = size_t{64} << 10;
+  static constexpr size_t kMaxMessage = size_t{64} << 10;
 };
 
 // What a placer said.

@@ -34,7 +34,7 @@ namespace {
 
 const Duration kCloseTimeout = ConnectionOptions().close_timeout;
 // Of those on handler threads, in synchronous calls: beyond, such a call fails with ELIMIT.
-constexpr int kMostWaitingHandlers = 64;
+constexpr int kMaxWaitingHandlers = 64;
 // How often a destructor that has to wait says so.
 constexpr Duration kTellEvery = std::chrono::seconds(5);
 
@@ -164,7 +164,7 @@ absl::Status Server::Prepare(const ServerOptions& options) {
   const int threads = HandlerThreads(options);
   if (threads == 0) return absl::OkStatus();
   core_->handlers =
-      std::make_unique<HandlerPool>(threads, options.handlers_on_pool ? 0 : kMostWaitingHandlers);
+      std::make_unique<HandlerPool>(threads, options.handlers_on_pool ? 0 : kMaxWaitingHandlers);
   return options.handlers_on_pool ? core_->handlers->StartAll() : absl::OkStatus();
 }
 

@@ -145,27 +145,27 @@ TEST_F(NameCacheTest, WhereNothingMayBlockAnyMoreEachIsTold) {
 }
 
 TEST_F(NameCacheTest, SoManyMayWaitAndNoMore) {
-  for (size_t i = 0; i < NameCache::kMostWaiting; ++i) Ask("dead");
+  for (size_t i = 0; i < NameCache::kMaxWaiting; ++i) Ask("dead");
   EXPECT_TRUE(TakeTold().empty());
   Ask("a1");
   EXPECT_EQ(TakeTold().size(), 1u);
   RunAll();
-  EXPECT_EQ(TakeTold().size(), NameCache::kMostWaiting);
+  EXPECT_EQ(TakeTold().size(), NameCache::kMaxWaiting);
   Ask("a1");
   RunAll();
   EXPECT_EQ(TakeTold(), Strings{"a1: 192.0.2.1:80"});
 }
 
 TEST_F(NameCacheTest, SoManyAreKeptAndNoMore) {
-  for (size_t i = 0; i <= NameCache::kMostKept; ++i) {
+  for (size_t i = 0; i <= NameCache::kMaxKept; ++i) {
     Ask(absl::StrCat("b", i));
     RunAll();
   }
   TakeLookedUp();
   Ask("b0");
-  Ask(absl::StrCat("b", NameCache::kMostKept));
+  Ask(absl::StrCat("b", NameCache::kMaxKept));
   RunAll();
-  EXPECT_EQ(TakeLookedUp(), Strings{absl::StrCat("b", NameCache::kMostKept)});
+  EXPECT_EQ(TakeLookedUp(), Strings{absl::StrCat("b", NameCache::kMaxKept)});
   // Old ones make room.
   clock_.Advance(NameCache::kKept);
   Ask("a1");

@@ -31,7 +31,7 @@ constexpr double kSure = 2;
 constexpr double kGrowth = 1.1;
 // Calls come as chance has it: what waits a little when several come at once keeps the
 // server busy when none does. So many, and so much of the root of the product.
-constexpr double kLeastRoom = 2;
+constexpr double kMinRoom = 2;
 constexpr double kRoomFactor = 1.5;
 
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -109,7 +109,7 @@ void AdaptiveLimit::UpdateLimit(double rate, double latency) {
 
 double AdaptiveLimit::ProductAndRoom() const {
   const double product = highest_rate_ * lowest_latency_;
-  return product + kLeastRoom + kRoomFactor * std::sqrt(product);
+  return product + kMinRoom + kRoomFactor * std::sqrt(product);
 }
 
 void AdaptiveLimit::BeginProbe(double latency, TimePoint now) {
@@ -134,7 +134,7 @@ void AdaptiveLimit::OnProbed(double latency, double error, TimePoint now) {
 }
 
 void AdaptiveLimit::SetLimit(double limit) {
-  limit_ = static_cast<int>(std::clamp(std::ceil(limit), 1.0, static_cast<double>(kMost)));
+  limit_ = static_cast<int>(std::clamp(std::ceil(limit), 1.0, static_cast<double>(kMax)));
 }
 
 }  // namespace farcall

@@ -23,9 +23,9 @@ namespace farcall {
 class AdaptiveLimit {
  public:
   static constexpr int kFirst = 40;
-  static constexpr int kMost = 100'000;
+  static constexpr int kMax = 100'000;
 
-  // 1 to kMost.
+  // 1 to kMax.
   int limit() const { return limit_; }
   // A call ended that was admitted under limit(). `in_time`: not too late for who waited for it.
   // `under_way`: calls at once, with this one, as it ended.

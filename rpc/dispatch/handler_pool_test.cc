@@ -199,11 +199,11 @@ TEST(HandlerPoolTest, OneThreadIsEnoughForTasksOneAfterTheOther) {
 }
 
 TEST(HandlerPoolTest, NoMoreRunAtOnceThanItSays) {
-  constexpr int kMost = 3;
+  constexpr int kMax = 3;
   std::atomic<int> running{0};
   std::atomic<int> most{0};
   {
-    const auto pool = Start(kMost, 2);
+    const auto pool = Start(kMax, 2);
     for (int i = 0; i < 2'000; ++i) {
       Task::Submit(*pool, [&] {
         const int now = ++running;
@@ -215,7 +215,7 @@ TEST(HandlerPoolTest, NoMoreRunAtOnceThanItSays) {
       });
     }
   }
-  EXPECT_LE(most, kMost);
+  EXPECT_LE(most, kMax);
 }
 
 TEST(HandlerPoolTest, WhatRunsElsewhereTakesAPlace) {

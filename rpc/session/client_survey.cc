@@ -64,7 +64,7 @@ void ClientSurvey::Step(const std::shared_ptr<OfLoop>& of) {
     of->sessions.pop_back();
     ++result_.sessions;
     if (session->connected()) ++status.connections;
-    if (result_.some.size() >= kMostShown) continue;
+    if (result_.some.size() >= kMaxShown) continue;
     result_.some.push_back({session->LastInfo(), session->target().text, session->connected(),
                             session->calls(), of->index});
   }

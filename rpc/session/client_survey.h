@@ -21,7 +21,7 @@ namespace farcall {
 class ClientSurvey : public std::enable_shared_from_this<ClientSurvey> {
  public:
   // Connections with details, and those that are looked at in one hold.
-  static constexpr size_t kMostShown = 500;
+  static constexpr size_t kMaxShown = 500;
   static constexpr size_t kChunk = 64;
 
   // Asks all loops. No loop is held. What is passed outlives the loops' drivers.

@@ -61,14 +61,14 @@ TEST_F(ClientSurveyTest, ManyAreCountedAndSomeShown) {
   const auto environment = std::make_shared<const ClientSession::Environment>(
       ClientSession::Environment{client_.world.parts, {}, nullptr});
   std::vector<std::shared_ptr<ClientSession>> sessions;
-  for (size_t i = 1; i < ClientSurvey::kMostShown + 100; ++i) {
+  for (size_t i = 1; i < ClientSurvey::kMaxShown + 100; ++i) {
     sessions.push_back(std::make_shared<ClientSession>(environment, *client_.world.loop,
                                                        *Target::Parse("192.0.2.2:80"), nullptr,
                                                        std::make_shared<SharedDial>()));
   }
   const ClientsStatus status = Take();
-  EXPECT_EQ(status.sessions, ClientSurvey::kMostShown + 100);
-  EXPECT_EQ(status.some.size(), ClientSurvey::kMostShown);
+  EXPECT_EQ(status.sessions, ClientSurvey::kMaxShown + 100);
+  EXPECT_EQ(status.some.size(), ClientSurvey::kMaxShown);
   EXPECT_TRUE(status.loops[0].answered);
 }
 

@@ -34,7 +34,7 @@ inline absl::Status WhyGivenUp(SessionPatience::Verdict verdict, const ServerOpt
       return absl::DeadlineExceededError(absl::StrCat("it read nothing of its answers", within));
     case SessionPatience::Verdict::kTooSlow:
       return absl::DeadlineExceededError(absl::StrCat("it read less than ",
-                                                      SessionPatience::kLeastRate,
+                                                      SessionPatience::kMinRate,
                                                       " bytes a second of its answers", within));
     default:
       return absl::CancelledError("nothing was under way within idle_timeout_ms");

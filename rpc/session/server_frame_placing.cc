@@ -82,11 +82,11 @@ bool ServerFrameCall::MayBeAsked(size_t attachment) {
 
 // Null: it is larger than what is parsed with a loop held.
 absl::Status ServerFrameCall::ParseForPlacer(std::unique_ptr<CallMessages>& messages) {
-  if (payload_.size() > IncomingRequest::kMostMessage) return absl::OkStatus();
+  if (payload_.size() > IncomingRequest::kMaxMessage) return absl::OkStatus();
   PayloadInfo info = payload_info_;
   if (info.checksum_with_attachment) info.checksum_type = CHECKSUM_TYPE_NONE;
   messages = TakeMessages();
-  const absl::Status parsed = Unpack(info, payload_, Buffer(), IncomingRequest::kMostMessage,
+  const absl::Status parsed = Unpack(info, payload_, Buffer(), IncomingRequest::kMaxMessage,
                                      session()->pool(), *messages->request);
   if (!absl::IsOutOfRange(parsed)) return parsed;
   found().state->messages.Give(std::move(messages));

@@ -309,7 +309,7 @@ TEST_F(ServerLandingTest, ALargeMessageIsNotParsedOnTheLoop) {
   };
   Accept();
   one::Ping ping;
-  ping.set_text(std::string(IncomingRequest::kMostMessage, 'x'));
+  ping.set_text(std::string(IncomingRequest::kMaxMessage, 'x'));
   for (const CompressType compress : {COMPRESS_TYPE_NONE, COMPRESS_TYPE_GZIP}) {
     wire::RpcMeta meta = RequestMeta(1);
     const auto payload = Pack(ping, {.compress = compress}, Buffer(kBytes), *world_.pool, meta);

@@ -12,9 +12,9 @@ namespace farcall {
 
 // Those that hold much are looked at while they do, however quiet they are.
 void ServerSession::WatchMemory() {
-  constexpr size_t kMost = MemoryHolders::kMuch - 1;
+  constexpr size_t kMax = MemoryHolders::kMuch - 1;
   if (memory_timer_.pending()) return;
-  if (partial_ <= kMost && !written_.Above(kMost - partial_, [this] { return Backlog(); })) {
+  if (partial_ <= kMax && !written_.Above(kMax - partial_, [this] { return Backlog(); })) {
     return;
   }
   moved_ = Moved();

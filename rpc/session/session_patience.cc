@@ -35,7 +35,7 @@ SessionPatience::Look SessionPatience::At(TimePoint now, const State& state) {
 // How much waits now says nothing: answers are added while others leave.
 bool SessionPatience::TookEnough(uint64_t sent) const {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(limits_.read).count();
-  return sent - sent_ >= std::min<uint64_t>(owed_, static_cast<uint64_t>(ms) * kLeastRate / 1000);
+  return sent - sent_ >= std::min<uint64_t>(owed_, static_cast<uint64_t>(ms) * kMinRate / 1000);
 }
 
 }  // namespace farcall

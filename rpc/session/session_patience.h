@@ -20,12 +20,12 @@ class SessionPatience {
     kSilent,      // not one byte came
     kUnfinished,  // a request was begun and is not complete
     kNotReading,  // answers wait, and the peer takes nothing of them
-    kTooSlow,     // or less than kLeastRate
+    kTooSlow,     // or less than kMinRate
     kIdle,        // nothing is under way
   };
   // Bytes that a peer takes each second of those that wait for it, over Limits::read; who reads one
   // now and then would hold them for as long as it likes.
-  static constexpr int64_t kLeastRate = 16 << 10;
+  static constexpr int64_t kMinRate = 16 << 10;
 
   struct Limits {
     Duration idle = Duration::max();  // max: for ever

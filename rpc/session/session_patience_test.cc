@@ -86,7 +86,7 @@ TEST(SessionPatienceTest, WhoTakesNothingOfItsAnswersIsGivenUp) {
 // One byte in each limit was enough to hold megabytes for ever.
 TEST(SessionPatienceTest, WhoTakesHardlyAnythingIsGivenUp) {
   constexpr size_t kHeld = size_t{5} << 20;
-  constexpr uint64_t kEnough = 10 * SessionPatience::kLeastRate;
+  constexpr uint64_t kEnough = 10 * SessionPatience::kMinRate;
   for (const uint64_t each : {uint64_t{1}, kEnough - 1, kEnough}) {
     SCOPED_TRACE(each);
     SessionPatience patience(kLimits, kStart);

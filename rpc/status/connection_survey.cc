@@ -57,7 +57,7 @@ void ConnectionSurvey::Begin(ServerCore& core) {
   size_t shown = 0;
   for (std::shared_ptr<ServerSession>& session : core.Sessions()) {
     OfLoop& of = *by_loop[&session->loop()];
-    if (++shown <= kMostShown) ++of.shown;
+    if (++shown <= kMaxShown) ++of.shown;
     of.sessions.push_back(std::move(session));
   }
   for (const std::shared_ptr<OfLoop>& of : all) {

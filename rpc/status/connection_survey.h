@@ -20,7 +20,7 @@ namespace farcall {
 class ConnectionSurvey : public std::enable_shared_from_this<ConnectionSurvey> {
  public:
   // Connections with details, and those that are looked at in one hold.
-  static constexpr size_t kMostShown = 500;
+  static constexpr size_t kMaxShown = 500;
   static constexpr size_t kChunk = 64;
 
   struct Result {

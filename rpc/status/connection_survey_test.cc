@@ -104,7 +104,7 @@ TEST_F(ConnectionSurveyTest, ALoopThatDoesNotAnswerIsLeftOut) {
 
 TEST_F(ConnectionSurveyTest, ManyConnectionsAreCountedAndSomeAreShown) {
   // More than in one hold, so that the rest comes by the mailbox.
-  const int many = static_cast<int>(ConnectionSurvey::kMostShown) + 200;
+  const int many = static_cast<int>(ConnectionSurvey::kMaxShown) + 200;
   Accept(*world_.loop, many);
   std::atomic<bool> over{false};
   std::thread driver([&] {
@@ -115,7 +115,7 @@ TEST_F(ConnectionSurveyTest, ManyConnectionsAreCountedAndSomeAreShown) {
   driver.join();
   EXPECT_EQ(result.connections.other, static_cast<uint64_t>(many));
   EXPECT_EQ(result.loops[0].connections, many);
-  EXPECT_EQ(result.connections.some.size(), ConnectionSurvey::kMostShown);
+  EXPECT_EQ(result.connections.some.size(), ConnectionSurvey::kMaxShown);
 }
 
 TEST_F(ConnectionSurveyTest, ConnectionsThatHaveClosedAreNotSeen) {

@@ -135,8 +135,7 @@ TEST_F(RdmaReferencesTest, SeveralReadsAreUnderWayAtATime) {
     harness_->Settle();
     harness_->Run(*server_.loop, [&] { server_.connection->ResumeRead(); });
     ASSERT_TRUE(Until([&] { return server_.came.size() == 2 * kPieces * size; }));
-    EXPECT_EQ(reads("fakeB"),
-              2 * kPieces * std::max<uint64_t>(1, size / IncomingStream::kMostRead));
+    EXPECT_EQ(reads("fakeB"), 2 * kPieces * std::max<uint64_t>(1, size / IncomingStream::kMaxRead));
     EXPECT_EQ(harness_->fabric().counters("fakeB").reads_at_once, 4u);
     TearDown();
     client_ = End();

@@ -25,7 +25,7 @@ class RdmaReferencesTest : public testing::Test {
  protected:
   static constexpr uint32_t kLarge = 256 << 10;
   // It takes so many READs.
-  static constexpr uint64_t kReadsOfLarge = kLarge / IncomingStream::kMostRead;
+  static constexpr uint64_t kReadsOfLarge = kLarge / IncomingStream::kMaxRead;
 
   // Writes and reads by hand.
   class End final : public Connection::Handler {

@@ -33,7 +33,7 @@ constexpr size_t kLargest = 2000;
 constexpr size_t kCanary = 24;
 constexpr char kOwners = 'o';  // what the owner writes when it has its memory again
 constexpr char kCanaryByte = '#';
-constexpr int kMostTurns = 5000;
+constexpr int kMaxTurns = 5000;
 
 std::string AttachmentOf(uint64_t id, size_t bytes) {
   TestRandom random(id * 31 + 7);
@@ -269,8 +269,8 @@ class PlacingRun final : public one::Lone, private AttachmentPlacer, private Ser
   }
   // All bytes come, all devices end, all placers answer.
   void Finish() {
-    for (int i = 0;
-         i < kMostTurns && !(wire_.idle() && replies_.empty() && !world_.loop->RunOnce()); ++i) {
+    for (int i = 0; i < kMaxTurns && !(wire_.idle() && replies_.empty() && !world_.loop->RunOnce());
+         ++i) {
       AnswerOne();
       Held([&] { wire_.Step(random_); });
       Turn();

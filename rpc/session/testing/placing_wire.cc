@@ -9,7 +9,7 @@
 namespace farcall {
 namespace {
 
-constexpr size_t kMostReads = 3;
+constexpr size_t kMaxReads = 3;
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void PlacingWire::ReadSome(TestRandom& random) {
 void PlacingWire::Fetch(TestRandom& random) {
   const auto open = static_cast<size_t>(
       std::count_if(reads_.begin(), reads_.end(), [](const Read& read) { return !read.stale; }));
-  if (paused_ || open == kMostReads || requested_ == stream_.size()) return;
+  if (paused_ || open == kMaxReads || requested_ == stream_.size()) return;
   const size_t ahead = requested_ - received_;
   if (input_.size() + ahead >= needed_) return;
   const size_t bytes =

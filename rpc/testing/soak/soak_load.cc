@@ -121,7 +121,7 @@ void SoakLoad::OnEnd(SoakCall& call) {
 }
 
 void SoakLoad::TellFailure(const SoakCall& call) {
-  if (++failure_lines_ > kMostFailureLines) return;
+  if (++failure_lines_ > kMaxFailureLines) return;
   const bool write = call.kind() == SoakCall::Kind::kWrite;
   std::printf("%s\n", absl::StrCat("{\"failed\":", write ? "\"write\"" : "\"read\"", ",\"id\":",
                                    call.request.id(), ",\"code\":", call.controller.ErrorCode(),

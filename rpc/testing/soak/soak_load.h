@@ -26,7 +26,7 @@ class SoakLoad {
   static constexpr int kSynchronous = 4;    // threads
   static constexpr int kAsynchronous = 2;   // threads
   static constexpr size_t kInFlight = 128;  // of each asynchronous thread
-  static constexpr int kMostFailureLines = 10'000;
+  static constexpr int kMaxFailureLines = 10'000;
 
   // What the channels are for. They and the ledger outlive this.
   struct Channels {

@@ -116,7 +116,7 @@ void MessageChannel::OnRead(bool good) {
 
 // Where not, one that is under way brings it here again.
 bool MessageChannel::MayRead() {
-  return incoming_.reading() < most_reads_ && incoming_.reading_bytes() < kMostFetched &&
+  return incoming_.reading() < most_reads_ && incoming_.reading_bytes() < kMaxFetched &&
          TakeReadRoom();
 }
 

@@ -23,7 +23,7 @@ constexpr char kOwners = 'o';  // what the owner writes when it has its memory a
 constexpr Duration kLandingStep = std::chrono::microseconds(200);
 constexpr Duration kPause = std::chrono::milliseconds(20);
 // Longer than anything waits for: a READ, and then the end of its queue pair.
-constexpr int kMostSteps = 20'000;
+constexpr int kMaxSteps = 20'000;
 
 // The receiving end, and the memory that its owner gave.
 class Receiver final : public Connection::Handler {
@@ -106,7 +106,7 @@ class LandingRun {
   LandingOutcome Go() {
     Connect();
     Write();
-    for (int step = 1; step < kMostSteps && !Over(); ++step) {
+    for (int step = 1; step < kMaxSteps && !Over(); ++step) {
       if (step == at_) Happen();
       ++outcome_.steps;
       // One thing of the fabric at a time: a READ is asked for, and answered later. Where nothing
