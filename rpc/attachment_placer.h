@@ -64,8 +64,8 @@ class PlaceReply {
 
   // There, in order from the beginning: slices of a RegisteredMemory, or other host memory that may
   // be written (AppendUserData), at least attachment_bytes of it; with less the request fails.
-  // Until `ended` (may be null) is run nobody else reads or writes it. The handler has slices of it
-  // in request_attachment().
+  // Until `ended` (may be null) is run, no other code reads or writes it. The handler has slices of
+  // it in request_attachment().
   void Memory(Buffer memory, Ended ended = nullptr) {
     Say({.memory = std::move(memory), .ended = std::move(ended)});
   }

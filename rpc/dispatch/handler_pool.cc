@@ -122,7 +122,7 @@ void HandlerPool::Run() {
     wake_.wait(lock);
     --idle_;
   }
-  // Others may have waited for their turn when they were told to stop.
+  // Others may have waited for their turn when they were stopped.
   wake_.notify_all();
 }
 

@@ -192,7 +192,7 @@ TEST(HandlerPoolTest, OneThreadIsEnoughForTasksOneAfterTheOther) {
       ran.Signal();
     });
     ASSERT_TRUE(ran.Wait());
-    // A thread that has told its end is on its way back.
+    // A thread that has signalled the end of its task is on its way back.
     while (pool->idle() == 0) std::this_thread::yield();
   }
   EXPECT_EQ(threads.size(), 1u);
@@ -249,7 +249,7 @@ TEST(HandlerPoolTest, WhoWaitsInASynchronousCallLeavesItsPlaceToOthers) {
   }
   ASSERT_TRUE(waiting.Wait(kSpares));
   Task::Submit(*pool, [&] {
-    EXPECT_FALSE(BeforeBlocking()) << "nobody could do what it waits for";
+    EXPECT_FALSE(BeforeBlocking()) << "no thread could do what it waits for";
     release.Signal();
     done.Signal();
   });

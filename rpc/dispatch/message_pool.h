@@ -28,7 +28,7 @@ class MessagePool {
   static constexpr size_t kMaxKept = 64;  // pairs
   // Odd, so that all methods have their turn whose calls take turns.
   static constexpr uint32_t kLookEvery = 31;
-  // Of a size: nobody has measured it.
+  // A size that was not measured.
   static constexpr size_t kUnmeasured = ~size_t{0};
 
   MessagePool() = default;

@@ -55,8 +55,8 @@ class PlainMeta {
   std::ptrdiff_t end_;
 };
 
-// Reads the metas of one connection, one after the other, into one RpcMeta that nobody else changes
-// meanwhile. One thread at a time.
+// Reads the metas of one connection, one after the other, into one RpcMeta that no other code
+// changes meanwhile. One thread at a time.
 class PlainMetaReader {
  public:
   // Replaces `meta` by what `bytes` hold, and returns true, if that is what

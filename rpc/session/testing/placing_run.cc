@@ -123,7 +123,7 @@ class PlacingRun final : public one::Lone, private AttachmentPlacer, private Ser
       const auto* const ping = dynamic_cast<const one::Ping*>(request.message);
       if (ping == nullptr || IdOf(ping->text()) != id) Violation("another message was shown");
     }
-    if (request.attachment_bytes != sizes_[id]) Violation("another size was told");
+    if (request.attachment_bytes != sizes_[id]) Violation("the placer got another size");
     if (random_.Chance(0.4)) {
       replies_.push_back({id, std::move(reply)});
     } else {
@@ -244,7 +244,7 @@ class PlacingRun final : public one::Lone, private AttachmentPlacer, private Ser
     Answer(id, std::move(reply));
   }
   void Turn() { world_.loop->RunOnce(); }
-  // As Server::Stop without patience.
+  // As Server::Stop with no grace time.
   void Stop() {
     if (stopped_) return;
     stopped_ = true;
@@ -261,7 +261,7 @@ class PlacingRun final : public one::Lone, private AttachmentPlacer, private Ser
   }
   void Look() {
     for (const auto& given : given_) {
-      if (given->Spoilt()) Violation("memory was written to that nobody may write to");
+      if (given->Spoilt()) Violation("memory was written that no one may write");
     }
   }
   void Violation(absl::string_view what) {

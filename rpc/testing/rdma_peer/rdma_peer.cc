@@ -86,13 +86,13 @@ std::string Common(Runtime& runtime, const std::string& line) {
     return absl::StrCat("pool used=", runtime.parts().pool->stats().used_bytes);
   }
   if (line == "reasons") {
-    std::string told = "reasons";
+    std::string text = "reasons";
     const auto& fallbacks = runtime.upgrade_counts().fallbacks;
     for (size_t why = 0; why < fallbacks.size(); ++why) {
       if (fallbacks[why] == 0) continue;
-      absl::StrAppend(&told, " ", Name(static_cast<WhyNotRdma>(why)), "=", fallbacks[why]);
+      absl::StrAppend(&text, " ", Name(static_cast<WhyNotRdma>(why)), "=", fallbacks[why]);
     }
-    return told;
+    return text;
   }
   return "";
 }

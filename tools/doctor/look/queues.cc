@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint32_t kSequence = 1;  // each question has a socket of its own
 constexpr size_t kMaxAnswer = 64 << 10;
-constexpr timeval kPatience{5, 0};
+constexpr timeval kTimeout{5, 0};
 constexpr uint32_t kMaxStatistics = 65536;  // of an adapter with queues for hundreds of cores
 
 std::string ErrorText(const char* what, int number) {
@@ -111,7 +111,7 @@ Dcb ReadDcb(const std::string& interface) {
   if (!IsName(interface)) return NoDcb("no name of an interface");
   const UniqueFd fd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!fd.valid()) return NoDcb(ErrorText("rtnetlink", errno));
-  setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
+  setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &kTimeout, sizeof(kTimeout));
   const std::string question = DcbQuestion(interface, kSequence);
   if (send(fd.get(), question.data(), question.size(), 0) < 0) {
     return NoDcb(ErrorText("rtnetlink", errno));

@@ -112,7 +112,7 @@ class MessageChannel final : public PairChannel {
   void OnRead(bool good);
   bool MayRead();
   bool PostNextRead();
-  Buffer PlaceFor(const IncomingStream::Place& place, std::shared_ptr<void>& hold);
+  Buffer MemoryFor(const IncomingStream::Place& place, std::shared_ptr<void>& hold);
   Buffer Blocks(uint32_t bytes);
   void EndReads();
 
