@@ -28,11 +28,11 @@ struct IncomingRequest {
   size_t attachment_bytes;  // > 0
   // User fields, deadline, log_id, auth_context(), connection(); no attachment.
   const Controller& controller;
-  // Null, unless AttachmentPlacer::WantsMessage; and where it has more than kMostMessage bytes, as
+  // Null, unless AttachmentPlacer::WantsMessage; and where it has more than kMaxMessage bytes, as
   // it travels or unpacked. With a checksum over message and attachment it is not verified yet.
   const google::protobuf::Message* message;
 
-  static constexpr size_t kMostMessage = size_t{64} << 10;
+  static constexpr size_t kMaxMessage = size_t{64} << 10;
 };
 
 // What a placer said.
@@ -64,8 +64,8 @@ class PlaceReply {
 
   // There, in order from the beginning: slices of a RegisteredMemory, or other host memory that may
   // be written (AppendUserData), at least attachment_bytes of it; with less the request fails.
-  // Until `ended` (may be null) is run nobody else reads or writes it. The handler has slices of it
-  // in request_attachment().
+  // Until `ended` (may be null) is run, no other code reads or writes it. The handler has slices of
+  // it in request_attachment().
   void Memory(Buffer memory, Ended ended = nullptr) {
     Say({.memory = std::move(memory), .ended = std::move(ended)});
   }

@@ -172,7 +172,7 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
   if (!process().here()) [[unlikely]] {
     controller.Begin(nullptr, 0);
     controller.End(kFailedSocket, process().NotHere().message(), 0);
-    // Nobody else is there to run it.
+    // No other thread is there to run it.
     if (done != nullptr) done->Run();
     return;
   }

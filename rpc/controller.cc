@@ -11,7 +11,7 @@ namespace farcall {
 absl::Status Controller::status() const { return ToStatus(error_code_, error_text_); }
 
 void Controller::SetFailed(int code, absl::string_view text) {
-  // 0 would read as success, which nobody means who calls this.
+  // 0 would read as success, and the caller reports a failure.
   error_code_ = code == 0 ? kInternal : code;
   error_text_ = std::string(text);
 }

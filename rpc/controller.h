@@ -122,8 +122,8 @@ class Controller final : public google::protobuf::RpcController {
   int retried_count() const { return retried_count_; }
   bool has_backup_request() const { return has_backup_request_; }
   // Where the attachment of this call's response shall come to lie, from the beginning: slices of
-  // a RegisteredMemory, or other memory of yours that may be written. Nobody else reads or
-  // writes it until the call has ended; from then on the library writes nothing there, whatever
+  // a RegisteredMemory, or other memory of yours that may be written. No other code reads
+  // or writes it until the call has ended; from then on the library writes nothing there, whatever
   // became of the call. response_attachment() has slices of it then, as long as what came. Of a
   // call that failed its content is not specified; what is longer than the memory fails the
   // call with ERESPONSE. docs/memory.md tells what is copied on the way.
@@ -133,7 +133,7 @@ class Controller final : public google::protobuf::RpcController {
   // The call that is under way, or else the next one that begins.
   CallId call_id() const;
   // Ends that call with ECANCELED, or keeps it from beginning; does nothing when it has ended,
-  // whatever this Controller is used for by then. The server is not told.
+  // whatever this Controller is used for by then. The server is not notified.
   void StartCancel(CallId call);
   // The same for the call under way, or the first one of a Controller that is new or Reset. Who may
   // come when the next call is under way already takes the call_id before.
@@ -150,8 +150,8 @@ class Controller final : public google::protobuf::RpcController {
   std::optional<ChecksumType> response_checksum_type() const { return response_checksum_type_; }
   // Who the client is, where ServerOptions::auth asked; else null.
   const AuthContext* auth_context() const { return auth_context_.get(); }
-  // Whether nobody waits for the answer any more: the connection closed. On a client: whether the
-  // call under way, or the last one, was cancelled.
+  // Whether the client does not wait for the answer any more: the connection closed. On a client:
+  // whether the call under way, or the last one, was cancelled.
   bool IsCanceled() const override;
   // Runs `callback` once: when the call is cancelled, or when it has ended.
   void NotifyOnCancel(google::protobuf::Closure* callback) override;

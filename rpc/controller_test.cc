@@ -61,9 +61,9 @@ TEST(ControllerTest, SetFailedTakesCodeAndText) {
 
 TEST(ControllerTest, SetFailedIsAFailureWhateverTheCode) {
   Controller controller;
-  controller.SetFailed(0, "nobody means success");
+  controller.SetFailed(0, "no success");
   EXPECT_EQ(controller.ErrorCode(), kInternal);
-  EXPECT_EQ(controller.ErrorText(), "nobody means success");
+  EXPECT_EQ(controller.ErrorText(), "no success");
 
   Controller by_text;
   static_cast<google::protobuf::RpcController&>(by_text).SetFailed("as protobuf has it");

@@ -26,7 +26,7 @@ class AllEnded final : public TaskWaiter {
   bool await_suspend(std::coroutine_handle<> waiting) {
     waiting_ = waiting;
     begin_each_(static_cast<TaskWaiter&>(*this));
-    // The one more that was counted: nobody resumes the coroutine before it is suspended.
+    // The one more that was counted: no task resumes the coroutine before it is suspended.
     return open_.fetch_sub(1, std::memory_order_acq_rel) > 1;
   }
   void await_resume() const noexcept {}

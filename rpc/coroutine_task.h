@@ -136,7 +136,7 @@ class [[nodiscard]] Task {
 
   // --- For what waits for tasks in other ways.
 
-  // Runs it up to its first wait. `waiter` lives until it was told of the end.
+  // Runs it up to its first wait. `waiter` lives until it was notified of the end.
   void Begin(TaskWaiter& waiter) {
     coroutine_.promise().set_waiter(waiter);
     coroutine_.resume();

@@ -235,12 +235,12 @@ TEST(SleepTest, TheLongestEndsAtTheEndOfTime) {
     co_await SleepAwaiter(*loop, Duration::max());
     ended = true;
   };
-  class Nobody final : public TaskWaiter {
+  class NoWaiter final : public TaskWaiter {
    public:
     std::coroutine_handle<> OnTaskEnd() noexcept override { return std::noop_coroutine(); }
-  } nobody;
+  } no_waiter;
   Task<> task = sleeper();
-  task.Begin(nobody);
+  task.Begin(no_waiter);
   clock.Advance(std::chrono::hours(24 * 365));
   (void)loop->RunOnce();
   EXPECT_FALSE(ended);

@@ -41,7 +41,7 @@ std::optional<PlainMeta::Request> PlainRequestMeta(const google::protobuf::Metho
                                                    int64_t timeout_ms) {
   const std::string& service_name = method.service()->full_name();
   const std::string& method_name = method.name();
-  if (service_name.size() + method_name.size() > PlainMeta::kMostNames) return std::nullopt;
+  if (service_name.size() + method_name.size() > PlainMeta::kMaxNames) return std::nullopt;
   if (!controller.request_id().empty() || !controller.request_user_fields().empty()) {
     return std::nullopt;
   }

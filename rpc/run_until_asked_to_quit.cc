@@ -18,7 +18,7 @@
 namespace farcall {
 namespace {
 
-// What the handler of a signal can reach: it gets no argument of ours. -1: nobody waits.
+// What the handler of a signal can reach: it gets no argument of ours. -1: no thread waits.
 std::atomic<int> wake_fd{-1};
 std::atomic<bool> quit_asked{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
@@ -64,8 +64,8 @@ absl::Status RunUntilAskedToQuit(Server& server, Duration grace) {
     return Annotate(ErrnoStatus(errno), "a pipe to wait for signals");
   const UniqueFd reading(ends[0]);
   const UniqueFd writing(ends[1]);
-  int nobody = -1;
-  if (!wake_fd.compare_exchange_strong(nobody, writing.get())) {
+  int none = -1;
+  if (!wake_fd.compare_exchange_strong(none, writing.get())) {
     return absl::FailedPreconditionError("RunUntilAskedToQuit is called once at a time");
   }
   quit_asked = false;

@@ -15,7 +15,7 @@
 #include "rpc/cluster/resolve.h"
 #include "rpc/log.h"
 #include "rpc/session/client_survey.h"
-#include "rpc/session/session_roll.h"
+#include "rpc/session/session_registry.h"
 #include "rpc/settings/settings.h"
 #include "rpc/status/dump_text.h"
 #include "rpc/status/process_status.h"
@@ -46,9 +46,9 @@ namespace farcall {
 namespace {
 
 // How often a destructor that has to wait says so.
-constexpr Duration kTellSessionsEvery = std::chrono::seconds(5);
+constexpr Duration kLogSessionsEvery = std::chrono::seconds(5);
 // How long the RDMA control loop and the other loops are waited for.
-constexpr Duration kStatusPatience = std::chrono::milliseconds(500);
+constexpr Duration kStatusTimeout = std::chrono::milliseconds(500);
 
 int LoopCount(const RuntimeOptions& options) {
   return options.event_loops > 0 ? options.event_loops : std::min(8, UsableCores());
@@ -61,7 +61,7 @@ struct Runtime::Machine {
   SteadyClock clock;
   EventRing events;
   InFlight sessions;
-  SessionRoll roll;
+  SessionRegistry registry;
   CopyTally copied;
   RdmaRegistrar registrar;
   std::optional<RegistrationCache> registrations;
@@ -137,9 +137,9 @@ struct Runtime::Machine {
     RuntimeStatus status;
     status.upgrades = upgrades->counts();
     // All are asked before anybody is waited for.
-    const auto survey = ClientSurvey::Begin(*group, clock, roll);
-    status.rdma = rdma->Status(kStatusPatience);
-    status.clients = survey->Wait(kStatusPatience);
+    const auto survey = ClientSurvey::Begin(*group, clock, registry);
+    status.rdma = rdma->Status(kStatusTimeout);
+    status.clients = survey->Wait(kStatusTimeout);
     status.events = events.events();
     status.events_forgotten = events.forgotten();
     status.options = options_in_effect;
@@ -196,7 +196,7 @@ Runtime::~Runtime() {
     return;
   }
   // Calls of destroyed channels go on to their ends, and need the loops until then.
-  while (const int left = machine_->sessions.WaitForNone(kTellSessionsEvery)) {
+  while (const int left = machine_->sessions.WaitForNone(kLogSessionsEvery)) {
     parts_.log(LogSeverity::kWarning,
                absl::StrCat("a runtime waits with its end for ", left,
                             " channels that were not destroyed or have calls under way"));
@@ -243,7 +243,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& a
       .log = log,
       .traffic_class = options.traffic_class,
       .sessions = &machine.sessions,
-      .roll = &machine.roll,
+      .registry = &machine.registry,
       .copied = &machine.copied,
       .registrar = &machine.registrar,
       .registrations = machine.registrations ? &*machine.registrations : nullptr,

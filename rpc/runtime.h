@@ -58,7 +58,7 @@ class Runtime {
   // after its release has run. Any thread.
   void ForgetMemory(const void* begin, size_t bytes) const;
   // `bytes` bytes in blocks of the runtime's pool (RuntimeOptions::pool), which leave without a
-  // copy over TCP and RDMA; nobody else refers to them: write them by Buffer::CopyFrom or
+  // copy over TCP and RDMA; nothing else refers to them: write them by Buffer::CopyFrom or
   // WritableIovecs, then append them to an attachment. Of more than 4 KiB they pin less than twice
   // their size, unless only larger blocks are left. kResourceExhausted: pool.max_bytes does not
   // leave so many; what the program keeps, connections cannot have. Give it back before

@@ -9,7 +9,7 @@ namespace farcall {
 
 absl::StatusOr<Runtime*> Runtime::Default() {
   // Never destroyed: its threads may outlive main. Without a lock, which a thread might hold while
-  // another one calls fork(2), after which it is nobody's; a child makes another one.
+  // another one calls fork(2), after which no thread would unlock it. A child makes another one.
   static std::atomic<Runtime*> runtime{nullptr};
   Runtime* known = runtime.load();
   if (known != nullptr && known->parts().loops->at(0).process().here()) return known;

@@ -19,7 +19,7 @@ class LoopGroup;
 class MemoryRegistrar;
 class NameCache;
 class RegistrationCache;
-class SessionRoll;
+class SessionRegistry;
 class TlsClientContext;
 class TlsServerContext;
 class Transport;
@@ -43,10 +43,10 @@ struct RuntimeParts {
   LogSink log;
   // Of channels and servers that set none.
   int traffic_class = 0;
-  // The channels' sessions that are not gone yet, counted by themselves; null: nobody asks.
+  // The channels' sessions that are not gone yet, counted by themselves; null: not counted.
   InFlight* sessions = nullptr;
-  SessionRoll* roll = nullptr;  // of the same; null: nobody asks
-  CopyTally* copied = nullptr;  // null: nobody asks
+  SessionRegistry* registry = nullptr;  // of the same; null: not listed
+  CopyTally* copied = nullptr;          // null: not counted
   // Makes the program's memory known to devices; null: there are none.
   MemoryRegistrar* registrar = nullptr;
   RegistrationCache* registrations = nullptr;  // null: off

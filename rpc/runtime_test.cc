@@ -91,7 +91,7 @@ std::string NetworkStatusOf(const RuntimeOptions& options) {
   for (const auto& [name, value, from] : Make(options)->status().options) {
     if (name == "rdma.network_status") return value;
   }
-  return "not told";
+  return "unknown";
 }
 
 TEST(RuntimeTest, TheEnvironmentNamesTheNetworkStatusWhereNoOptionDoes) {

@@ -34,9 +34,9 @@ namespace {
 
 const Duration kCloseTimeout = ConnectionOptions().close_timeout;
 // Of those on handler threads, in synchronous calls: beyond, such a call fails with ELIMIT.
-constexpr int kMostWaitingHandlers = 64;
+constexpr int kMaxWaitingHandlers = 64;
 // How often a destructor that has to wait says so.
-constexpr Duration kTellEvery = std::chrono::seconds(5);
+constexpr Duration kLogEvery = std::chrono::seconds(5);
 
 // A time that several waits share.
 class TimeLeft {
@@ -67,12 +67,12 @@ absl::StatusOr<Address> ListenAddress(absl::string_view text) {
 
 // Beside the program's services; false: it has one of that name itself, which stays.
 bool AddReflection(ServiceMap& services) {
-  std::vector<const google::protobuf::ServiceDescriptor*> told;
+  std::vector<const google::protobuf::ServiceDescriptor*> listed;
   for (const ServiceMap::Found& method : services.all()) {
     const google::protobuf::ServiceDescriptor* const service = method.method->service();
-    if (told.empty() || told.back() != service) told.push_back(service);
+    if (listed.empty() || listed.back() != service) listed.push_back(service);
   }
-  return services.AddOwned(MakeReflection(std::move(told))).ok();
+  return services.AddOwned(MakeReflection(std::move(listed))).ok();
 }
 
 std::string NoMethod(absl::string_view full_method) {
@@ -102,7 +102,7 @@ Server::~Server() {
   core_->running.WaitForNone();
   // Those of a loop that was held up for longer than Stop waits. They need the loop until they
   // have closed, and its runtime may be destroyed next.
-  while (const int left = core_->connections.WaitForNone(kTellEvery)) {
+  while (const int left = core_->connections.WaitForNone(kLogEvery)) {
     core_->parts.log(LogSeverity::kWarning,
                      absl::StrCat("a server waits with its end for ", left,
                                   " connections to close: a handler holds up their loop, or TLS "
@@ -164,7 +164,7 @@ absl::Status Server::Prepare(const ServerOptions& options) {
   const int threads = HandlerThreads(options);
   if (threads == 0) return absl::OkStatus();
   core_->handlers =
-      std::make_unique<HandlerPool>(threads, options.handlers_on_pool ? 0 : kMostWaitingHandlers);
+      std::make_unique<HandlerPool>(threads, options.handlers_on_pool ? 0 : kMaxWaitingHandlers);
   return options.handlers_on_pool ? core_->handlers->StartAll() : absl::OkStatus();
 }
 

@@ -100,7 +100,7 @@ class Server {
   // answered with ELOGOFF, which tells a client that they were not run. Waits up to `grace` for
   // the calls under way and the pages that are being made. Calls whose handler has not begun by
   // then are answered with ELOGOFF too; what was answered is sent and the connections are closed,
-  // each of baidu_std on which nothing is owed with a farewell (docs/server.md). kDeadlineExceeded
+  // each of baidu_std on which nothing is owed with a GOAWAY (docs/server.md). kDeadlineExceeded
   // tells how many calls were left without an answer; their closures may still be run, to no
   // effect, while the runtime lives. Returns at most 6 s after the grace, whatever clients do; at
   // once where they read and close. Not from a handler or closure that runs inline. A second Stop

@@ -7,7 +7,7 @@
 namespace farcall {
 namespace {
 
-void Tell(Controller& controller, WhyNotRdma why) {
+void Set(Controller& controller, WhyNotRdma why) {
   auto info = std::make_shared<ConnectionInfo>();
   info->why_not_rdma = why;
   controller.set_connection(std::move(info));
@@ -17,7 +17,7 @@ TEST(SettledConnectionTest, CallsUntilNothingIsPending) {
   int calls = 0;
   const auto connection = SettledConnection(
       [&](Controller& controller) {
-        Tell(controller, ++calls < 3 ? WhyNotRdma::kPending : WhyNotRdma::kInUse);
+        Set(controller, ++calls < 3 ? WhyNotRdma::kPending : WhyNotRdma::kInUse);
       },
       Duration::max());
   ASSERT_TRUE(connection.ok()) << connection.status();
@@ -29,7 +29,7 @@ TEST(SettledConnectionTest, FailedCallsTellTheirConnectionToo) {
   const auto connection = SettledConnection(
       [](Controller& controller) {
         controller.SetFailed(kNoService, "no such service");
-        Tell(controller, WhyNotRdma::kNotAsked);
+        Set(controller, WhyNotRdma::kNotAsked);
       },
       Duration::max());
   EXPECT_TRUE(connection.ok()) << connection.status();
@@ -37,7 +37,7 @@ TEST(SettledConnectionTest, FailedCallsTellTheirConnectionToo) {
 
 TEST(SettledConnectionTest, GivesUpWaitingAtItsLimit) {
   const auto connection = SettledConnection(
-      [](Controller& controller) { Tell(controller, WhyNotRdma::kPending); }, Duration::zero());
+      [](Controller& controller) { Set(controller, WhyNotRdma::kPending); }, Duration::zero());
   ASSERT_TRUE(connection.ok()) << connection.status();
   EXPECT_EQ((*connection)->why_not_rdma, WhyNotRdma::kPending);
 }

@@ -11,8 +11,8 @@ namespace farcall {
 // What one end of a queue pair on brpc's wire says of itself to the other one (transport/brpc).
 struct BrpcEnd {
   // Less is refused.
-  static constexpr uint32_t kLeastBlock = 1024;
-  static constexpr uint16_t kLeastSlots = 16;
+  static constexpr uint32_t kMinBlock = 1024;
+  static constexpr uint16_t kMinSlots = 16;
   // Receives that are kept for messages without bytes; sends, too.
   static constexpr uint16_t kBareSlots = 3;
 

@@ -15,35 +15,35 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Duration kLeastTime = milliseconds(1);
-constexpr size_t kLeastWindow = 4096;
-constexpr size_t kMostWindow = size_t{1} << 30;
+constexpr Duration kMinTime = milliseconds(1);
+constexpr size_t kMinWindow = 4096;
+constexpr size_t kMaxWindow = size_t{1} << 30;
 
 std::vector<OptionField> UpgradeFields(UpgradeTimes& times) {
   return {
       {.name = "first_pause",
        .target = &times.first_pause,
-       .range = {kLeastUpgradePause, hours(1)},
+       .range = {kMinUpgradePause, hours(1)},
        .meaning = "after a first attempt at RDMA that failed, before the next"},
       {.name = "longest_pause",
        .target = &times.longest_pause,
-       .range = {kLeastUpgradePause, hours(24)},
+       .range = {kMinUpgradePause, hours(24)},
        .meaning = "the pauses double up to this; at least first_pause"},
       {.name = "first_rest",
        .target = &times.first_rest,
-       .range = {kLeastTime, hours(24)},
+       .range = {kMinTime, hours(24)},
        .meaning = "one of several rails that broke three times within 10 s rests for so long"},
       {.name = "longest_rest",
        .target = &times.longest_rest,
-       .range = {kLeastTime, hours(24)},
+       .range = {kMinTime, hours(24)},
        .meaning = "the rests double up to this; at least first_rest"},
       {.name = "answer",
        .target = &times.answer,
-       .range = {kLeastTime, hours(1)},
+       .range = {kMinTime, hours(1)},
        .meaning = "client: how long the server may take to offer RDMA"},
       {.name = "dial",
        .target = &times.dial,
-       .range = {kLeastTime, hours(1)},
+       .range = {kMinTime, hours(1)},
        .meaning = "client: from the offer to an RDMA connection, over all addresses"},
   };
 }
@@ -52,19 +52,19 @@ std::vector<OptionField> HelloFields(LinkOptions& options) {
   return {
       {.name = "require_timeout",
        .target = &options.require_timeout,
-       .range = {kLeastTime, hours(1)},
+       .range = {kMinTime, hours(1)},
        .meaning = "with require_rdma: until a connection uses RDMA, or is an error"},
       {.name = "probe_timeout",
        .target = &options.probe_timeout,
-       .range = {kLeastTime, seconds(60)},
+       .range = {kMinTime, seconds(60)},
        .meaning = "client: how long looking for devices may hold up a connection"},
       {.name = "hello_timeout",
        .target = &options.hello_timeout,
-       .range = {kLeastTime, seconds(60)},
+       .range = {kMinTime, seconds(60)},
        .meaning = "client: how long a server may take to answer the hello"},
       {.name = "busy_hello_timeout",
        .target = &options.busy_hello_timeout,
-       .range = {kLeastTime, seconds(60)},
+       .range = {kMinTime, seconds(60)},
        .meaning = "the same for a server that has answered one before"},
       {.name = "silent_peer_memory",
        .target = &options.silent_peer_memory,
@@ -72,7 +72,7 @@ std::vector<OptionField> HelloFields(LinkOptions& options) {
        .meaning = "client: how long a peer that did not answer is remembered"},
       {.name = "sniff_timeout",
        .target = &options.sniff_timeout,
-       .range = {kLeastTime, seconds(60)},
+       .range = {kMinTime, seconds(60)},
        .meaning = "server: how long it waits for the rest of a hello"},
   };
 }
@@ -81,12 +81,12 @@ std::vector<OptionField> SizeFields(StreamLimits& limits) {
   return {
       {.name = "send_window",
        .target = &limits.send_window,
-       .range = {kLeastWindow, kMostWindow},
+       .range = {kMinWindow, kMaxWindow},
        .bytes = true,
        .meaning = "sent and not acknowledged, at most; at most the peer's receive_window"},
       {.name = "receive_window",
        .target = &limits.receive_window,
-       .range = {kLeastWindow, kMostWindow},
+       .range = {kMinWindow, kMaxWindow},
        .bytes = true,
        .meaning = "what a peer may send beyond what was acknowledged"},
       {.name = "max_data",
@@ -129,8 +129,8 @@ std::vector<OptionField> TimeFields(StreamLimits& limits) {
        .range = {milliseconds(11), hours(1)},
        .meaning = "a peer that owes an answer and is silent for so long counts as dead; more than "
                   "ping_interval"},
-      {.name = "stall_patience",
-       .target = &limits.stall_patience,
+      {.name = "stall_timeout",
+       .target = &limits.stall_timeout,
        .range = {milliseconds(10), hours(1)},
        .meaning = "a peer that answers and takes nothing for so long is logged and counted"},
       {.name = "close_timeout",

@@ -25,7 +25,7 @@ constexpr size_t kMaxLinkData = size_t{4} << 20;
 // Generations that one stream sends on at the same time, at most.
 inline constexpr uint32_t kMaxRails = 8;
 // A slice of bulk has at most so many times StreamLimits::least_slice.
-inline constexpr size_t kMostSlices = 16;
+inline constexpr size_t kMaxSlices = 16;
 
 // Of one connection that may use several carriers: bytes and times.
 struct StreamLimits {
@@ -62,7 +62,7 @@ struct StreamLimits {
   Duration peer_timeout = std::chrono::seconds(10);
   // A peer that answers, and takes nothing of what waits for so long, is logged and counted
   // (StallWatch). 10 ms to 1 h.
-  Duration stall_patience = std::chrono::seconds(5);
+  Duration stall_timeout = std::chrono::seconds(5);
   // From this side's BYE to the end of the lifeline. 1 ms to 1 h.
   Duration close_timeout = std::chrono::seconds(3);
 
@@ -71,11 +71,11 @@ struct StreamLimits {
 };
 
 // A server cuts off who asks much faster than with this one.
-inline constexpr Duration kLeastUpgradePause = std::chrono::seconds(1);
+inline constexpr Duration kMinUpgradePause = std::chrono::seconds(1);
 
 // Of a client that asks for RDMA.
 struct UpgradeTimes {
-  // Between attempts; kLeastUpgradePause to 1 h, and from first_pause to 24 h.
+  // Between attempts; kMinUpgradePause to 1 h, and from first_pause to 24 h.
   Duration first_pause = std::chrono::seconds(1);
   Duration longest_pause = std::chrono::seconds(60);
   // Of several rails, one that broke three times within 10 s rests: for so long, and each time

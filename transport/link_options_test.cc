@@ -49,7 +49,7 @@ TEST(StreamLimitsTest, NamesWhatIsOutOfBounds) {
 TEST(LinkOptionsTest, PausesAreNoneThatAServerCutsOff) {
   LinkOptions options;
   EXPECT_TRUE(options.Validate().ok());
-  options.upgrade.first_pause = kLeastUpgradePause;
+  options.upgrade.first_pause = kMinUpgradePause;
   EXPECT_TRUE(options.Validate().ok());
   options.upgrade.first_pause -= Duration(1);
   EXPECT_FALSE(options.Validate().ok());

@@ -123,7 +123,7 @@ struct RdmaOptions {
   // --- Large bytes that the peer fetches.
 
   // Of a piece of registered memory with at least so many bytes, only where it lies is sent: the
-  // peer fetches it by RDMA READ, into where it shall be if that is known there (Landing in
+  // peer fetches it by RDMA READ, into where it shall be if that is known there (PlaceFor in
   // transport.h). What opens it to the peer is a memory window of type 2 on just these bytes, for
   // as long as that takes; where either device has none, or the other end does not have this
   // set, it is sent as other bytes are. 0 (kReadNever): never, and nothing is fetched. 4 to 64 KiB.

@@ -62,7 +62,7 @@ struct RdmaDeviceStatus {
   WhyNotRdma why = WhyNotRdma::kInUse;  // kInUse: it may be used; else why not
   std::string why_detail;
   std::vector<RdmaPortStatus> ports;
-  std::vector<std::string> addresses;  // GIDs of network interfaces; at most kMostAddresses
+  std::vector<std::string> addresses;  // GIDs of network interfaces; at most kMaxAddresses
   uint64_t queue_pairs = 0;            // now; being set up and ended too
   uint64_t queue_pairs_ever = 0;
   uint64_t loops = 0;     // that have a completion queue on it
@@ -73,7 +73,7 @@ struct RdmaDeviceStatus {
   // Whether peers fetch from it; kMeasuring: each connection finds out.
   ReadsWhy reads = ReadsWhy::kNever;
 
-  static constexpr size_t kMostAddresses = 16;
+  static constexpr size_t kMaxAddresses = 16;
 };
 
 // Of the pool's memory, with all devices.

@@ -77,14 +77,14 @@ class Connection {
     // comes by OnRead as slices of the same blocks. Asked only between calls of OnRead.
     // Asked by a connection that fetches bytes (RDMA), it may call PauseRead from inside: then they
     // wait, and it is asked again after ResumeRead.
-    virtual Buffer Landing(size_t /*ahead*/, size_t /*bytes*/) { return {}; }
-    // For a connection that writes to what Landing gave after it has returned, as a device does.
+    virtual Buffer PlaceFor(size_t /*ahead*/, size_t /*bytes*/) { return {}; }
+    // For a connection that writes to what PlaceFor gave after it has returned, as a device does.
     // Asked right after, and dropped, with the loop held, when nothing is written there any more:
     // the bytes came, or the device has let go of the memory, which may be later than OnClose and
     // the end of the Connection. The handler gives the memory to nobody before. Null: nobody waits.
-    virtual std::shared_ptr<void> HoldLanding() { return nullptr; }
-    // While it has paused: Landing will know of a place in a moment. Who has bytes that need not be
-    // read yet waits for that, for a while; who reads them at once finds no place.
+    virtual std::shared_ptr<void> HoldPlace() { return nullptr; }
+    // While it has paused: PlaceFor will know of a place in a moment. Who has bytes that need not
+    // be read yet waits for that, for a while; who reads them at once finds no place.
     virtual bool AwaitsPlace() const { return false; }
     // backlog() was above the high-water mark and fell below the low-water mark.
     virtual void OnDrained() = 0;

@@ -32,7 +32,7 @@ namespace farcall {
 using UpgradeToken = std::array<uint8_t, 16>;
 
 // Of an offer: what is beyond is not made, and not read.
-constexpr size_t kMostOffered = 16;
+constexpr size_t kMaxOffered = 16;
 
 // Where a server can be reached: by rdma_cm at an address, or at a port.
 struct UpgradeAddress {
@@ -47,7 +47,7 @@ struct UpgradeAddress {
 };
 
 // Of one message between two ends of a set-up.
-constexpr size_t kMostSetUpBytes = 1024;
+constexpr size_t kMaxSetUpBytes = 1024;
 
 // What the two ends show each other when they connect.
 struct UpgradePass {
@@ -111,7 +111,7 @@ class UpgradeTransport {
   using OnAdmit = absl::AnyInvocable<void(std::unique_ptr<Connection>)>;
   using OnCome = absl::AnyInvocable<void()>;
   using OnBrpcEnd = absl::AnyInvocable<void(const absl::StatusOr<BrpcEnd>&)>;
-  // A message for the other end's ticket, at most kMostSetUpBytes. Called with the loop held, while
+  // A message for the other end's ticket, at most kMaxSetUpBytes. Called with the loop held, while
   // the ticket lives.
   using SendSetUp = absl::AnyInvocable<void(const std::string&)>;
 

@@ -7,7 +7,7 @@
 namespace farcall::bench {
 
 void CallCounts::Fail(int code, absl::string_view text) {
-  const bool room = errors.size() < kMostCodes || errors.count(code) != 0;
+  const bool room = errors.size() < kMaxCodes || errors.count(code) != 0;
   Failures& failures = errors[room ? code : kOther];
   if (failures.calls++ == 0) failures.first_text = std::string(text);
 }
@@ -15,7 +15,7 @@ void CallCounts::Fail(int code, absl::string_view text) {
 void CallCounts::Merge(const CallCounts& other) {
   latency.Merge(other.latency);
   for (const auto& [code, failures] : other.errors) {
-    const bool room = errors.size() < kMostCodes || errors.count(code) != 0;
+    const bool room = errors.size() < kMaxCodes || errors.count(code) != 0;
     Failures& mine = errors[room ? code : kOther];
     if (mine.calls == 0) mine.first_text = failures.first_text;
     mine.calls += failures.calls;

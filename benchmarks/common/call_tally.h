@@ -23,7 +23,7 @@ struct CallCounts {
     std::string first_text;
   };
   // A service may answer with any number; beyond so many different ones they count as kOther.
-  static constexpr size_t kMostCodes = 32;
+  static constexpr size_t kMaxCodes = 32;
   static constexpr int kOther = -1;
 
   void Fail(int code, absl::string_view text);

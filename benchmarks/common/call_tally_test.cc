@@ -51,15 +51,15 @@ TEST(CallTallyTest, CodesWithoutEndAreCountedAsOthers) {
   CallCounts counts;
   for (int code = 1; code <= 1000; ++code) counts.Fail(code, absl::StrCat("error ", code));
   counts.Fail(1, "");
-  EXPECT_EQ(counts.errors.size(), CallCounts::kMostCodes + 1);
+  EXPECT_EQ(counts.errors.size(), CallCounts::kMaxCodes + 1);
   EXPECT_EQ(counts.failed(), 1001u);
   EXPECT_EQ(counts.errors.at(1).calls, 2u);
-  EXPECT_EQ(counts.errors.at(CallCounts::kOther).calls, 1000 - CallCounts::kMostCodes);
+  EXPECT_EQ(counts.errors.at(CallCounts::kOther).calls, 1000 - CallCounts::kMaxCodes);
   CallCounts merged = counts;
   CallCounts more;
   more.Fail(5000, "new");
   merged.Merge(more);
-  EXPECT_EQ(merged.errors.size(), CallCounts::kMostCodes + 1);
+  EXPECT_EQ(merged.errors.size(), CallCounts::kMaxCodes + 1);
   EXPECT_EQ(merged.failed(), 1002u);
 }
 

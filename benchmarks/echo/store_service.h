@@ -36,7 +36,7 @@ class StoreService final : public Store, public AttachmentPlacer {
       : puts_(std::move(puts)), gets_(std::move(gets)) {}
 
   void Place(const IncomingRequest& request, PlaceReply reply) override {
-    if (request.attachment_bytes > kMost) return reply.Refuse(EFBIG, "too large");
+    if (request.attachment_bytes > kMax) return reply.Refuse(EFBIG, "too large");
     reply.Memory(Next(puts_, next_put_, request.attachment_bytes));
   }
 
@@ -50,13 +50,13 @@ class StoreService final : public Store, public AttachmentPlacer {
            EchoResponse* response, google::protobuf::Closure* done) override {
     const ClosureGuard answer(done);
     auto& controller = static_cast<Controller&>(*rpc_controller);
-    if (request->get_bytes() > kMost) return controller.SetFailed(EFBIG, "too large");
+    if (request->get_bytes() > kMax) return controller.SetFailed(EFBIG, "too large");
     response->set_text(request->text());
     controller.response_attachment() = Next(gets_, next_get_, request->get_bytes());
   }
 
  private:
-  static constexpr size_t kMost = kStoreMemory / 2;
+  static constexpr size_t kMax = kStoreMemory / 2;
 
   // The next slot of so many bytes. Any thread.
   static Buffer Next(const RegisteredMemory& memory, std::atomic<size_t>& next, size_t bytes) {

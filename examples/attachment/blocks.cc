@@ -35,7 +35,7 @@ class Mapping {
 };
 
 // Beside one for each block: for what is being written, and for what is replaced and still sent.
-size_t SpareSlots(uint64_t count) { return std::max<size_t>(4 * Blocks::kMostBlocks, count / 8); }
+size_t SpareSlots(uint64_t count) { return std::max<size_t>(4 * Blocks::kMaxBlocks, count / 8); }
 
 }  // namespace
 
@@ -60,9 +60,9 @@ Blocks::Blocks(uint64_t count, uint32_t block_bytes, size_t slots, farcall::Regi
 }
 
 absl::Status Blocks::Check(uint64_t first, uint64_t count) const {
-  if (count == 0 || count > kMostBlocks) {
+  if (count == 0 || count > kMaxBlocks) {
     return absl::InvalidArgumentError(
-        absl::StrCat("1 to ", kMostBlocks, " blocks at once, not ", count));
+        absl::StrCat("1 to ", kMaxBlocks, " blocks at once, not ", count));
   }
   if (first >= slot_of_.size() || count > slot_of_.size() - first) {
     return absl::OutOfRangeError(absl::StrCat("there are ", slot_of_.size(), " blocks, and not ",

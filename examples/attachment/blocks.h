@@ -25,7 +25,7 @@ namespace example {
 class Blocks {
  public:
   // That one read or write may name.
-  static constexpr uint32_t kMostBlocks = 256;
+  static constexpr uint32_t kMaxBlocks = 256;
 
   // All blocks are zero at first. `runtime` outlives this. kResourceExhausted: no such mapping.
   static absl::StatusOr<std::unique_ptr<Blocks>> Create(const farcall::Runtime& runtime,

@@ -96,7 +96,7 @@ TEST_F(BlocksTest, WhatIsNotThereIsRefused) {
   EXPECT_EQ(blocks->Read(999, 2, bytes).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(blocks->Read(UINT64_MAX, 1, bytes).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(blocks->Read(0, 0, bytes).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(blocks->Read(0, Blocks::kMostBlocks + 1, bytes).code(),
+  EXPECT_EQ(blocks->Read(0, Blocks::kMaxBlocks + 1, bytes).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(bytes.empty());
   EXPECT_EQ(blocks->Reserve(0, 0).status().code(), absl::StatusCode::kInvalidArgument);

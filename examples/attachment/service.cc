@@ -28,7 +28,7 @@ void BlockService::Info(google::protobuf::RpcController*, const InfoRequest*,
   const farcall::ClosureGuard answer(done);
   response->set_block_bytes(blocks_.block_bytes());
   response->set_blocks(blocks_.count());
-  response->set_most_blocks(Blocks::kMostBlocks);
+  response->set_most_blocks(Blocks::kMaxBlocks);
 }
 
 void BlockService::Read(google::protobuf::RpcController* rpc_controller, const ReadRequest* request,

@@ -57,7 +57,7 @@ class KvLimitTest : public testing::TestWithParam<TransportKind> {
 
   void SetUp() override {
     ASSERT_TRUE(farcall::Eventually([&] { return Put("first", 1) == 0 && carrier_ == GetParam(); },
-                                    2 * farcall::kTestPatience))
+                                    2 * farcall::kTestTimeout))
         << pair_.Logs();
     Delete("first");
     used_at_first_ = pair_.server().used_bytes();

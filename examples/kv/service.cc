@@ -60,9 +60,9 @@ void KvService::MultiGet(google::protobuf::RpcController* rpc_controller,
                          google::protobuf::Closure* done) {
   const farcall::ClosureGuard answer(done);
   farcall::Controller& controller = AsController(rpc_controller);
-  if (request->key_size() > kMostKeys) {
+  if (request->key_size() > kMaxKeys) {
     return controller.SetFailed(
-        EINVAL, absl::StrCat("at most ", kMostKeys, " keys, not ", request->key_size()));
+        EINVAL, absl::StrCat("at most ", kMaxKeys, " keys, not ", request->key_size()));
   }
   response->mutable_item()->Reserve(request->key_size());
   size_t bytes = 0;

@@ -12,7 +12,7 @@ namespace example {
 // The handlers take microseconds and never block: run them inline (handler_threads = 0).
 class KvService final : public Kv {
  public:
-  static constexpr int kMostKeys = 128;
+  static constexpr int kMaxKeys = 128;
   // Of all values in one answer, beyond which MultiGet fails with E2BIG.
   static constexpr size_t kLargestAnswer = size_t{32} << 20;
 

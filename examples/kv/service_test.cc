@@ -182,8 +182,8 @@ TEST_F(KvServiceTest, MultiGetHasLimitsOnKeysAndBytes) {
     return controller.ErrorCode();
   };
   EXPECT_EQ(ask("none", 0), 0);
-  EXPECT_EQ(ask("none", KvService::kMostKeys), 0);
-  EXPECT_EQ(ask("none", KvService::kMostKeys + 1), EINVAL);
+  EXPECT_EQ(ask("none", KvService::kMaxKeys), 0);
+  EXPECT_EQ(ask("none", KvService::kMaxKeys + 1), EINVAL);
   EXPECT_EQ(ask("large", 4), 0);
   EXPECT_EQ(ask("large", 5), E2BIG);
 }

@@ -29,9 +29,9 @@ void AnswerPlace::Drop() {
   --holds_;
 }
 
-Buffer AnswerPlace::Land(const Buffer& came, uint64_t& copied) {
+Buffer AnswerPlace::Gather(const Buffer& came, uint64_t& copied) {
   Check(!held(), "no device writes to what is given back");
-  return memory_.Land(came, copied);
+  return memory_.Gather(came, copied);
 }
 
 }  // namespace farcall

@@ -26,15 +26,15 @@ class AnswerPlace {
   Buffer Lend(const void* who, size_t size, size_t offset, size_t bytes);
   // `who` ended; nothing is lent to it any more.
   void TakeBack(const void* who);
-  // A device may write to what was lent last, even after TakeBack, until as many Drops: nobody else
-  // has the memory before, neither another attempt nor the caller.
+  // A device may write to what was lent last, even after TakeBack, until Drop was called as
+  // often as Hold. Before that neither another attempt nor the caller gets the memory.
   void Hold();
   void Drop();
   bool held() const { return holds_ > 0; }
 
   // The attachment that came, which fits, at its place: what lies there already is not touched,
   // the rest is copied, and counted in `copied`. No attempt runs any more.
-  Buffer Land(const Buffer& came, uint64_t& copied);
+  Buffer Gather(const Buffer& came, uint64_t& copied);
 
  private:
   AttachmentMemory memory_;

@@ -63,7 +63,7 @@ TEST_F(AnswerPlaceTest, OneAttemptHasItAtATime) {
 TEST_F(AnswerPlaceTest, WhatCameElsewhereIsCopiedAndCounted) {
   Buffer came(absl::string_view("ab"));
   came.Append("cdefg");
-  const Buffer landed = place_.Land(came, copied_);
+  const Buffer landed = place_.Gather(came, copied_);
   EXPECT_EQ(landed.ToString(), "abcdefg");
   EXPECT_EQ(memory_, "abcdefg...");
   EXPECT_EQ(copied_, 7u);
@@ -73,7 +73,7 @@ TEST_F(AnswerPlaceTest, WhatLiesAtItsPlaceIsNotCopied) {
   Buffer came(absl::string_view("abcd"));
   memory_ = "____efgh__";
   came.Append(place_.Lend(&first_, 8, 4, 4));
-  const Buffer landed = place_.Land(came, copied_);
+  const Buffer landed = place_.Gather(came, copied_);
   EXPECT_EQ(landed.ToString(), "abcdefgh");
   EXPECT_EQ(memory_, "abcdefgh__");
   EXPECT_EQ(copied_, 4u);
@@ -81,7 +81,7 @@ TEST_F(AnswerPlaceTest, WhatLiesAtItsPlaceIsNotCopied) {
 }
 
 TEST_F(AnswerPlaceTest, NothingThatCameIsNothing) {
-  EXPECT_TRUE(place_.Land(Buffer(), copied_).empty());
+  EXPECT_TRUE(place_.Gather(Buffer(), copied_).empty());
   EXPECT_EQ(copied_, 0u);
   EXPECT_EQ(memory_, "..........");
 }
@@ -91,20 +91,20 @@ TEST_F(AnswerPlaceTest, BytesMayComeFromTheMemoryItself) {
   memory_ = "0123456789";
   Buffer came;
   came.AppendUserData(&memory_[2], 6, nullptr);
-  place_.Land(came, copied_);
+  place_.Gather(came, copied_);
   EXPECT_EQ(memory_.substr(0, 3), "234");
 }
 
 TEST_F(AnswerPlaceTest, MemoryOfADeviceIsNotTaken) {
   std::byte bytes[4];
-  struct Nobody final : BlockOwner {
+  struct NoOwner final : BlockOwner {
     void Recycle(Block&) override {}
-  } nobody;
+  } no_owner;
   Block block;
   block.data = bytes;
   block.capacity = 4;
   block.kind = MemoryKind::kDevice;
-  block.owner = &nobody;
+  block.owner = &no_owner;
   block.references = 1;
   Buffer memory;
   memory.Append({BlockRef::Adopt(block), 0, 4});

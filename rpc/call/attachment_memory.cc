@@ -16,7 +16,7 @@ AttachmentMemory::AttachmentMemory(Buffer memory) : memory_(std::move(memory)) {
   }
 }
 
-Buffer AttachmentMemory::Land(const Buffer& came, uint64_t& copied) const {
+Buffer AttachmentMemory::Gather(const Buffer& came, uint64_t& copied) const {
   Check(came.size() <= memory_.size(), "what lands has room");
   Compare(came, 0, [&](const char* source, char* target, uint32_t bytes) {
     if (source == target) return;

@@ -24,7 +24,7 @@ class AttachmentMemory {
   Buffer Part(size_t offset, size_t bytes) const;
   // The attachment that came, which fits, at its place: what lies there already is not touched,
   // the rest is copied, and counted in `copied`.
-  Buffer Land(const Buffer& came, uint64_t& copied) const;
+  Buffer Gather(const Buffer& came, uint64_t& copied) const;
   // How many bytes of `came` lie at their place already: of an attachment, behind `skip` others.
   size_t Lying(const Buffer& came, size_t skip) const;
 

@@ -39,7 +39,7 @@ TEST_F(AttachmentMemoryTest, WhatComesInAnyPiecesIsCopiedToItsPlace) {
     const std::string sent = "abcdefgh";
     Buffer came(absl::string_view(sent).substr(0, cut));
     came.Append(absl::string_view(sent).substr(cut));
-    EXPECT_EQ(memory_.Land(came, copied_).ToString(), sent);
+    EXPECT_EQ(memory_.Gather(came, copied_).ToString(), sent);
     EXPECT_EQ(bytes_, "abcdefgh..");
     EXPECT_EQ(copied_, 8u);
   }

@@ -43,8 +43,8 @@ class PendingCall {
 // call that is added is taken exactly once: by its answer, by its deadline, or by
 // whoever fails it. Pure; one thread at a time.
 //
-// Ids are this side's own, given in a row, so that nobody makes many of them share a place: each
-// has the next free one from where its hash says, in a table of which half is free.
+// Ids are this side's own, given in a row, so that no peer can make many of them share a slot:
+// each takes the next free slot from its hash on, in a table of which half is free.
 class CallTable {
  public:
   CallTable() = default;

@@ -87,7 +87,7 @@ TEST(CallTableTest, ACallThatWasTakenDoesNotExpire) {
   EXPECT_TRUE(ExpiredIds(table, At(100)).empty());
 }
 
-// As with a synchronous call, whose caller destroys it as soon as it is told.
+// As with a synchronous call, whose caller destroys it as soon as it returns.
 TEST(CallTableTest, AnExpiredCallMayBeDestroyedAtOnce) {
   CallTable table;
   std::map<uint64_t, std::unique_ptr<PendingCall>> calls;

@@ -158,7 +158,7 @@ void ClientCall::LandAttachment() {
     return attachment_.Clear();
   }
   uint64_t copied = 0;
-  attachment_ = place_.Land(attachment_, copied);
+  attachment_ = place_.Gather(attachment_, copied);
   if (copied > 0 && environment_->copied != nullptr) {
     environment_->copied->Add(CopyCause::kNotLanded, copied);
   }

@@ -30,8 +30,8 @@ struct CallEnvironment {
   BlockPool* pool = nullptr;
   size_t max_body_size = 0;
   std::vector<std::shared_ptr<ClientInterceptor>> interceptors;
-  CopyTally* copied = nullptr;  // null: nobody asks
-  LogSink log = nullptr;        // null: nobody reads
+  CopyTally* copied = nullptr;  // null: not counted
+  LogSink log = nullptr;        // null: no log
 };
 
 // One call on the client, from CallMethod to its end: its outcome, and how the program learns
@@ -83,7 +83,7 @@ class ClientCall : public UserTask {
   void Complete(EventLoop& loop);
 
   // The caller of a synchronous call, no loop held: waits for Complete, with the same loop, which
-  // it drives meanwhile if nobody else does; then ends the call.
+  // it drives meanwhile if no other thread does; then ends the call.
   void Wait(EventLoop& loop);
   // Ends a call with a closure: with nothing held. Disposes of this.
   void Run() override;

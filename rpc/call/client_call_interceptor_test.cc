@@ -15,7 +15,7 @@
 namespace farcall {
 namespace {
 
-// Writes down what it is asked, and refuses where it is told to.
+// Records its calls, and refuses where the test says so.
 class Witness final : public ClientInterceptor {
  public:
   Witness(std::string name, bool refuse, std::vector<std::string>& seen)
@@ -70,7 +70,7 @@ TEST_F(ClientCallTest, AnInterceptorThatRefusesEndsTheCallForThoseThatWereAsked)
                                             "a end not today"}));
 }
 
-// Throws where it is told to, after it wrote down what it was asked.
+// Records its calls, then throws where the test says so.
 class Thrower final : public ClientInterceptor {
  public:
   Thrower(bool on_call, bool on_end, std::vector<std::string>& seen)

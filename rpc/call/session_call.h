@@ -32,11 +32,11 @@ class SessionCall : public PendingCall {
     OnFailure(code, text, /*may_have_run=*/true, connection);
   }
   // Memory for [offset, offset + bytes) of the attachment, of `size` bytes, of an answer without an
-  // error that has begun to come: as Connection::Handler::Landing. Empty: it has no place.
-  virtual Buffer Landing(size_t /*size*/, size_t /*offset*/, size_t /*bytes*/) { return {}; }
+  // error that has begun to come: as Connection::Handler::PlaceFor. Empty: it has no place.
+  virtual Buffer PlaceFor(size_t /*size*/, size_t /*offset*/, size_t /*bytes*/) { return {}; }
   // As Connection::Handler: the caller gets that memory back when it was dropped, even if the
   // attempt ended before.
-  virtual std::shared_ptr<void> HoldLanding() { return nullptr; }
+  virtual std::shared_ptr<void> HoldPlace() { return nullptr; }
   // Ends the whole call that this is an attempt of, with ECANCELED. In the table until then.
   virtual void Cancel() = 0;
 };

@@ -65,7 +65,7 @@ class Cluster final : public Cancellable, public ServerWatcher {
     std::shared_ptr<ClientSession> session;
     int code = 0;  // of an error: no server, or none with a connection to spare
   };
-  // False: the names are not known yet; `call` is told when they are.
+  // False: the names are not known yet; `call` is notified when they are.
   bool NamesKnown(RoutedCall& call);
   Choice Choose(const RoutedCall::Plan& plan, std::span<const ServerSet::ServerId> tried);
   // What the error of a choice just made is, for people.
@@ -132,7 +132,7 @@ class Cluster final : public Cancellable, public ServerWatcher {
   absl::btree_set<std::pair<TimePoint, uint64_t>> alarms_;
   Timer alarm_timer_;
   size_t calls_ = 0;
-  size_t closures_ = 0;  // calls that nobody waits for: the loop needs its thread
+  size_t closures_ = 0;  // calls with a closure: the loop needs its thread
   bool retired_ = false;
   Timer probe_timer_;
   BlockWriter writer_;

@@ -55,7 +55,7 @@ TEST(ClusterChaosTest, EachCallEndsExactlyOnce) {
           if (random.Chance(0.7)) {
             world.Break(world.wires.front().server);
           } else {
-            // The farewell of a server that closes its connections.
+            // The GOAWAY of a server that closes its connections.
             world.AnswerOnAll({world.wires.front().server, 0, 0, ""}, kLogoff);
           }
           break;

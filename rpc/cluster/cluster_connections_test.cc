@@ -21,7 +21,7 @@ TEST(ClusterTest, PooledConnectionsCarryOneCallAtATimeAndAreKept) {
   ClusterWorld world("192.0.2.1:80", options);
   world.Start();
   world.Start();
-  EXPECT_EQ(world.Dialled().size(), 2u);
+  EXPECT_EQ(world.PendingConnects().size(), 2u);
   world.Connect();
   for (const ArrivedRequest& request : world.Arrived()) {
     world.AnswerOnAll(request);
@@ -29,7 +29,7 @@ TEST(ClusterTest, PooledConnectionsCarryOneCallAtATimeAndAreKept) {
   for (const auto& [id, call] : world.calls) EXPECT_EQ(call.ends, 1) << id;
   world.Start();
   world.Start();
-  EXPECT_TRUE(world.Dialled().empty()) << "both connections were idle";
+  EXPECT_TRUE(world.PendingConnects().empty()) << "both connections were idle";
   EXPECT_EQ(world.Arrived().size(), 2u);
 }
 
@@ -57,7 +57,7 @@ TEST(ClusterTest, APooledConnectionWhoseAnswerIsStillOwedIsNotUsedAgain) {
   world.Advance(milliseconds(20));
   EXPECT_EQ(late.controller.ErrorCode(), kRpcTimedOut);
   world.Start();
-  EXPECT_EQ(world.Dialled().size(), 1u);
+  EXPECT_EQ(world.PendingConnects().size(), 1u);
 }
 
 TEST(ClusterTest, AShortConnectionEndsWithItsCall) {
@@ -66,7 +66,7 @@ TEST(ClusterTest, AShortConnectionEndsWithItsCall) {
   ClusterWorld world("192.0.2.1:80", options);
   for (int i = 0; i < 3; ++i) {
     const auto& call = world.Start();
-    ASSERT_EQ(world.Dialled().size(), 1u);
+    ASSERT_EQ(world.PendingConnects().size(), 1u);
     world.Connect();
     world.Answer(world.One());
     EXPECT_FALSE(call.controller.Failed());
@@ -97,7 +97,7 @@ TEST(ClusterTest, WhereOneServerHasNoConnectionToSpareAnotherIsAsked) {
   options.max_retry = 0;
   ClusterWorld world(kThree, options);
   for (int i = 0; i < 3; ++i) world.Start();
-  EXPECT_EQ(world.Dialled().size(), 3u);
+  EXPECT_EQ(world.PendingConnects().size(), 3u);
   const auto& fourth = world.Start();
   world.world.Run();
   EXPECT_EQ(fourth.controller.ErrorCode(), kOvercrowded);
@@ -136,24 +136,24 @@ TEST(ClusterTest, PooledConnectionsStayWhereThereIsNoIdleTimeout) {
   EXPECT_FALSE(world.wires[0].end->destroyed);
 }
 
-// The others are being dialled, or broke while they were idle: a call there would wait.
+// The others are not connected yet, or broke while they were idle: a call there would wait.
 TEST(ClusterTest, TheWarmestConnectionThatLivesIsTakenFirst) {
-  for (const bool dialling : {true, false}) {
-    SCOPED_TRACE(dialling);
+  for (const bool connecting : {true, false}) {
+    SCOPED_TRACE(connecting);
     ClusterWorld world("192.0.2.1:80", OptionsOf(CONNECTION_TYPE_POOLED));
     world.Start();
-    if (!dialling) world.Start();
+    if (!connecting) world.Start();
     world.Connect();
     RoutedCall::Plan hasty = world.Plan();
     hasty.deadline = world.world.clock.Now() + milliseconds(20);
-    if (dialling) world.Start(hasty);
+    if (connecting) world.Start(hasty);
     for (const ArrivedRequest& request : world.Arrived()) world.AnswerOnAll(request);
     world.Advance(milliseconds(20));
-    if (!dialling) world.wires[1].end->End(absl::UnavailableError("closed by peer"));
+    if (!connecting) world.wires[1].end->End(absl::UnavailableError("closed by peer"));
     world.world.Run();
-    const size_t dials = world.Dialled().size();
+    const size_t connects = world.PendingConnects().size();
     world.Start();
-    EXPECT_EQ(world.Dialled().size(), dials);
+    EXPECT_EQ(world.PendingConnects().size(), connects);
     EXPECT_EQ(world.wires[0].end->TakeFrames().size(), 1u);
   }
 }
@@ -170,7 +170,7 @@ TEST(ClusterTest, ACallThatComesTooLateLeavesItsPooledConnectionOpen) {
   EXPECT_EQ(call.controller.ErrorCode(), kRpcTimedOut);
   EXPECT_FALSE(world.wires[0].end->destroyed) << "nothing was sent on it";
   world.Start();
-  EXPECT_TRUE(world.Dialled().empty());
+  EXPECT_TRUE(world.PendingConnects().empty());
 }
 
 // It has no connection that the next call could use.

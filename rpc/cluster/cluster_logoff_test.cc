@@ -24,7 +24,7 @@ TEST(ClusterTest, AServerThatLogsOffGetsNoNewCallOnThatConnection) {
   ASSERT_EQ(requests.size(), 2u);
   world.Answer(requests[1], kLogoff, "the server is stopping");
   world.Advance(milliseconds(20));
-  ASSERT_EQ(world.Dialled().size(), 1u) << "a new connection";
+  ASSERT_EQ(world.PendingConnects().size(), 1u) << "a new connection";
   const auto old = world.wires;
   EXPECT_FALSE(old[0].end->destroyed);
   world.Answer(requests[0]);
@@ -59,12 +59,12 @@ TEST(ClusterTest, ARefusalOnAConnectionThatWasLeftDoesNotEndTheNewOne) {
   ASSERT_EQ(requests.size(), 3u);
   world.AnswerOnAll(requests[0], kLogoff);
   world.Advance(milliseconds(20));
-  ASSERT_EQ(world.Dialled().size(), 1u);
+  ASSERT_EQ(world.PendingConnects().size(), 1u);
   world.Connect();
   world.AnswerOnAll(requests[1], kLogoff);
   world.AnswerOnAll(requests[2], kLogoff);
   world.Advance(milliseconds(20));
-  EXPECT_TRUE(world.Dialled().empty()) << "one new connection is enough";
+  EXPECT_TRUE(world.PendingConnects().empty()) << "one new connection is enough";
   const auto again = world.Arrived();
   EXPECT_EQ(again.size(), 3u);
   for (const ArrivedRequest& request : again) world.AnswerOnAll(request);
@@ -85,7 +85,7 @@ TEST(ClusterTest, PooledConnectionsFromBeforeALogoffAreNotUsedAgain) {
   world.AnswerOnAll(requests[1]);
   for (const auto& wire : world.wires) EXPECT_TRUE(wire.end->destroyed);
   world.Advance(milliseconds(20));
-  ASSERT_EQ(world.Dialled().size(), 1u);
+  ASSERT_EQ(world.PendingConnects().size(), 1u);
   world.Connect();
   world.AnswerOnAll(world.One());
   for (const auto& [id, call] : world.calls) {
@@ -107,7 +107,7 @@ TEST(ClusterTest, AConnectionThatWasLeftSaysNothingOfTheNextServer) {
   world.AnswerOnAll({server, static_cast<uint64_t>(frames[0].meta.correlation_id()), 0, ""},
                     kLogoff);
   world.Advance(std::chrono::seconds(1));
-  ASSERT_EQ(world.Dialled().size(), 1u) << "the probe finds its successor";
+  ASSERT_EQ(world.PendingConnects().size(), 1u) << "the probe finds its successor";
   world.Connect();
   ends[1]->End(absl::UnavailableError("the old process ended"));
   world.world.Run();

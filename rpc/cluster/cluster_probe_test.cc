@@ -30,14 +30,14 @@ TEST(ClusterTest, AnOldConnectionIsNoProofThatItsServerLives) {
   ASSERT_NE(world.View(0).state, State::kDown);
   for (int i = 0; i < 4; ++i) world.Start();
   world.FailConnects();
-  int dials = 0;
+  int connects = 0;
   for (int i = 0; i < 100; ++i) {
     world.Advance(milliseconds(10));
-    dials += static_cast<int>(world.Dialled().size());
+    connects += static_cast<int>(world.PendingConnects().size());
     world.FailConnects();
     ASSERT_EQ(world.View(0).state, State::kDown) << i;
   }
-  EXPECT_GT(dials, 0);
+  EXPECT_GT(connects, 0);
 }
 
 TEST(ClusterTest, CallsOnTheSharedConnectionOutliveAProbe) {
@@ -55,7 +55,7 @@ TEST(ClusterTest, CallsOnTheSharedConnectionOutliveAProbe) {
     ASSERT_EQ(frames.size(), 1u);
     ends[1]->End(absl::UnavailableError("reset"));
     world.world.Run();
-    ASSERT_EQ(world.Dialled().size(), 1u) << "the probe";
+    ASSERT_EQ(world.PendingConnects().size(), 1u) << "the probe";
     world.Connect();
     const ArrivedRequest owed{kFirst, static_cast<uint64_t>(frames[0].meta.correlation_id()), 0,
                               ""};
@@ -88,14 +88,14 @@ TEST(ClusterTest, AProbeThatIsLeftAfterALogoffIsMadeAgain) {
     ASSERT_EQ(frames.size(), 1u);
     ends[0]->End(absl::UnavailableError("reset"));
     world.world.Run();
-    ASSERT_EQ(world.Dialled().size(), 1u) << "the probe";
+    ASSERT_EQ(world.PendingConnects().size(), 1u) << "the probe";
     const ArrivedRequest refused{kFirst, static_cast<uint64_t>(frames[0].meta.correlation_id()), 0,
                                  ""};
     world.AnswerOnAll(refused, kLogoff);
     succeeds ? world.Connect() : world.FailConnects();
     ASSERT_EQ(world.View(0).state, State::kDown);
     world.Advance(seconds(1));
-    EXPECT_EQ(world.Dialled().size(), 1u);
+    EXPECT_EQ(world.PendingConnects().size(), 1u);
     world.Connect();
     EXPECT_NE(world.View(0).state, State::kDown);
   }

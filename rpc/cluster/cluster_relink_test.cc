@@ -36,7 +36,7 @@ ChannelOptions PreferRdma(ConnectionType type = CONNECTION_TYPE_SINGLE) {
   return options;
 }
 
-// The reason that who dials now gives; kInUse: none, or nobody dials.
+// The reason given by the attempt under way; kInUse: none, or no attempt is under way.
 WhyNotRdma InsteadOf(const ClusterWorld& world) {
   const auto& attempts = world.world.transport.attempts;
   if (attempts.size() != 1) return WhyNotRdma::kInUse;
@@ -81,12 +81,12 @@ TEST(ClusterRelinkTest, WhatFailsIsTriedMoreSlowlyAndKeepsNoCallFromTheServer) {
     EXPECT_FALSE(call.controller.Failed()) << call.controller.ErrorText();
     pause = std::min<Duration>(2 * pause, RelinkPace::kLongest);
     world.Advance(pause / 2 - std::chrono::milliseconds(1));
-    EXPECT_TRUE(world.Dialled().empty()) << "too soon";
+    EXPECT_TRUE(world.PendingConnects().empty()) << "too soon";
   }
   // The next one that breaks asks by itself.
   world.Break(kServer);
   world.Start();
-  EXPECT_EQ(world.Dialled().size(), 1u);
+  EXPECT_EQ(world.PendingConnects().size(), 1u);
   EXPECT_EQ(InsteadOf(world), WhyNotRdma::kInUse);
 }
 
@@ -121,7 +121,7 @@ TEST(ClusterRelinkTest, PooledConnectionsThatArePlainAreLeft) {
   EXPECT_EQ(open(), 1);
   for (const auto& [id, call] : world.calls) EXPECT_FALSE(call.controller.Failed()) << id;
   world.Start();
-  EXPECT_TRUE(world.Dialled().empty()) << "the linked one was idle";
+  EXPECT_TRUE(world.PendingConnects().empty()) << "the linked one was idle";
 }
 
 TEST(ClusterRelinkTest, APoolAtItsLimitGivesAnIdleConnectionForIt) {
@@ -131,7 +131,7 @@ TEST(ClusterRelinkTest, APoolAtItsLimitGivesAnIdleConnectionForIt) {
   world.Start();
   world.Connect(Plain(WhyNotRdma::kPeerSilent));
   world.Advance(RelinkPace::kFirst);
-  EXPECT_TRUE(world.Dialled().empty()) << "the only one has a call";
+  EXPECT_TRUE(world.PendingConnects().empty()) << "the only one has a call";
   world.Answer(world.One());
   world.Advance(2 * RelinkPace::kFirst);
   EXPECT_EQ(InsteadOf(world), WhyNotRdma::kPeerSilent);
@@ -144,7 +144,7 @@ TEST(ClusterRelinkTest, WhatCannotPassOrWasNotWantedIsLeftAsItIs) {
     world.Connect(Plain(why));
     world.Answer(world.One());
     world.Advance(seconds(61));
-    EXPECT_TRUE(world.Dialled().empty()) << Name(why);
+    EXPECT_TRUE(world.PendingConnects().empty()) << Name(why);
     EXPECT_EQ(world.world.loop->NextTimer(), std::nullopt) << Name(why);
   }
   ClusterWorld world(kServer, OptionsOf(CONNECTION_TYPE_SINGLE));
@@ -152,7 +152,7 @@ TEST(ClusterRelinkTest, WhatCannotPassOrWasNotWantedIsLeftAsItIs) {
   world.Connect(Plain(WhyNotRdma::kPeerSilent));
   world.Answer(world.One());
   world.Advance(seconds(61));
-  EXPECT_TRUE(world.Dialled().empty());
+  EXPECT_TRUE(world.PendingConnects().empty());
   EXPECT_EQ(world.world.loop->NextTimer(), std::nullopt);
 }
 
@@ -162,7 +162,7 @@ TEST(ClusterRelinkTest, AChannelMayEndWhileItAsks) {
   world.Connect(Plain(WhyNotRdma::kPeerSilent));
   world.Answer(world.One());
   world.Advance(RelinkPace::kFirst);
-  ASSERT_EQ(world.Dialled().size(), 1u);
+  ASSERT_EQ(world.PendingConnects().size(), 1u);
   world.Retire();
   world.Connect(Linked());
   EXPECT_TRUE(world.wires.back().end->destroyed);

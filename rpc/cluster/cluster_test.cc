@@ -20,7 +20,7 @@ using std::chrono::seconds;
 TEST(ClusterTest, CallsAreSpreadOverTheServersWithOneConnectionEach) {
   ClusterWorld world(kThree);
   for (int i = 0; i < 9; ++i) world.Start();
-  EXPECT_EQ(world.Dialled().size(), 3u);
+  EXPECT_EQ(world.PendingConnects().size(), 3u);
   world.Connect();
   std::map<std::string, int> by_server;
   for (const ArrivedRequest& request : world.Arrived()) {
@@ -85,8 +85,8 @@ TEST(ClusterTest, ADeadServerGetsNoCallsAndIsFoundAgainByAProbe) {
     world.Advance(milliseconds(50));
   }
   // It comes back: the probe finds it, and after the slow start it has its share.
-  for (int i = 0; i < 300 && world.Dialled().empty(); ++i) world.Advance(milliseconds(50));
-  ASSERT_EQ(world.Dialled(), std::vector<std::string>{dead});
+  for (int i = 0; i < 300 && world.PendingConnects().empty(); ++i) world.Advance(milliseconds(50));
+  ASSERT_EQ(world.PendingConnects(), std::vector<std::string>{dead});
   world.Connect();
   world.Advance(seconds(10));
   std::set<std::string> seen;
@@ -107,7 +107,7 @@ TEST(ClusterTest, ASingleServerIsNotProbed) {
   world.Advance(seconds(1));
   world.FailConnects();
   world.Advance(seconds(60));
-  EXPECT_TRUE(world.Dialled().empty()) << "who calls finds out";
+  EXPECT_TRUE(world.PendingConnects().empty()) << "who calls finds out";
 }
 
 TEST(ClusterTest, CallsGoOnToTheirEndsWhenTheChannelIsGone) {

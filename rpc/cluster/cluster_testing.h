@@ -117,7 +117,7 @@ class ClusterWorld {
   }
 
   // Who waits for a connection now.
-  std::vector<std::string> Dialled() const {
+  std::vector<std::string> PendingConnects() const {
     std::vector<std::string> peers;
     for (const FakeTransport::Attempt& one : world.transport.attempts) {
       peers.push_back(one.peer.ToString());

@@ -41,7 +41,7 @@ void NameCache::Resolve(const std::string& host, uint16_t port, OnAddresses done
     Name& name = names_[host];
     if (name.known_until > clock_.Now()) {
       known = WithPort(name.known, port);
-    } else if (waiting_ == kMostWaiting) {
+    } else if (waiting_ == kMaxWaiting) {
       known = TooMany(host);
       if (!name.asked) names_.erase(host);
     } else {
@@ -96,9 +96,9 @@ void NameCache::OnAnswer(const std::string& host, const Addresses& answer) {
     const auto is_old = [&](const auto& one) {
       return !one.second.asked && one.second.known_until <= now;
     };
-    if (names_.size() > kMostKept) {
+    if (names_.size() > kMaxKept) {
       absl::erase_if(names_, is_old);
-      if (names_.size() > kMostKept) names_.erase(host);
+      if (names_.size() > kMaxKept) names_.erase(host);
     } else if (!answer.ok()) {
       names_.erase(found);
     }

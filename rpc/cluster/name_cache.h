@@ -35,8 +35,8 @@ class NameCache : public std::enable_shared_from_this<NameCache> {
   static constexpr size_t kAtOnce = 7;
   // getaddrinfo(3) tells no time to live.
   static constexpr Duration kKept = std::chrono::seconds(5);
-  static constexpr size_t kMostKept = 1024;
-  static constexpr size_t kMostWaiting = 10'000;
+  static constexpr size_t kMaxKept = 1024;
+  static constexpr size_t kMaxWaiting = 10'000;
 
   // `clock` outlives this.
   NameCache(const Clock& clock, RunBlocking run_blocking, Lookup lookup)

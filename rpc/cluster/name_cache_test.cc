@@ -31,12 +31,12 @@ class NameCacheTest : public ::testing::Test {
   }
   void Ask(const std::string& host, uint16_t port = 80) {
     names_->Resolve(host, port, [this, host](NameCache::Addresses addresses) {
-      told_.push_back(absl::StrCat(
+      results_.push_back(absl::StrCat(
           host, ": ",
           addresses.ok() ? addresses->front().ToString() : addresses.status().ToString()));
     });
   }
-  std::vector<std::string> TakeTold() { return std::exchange(told_, {}); }
+  std::vector<std::string> TakeResults() { return std::exchange(results_, {}); }
   std::vector<std::string> TakeLookedUp() { return std::exchange(looked_up_, {}); }
   // Runs the oldest task of those that may block.
   void RunOne() {
@@ -54,7 +54,7 @@ class NameCacheTest : public ::testing::Test {
   bool refuse_ = false;
   std::vector<std::function<void()>> tasks_;
   Strings looked_up_;
-  Strings told_;
+  Strings results_;
   const std::shared_ptr<NameCache> names_ = std::make_shared<NameCache>(
       clock_,
       [this](std::function<void()> task) {
@@ -71,10 +71,10 @@ TEST_F(NameCacheTest, AsksOnceForAllThatWaitForAName) {
   Ask("a1", 80);
   Ask("a1", 81);
   Ask("a2", 80);
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(results_.empty());
   RunAll();
   EXPECT_EQ(TakeLookedUp(), (Strings{"a1", "a2"}));
-  EXPECT_EQ(TakeTold(), (Strings{"a1: 192.0.2.1:80", "a1: 192.0.2.1:81", "a2: 192.0.2.2:80"}));
+  EXPECT_EQ(TakeResults(), (Strings{"a1: 192.0.2.1:80", "a1: 192.0.2.1:81", "a2: 192.0.2.2:80"}));
 }
 
 TEST_F(NameCacheTest, AnAnswerIsKeptForAWhile) {
@@ -84,7 +84,7 @@ TEST_F(NameCacheTest, AnAnswerIsKeptForAWhile) {
   clock_.Advance(NameCache::kKept - std::chrono::nanoseconds(1));
   Ask("v6", 443);
   EXPECT_TRUE(tasks_.empty());
-  EXPECT_EQ(TakeTold(), (Strings{"v6: [2001:db8::1%2]:80", "v6: [2001:db8::1%2]:443"}));
+  EXPECT_EQ(TakeResults(), (Strings{"v6: [2001:db8::1%2]:80", "v6: [2001:db8::1%2]:443"}));
   clock_.Advance(std::chrono::nanoseconds(1));
   Ask("v6");
   RunAll();
@@ -97,7 +97,7 @@ TEST_F(NameCacheTest, AnErrorIsToldToAllAndNotKept) {
     Ask("x");
     RunAll();
     EXPECT_EQ(TakeLookedUp(), Strings{"x"});
-    EXPECT_EQ(TakeTold(), Strings(2, "x: UNAVAILABLE: no such name: x"));
+    EXPECT_EQ(TakeResults(), Strings(2, "x: UNAVAILABLE: no such name: x"));
   }
 }
 
@@ -111,7 +111,7 @@ TEST_F(NameCacheTest, WhatCouldNotBeReachedIsAskedForAgain) {
   names_->Forget("a1");  // while it is being looked up
   RunAll();
   EXPECT_EQ(TakeLookedUp(), (Strings{"a1", "a1"}));
-  EXPECT_EQ(TakeTold().size(), 2u);
+  EXPECT_EQ(TakeResults().size(), 2u);
 }
 
 // Their look-ups never end: each takes its place, whoever asks again, and no more.
@@ -124,16 +124,16 @@ TEST_F(NameCacheTest, NamesOfADeadServerHoldUpNobodyWhileTheyAreFew) {
   for (int i = 1; i <= 100; ++i) Ask(absl::StrCat("a", i));
   EXPECT_EQ(tasks_.size(), 1u) << "one place is left";
   RunAll();
-  EXPECT_EQ(TakeTold().size(), 100u);
+  EXPECT_EQ(TakeResults().size(), 100u);
   for (const auto& task : stuck) task();
-  EXPECT_EQ(TakeTold().size(), 100 * (NameCache::kAtOnce - 1));
+  EXPECT_EQ(TakeResults().size(), 100 * (NameCache::kAtOnce - 1));
 }
 
 TEST_F(NameCacheTest, WhereNothingMayBlockAnyMoreEachIsTold) {
   refuse_ = true;
   Ask("a1");
   Ask("a2");
-  EXPECT_EQ(TakeTold(),
+  EXPECT_EQ(TakeResults(),
             (Strings{"a1: RESOURCE_EXHAUSTED: cannot resolve a1: too many names wait to be "
                      "resolved already",
                      "a2: RESOURCE_EXHAUSTED: cannot resolve a2: too many names wait to be "
@@ -141,31 +141,31 @@ TEST_F(NameCacheTest, WhereNothingMayBlockAnyMoreEachIsTold) {
   refuse_ = false;
   Ask("a1");
   RunAll();
-  EXPECT_EQ(TakeTold(), Strings{"a1: 192.0.2.1:80"});
+  EXPECT_EQ(TakeResults(), Strings{"a1: 192.0.2.1:80"});
 }
 
 TEST_F(NameCacheTest, SoManyMayWaitAndNoMore) {
-  for (size_t i = 0; i < NameCache::kMostWaiting; ++i) Ask("dead");
-  EXPECT_TRUE(TakeTold().empty());
+  for (size_t i = 0; i < NameCache::kMaxWaiting; ++i) Ask("dead");
+  EXPECT_TRUE(TakeResults().empty());
   Ask("a1");
-  EXPECT_EQ(TakeTold().size(), 1u);
+  EXPECT_EQ(TakeResults().size(), 1u);
   RunAll();
-  EXPECT_EQ(TakeTold().size(), NameCache::kMostWaiting);
+  EXPECT_EQ(TakeResults().size(), NameCache::kMaxWaiting);
   Ask("a1");
   RunAll();
-  EXPECT_EQ(TakeTold(), Strings{"a1: 192.0.2.1:80"});
+  EXPECT_EQ(TakeResults(), Strings{"a1: 192.0.2.1:80"});
 }
 
 TEST_F(NameCacheTest, SoManyAreKeptAndNoMore) {
-  for (size_t i = 0; i <= NameCache::kMostKept; ++i) {
+  for (size_t i = 0; i <= NameCache::kMaxKept; ++i) {
     Ask(absl::StrCat("b", i));
     RunAll();
   }
   TakeLookedUp();
   Ask("b0");
-  Ask(absl::StrCat("b", NameCache::kMostKept));
+  Ask(absl::StrCat("b", NameCache::kMaxKept));
   RunAll();
-  EXPECT_EQ(TakeLookedUp(), Strings{absl::StrCat("b", NameCache::kMostKept)});
+  EXPECT_EQ(TakeLookedUp(), Strings{absl::StrCat("b", NameCache::kMaxKept)});
   // Old ones make room.
   clock_.Advance(NameCache::kKept);
   Ask("a1");

@@ -68,14 +68,14 @@ absl::StatusOr<Target> ParseDns(absl::string_view rest) {
 class FixedNaming final : public Naming {
  public:
   FixedNaming(EventLoop& loop, Nodes nodes, OnNodes on_nodes) {
-    told_.Post(loop, [nodes = std::move(nodes), on_nodes = std::move(on_nodes)]() mutable {
+    posted_.Post(loop, [nodes = std::move(nodes), on_nodes = std::move(on_nodes)]() mutable {
       on_nodes(std::move(nodes));
     });
   }
   void Refresh() override {}
 
  private:
-  PostedCall told_;
+  PostedCall posted_;
 };
 
 }  // namespace

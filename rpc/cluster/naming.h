@@ -24,8 +24,8 @@ namespace farcall {
 //
 // What a node bears:
 //   - From "name:port" (alone, in a list or in a file): no address (kNone), and host "name:port", a
-//     text for Target::Parse. Dial resolves the name at each connect and tries its addresses in
-//     turn: it is one server, however many addresses it has.
+//     text for Target::Parse. ConnectToTarget resolves the name at each connect and tries its
+//     addresses in turn: it is one server, however many addresses it has.
 //   - From a number or a path: the address, and no host.
 //   - From dns://: an address each, and host "name:port".
 class Naming {
@@ -33,8 +33,8 @@ class Naming {
   using Nodes = std::vector<ServerNode>;
   // With the loop held, not from inside Start: at once where nothing must be looked up, else
   // when it is known; then at each change. An error (the name does not resolve, the file cannot
-  // be read) is told as long as nothing better is known, and logged once an episode after that: the
-  // last good answer stays.
+  // be read) is reported as long as there was no good answer. After that the last good answer
+  // stays, and an error is logged once an episode.
   using OnNodes = std::function<void(absl::StatusOr<Nodes>)>;
 
   // Syntax only: kInvalidArgument names the place and what is allowed.

@@ -8,16 +8,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "rpc/cluster/naming_pace.h"
-#include "rpc/cluster/naming_teller.h"
+#include "rpc/cluster/naming_publisher.h"
 
 namespace farcall {
 namespace {
 
 constexpr Duration kFloor = std::chrono::seconds(1);
 
-const std::vector<Address>& ToldOr(const absl::StatusOr<DnsRecords>& told,
-                                   const std::vector<Address>& known) {
-  return told.ok() ? told->addresses : known;
+const std::vector<Address>& AnswerOr(const absl::StatusOr<DnsRecords>& answer,
+                                     const std::vector<Address>& known) {
+  return answer.ok() ? answer->addresses : known;
 }
 
 class DnsNaming final : public Naming {
@@ -28,7 +28,7 @@ class DnsNaming final : public Naming {
         loop_(loop),
         name_(std::move(name)),
         options_(options),
-        teller_(absl::StrCat("dns://", name_.text), parts.log, std::move(on_nodes)),
+        publisher_(absl::StrCat("dns://", name_.text), parts.log, std::move(on_nodes)),
         pace_(interval, kFloor, loop.now()) {
     SetTimer();
   }
@@ -50,7 +50,7 @@ class DnsNaming final : public Naming {
                                           [this](const DnsAnswer& answer) { OnAnswer(answer); });
   }
 
-  // From the mailbox. Nothing is touched once something was told.
+  // From the mailbox. Nothing is touched once something was answer.
   void OnAnswer(const DnsAnswer& answer) {
     lookup_.reset();
     const absl::Status status = known_.Update(answer);
@@ -60,21 +60,21 @@ class DnsNaming final : public Naming {
       pace_.OnFailure(loop_.now());
     }
     SetTimer();
-    if (!status.ok()) return teller_.OnError(status);
+    if (!status.ok()) return publisher_.OnError(status);
     Nodes nodes;
     for (Address& address : known_.addresses()) {
       ServerNode& node = nodes.emplace_back();
       node.address = std::move(address);
       node.host = name_.text;
     }
-    teller_.OnNodes(std::move(nodes));
+    publisher_.OnNodes(std::move(nodes));
   }
 
   const RuntimeParts parts_;
   EventLoop& loop_;
   const Target name_;
   const DnsOptions options_;
-  NamingTeller teller_;
+  NamingPublisher publisher_;
   NamingPace pace_;
   DnsKnown known_;
   std::unique_ptr<DnsLookup> lookup_;  // null: none is under way
@@ -84,8 +84,8 @@ class DnsNaming final : public Naming {
 }  // namespace
 
 absl::Status DnsKnown::Update(const DnsAnswer& answer) {
-  std::vector<Address> ipv4 = ToldOr(answer.ipv4, ipv4_);
-  std::vector<Address> ipv6 = ToldOr(answer.ipv6, ipv6_);
+  std::vector<Address> ipv4 = AnswerOr(answer.ipv4, ipv4_);
+  std::vector<Address> ipv6 = AnswerOr(answer.ipv6, ipv6_);
   if (!answer.ipv4.ok() && !answer.ipv6.ok()) {
     return absl::UnavailableError(
         absl::StrCat("the name cannot be resolved: ", answer.ipv4.status().message()));

@@ -16,8 +16,8 @@ namespace farcall {
 // The addresses of a name over several look-ups. Pure.
 class DnsKnown {
  public:
-  // Takes in what a look-up told. A family of which nothing was told keeps what it had; and so do
-  // both where nothing would be left, which is an error.
+  // Takes in the result of a look-up. A family without an answer keeps its addresses. So do both
+  // where none would be left, which is an error.
   absl::Status Update(const DnsAnswer& answer);
   // Sorted, each once.
   std::vector<Address> addresses() const;

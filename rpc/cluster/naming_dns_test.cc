@@ -28,13 +28,13 @@ class NamingDnsTest : public ::testing::Test {
                             interval, server_.options(), std::move(on_nodes));
     });
   }
-  // What is told when the server was asked for the name once more.
-  std::string NextTold() {
+  // What is published after the next query for the name.
+  std::string NextPublished() {
     EXPECT_TRUE(Eventually([this] {
       world_.Run();
-      return !world_.told.empty();
+      return !world_.published.empty();
     }));
-    return world_.Told();
+    return world_.TakePublished();
   }
   // Until a look-up that begins now has ended.
   bool Looked() {
@@ -66,76 +66,76 @@ class NamingDnsTest : public ::testing::Test {
 TEST_F(NamingDnsTest, EachAddressIsAServer) {
   server_.Set(kName, {"10.0.0.2", "10.0.0.1", "10.0.0.2"}, {"fd00::1"});
   Start();
-  EXPECT_EQ(NextTold(), "10.0.0.1:80,10.0.0.2:80,[fd00::1]:80") << "each once";
+  EXPECT_EQ(NextPublished(), "10.0.0.1:80,10.0.0.2:80,[fd00::1]:80") << "each once";
   EXPECT_EQ(world_.hosts, std::vector<std::string>(3, "storage.ns.test:80"));
 }
 
 TEST_F(NamingDnsTest, ItIsAskedAgainWhenTheAnswerIsOutOfDate) {
   server_.Set(kName, {"10.0.0.1"}, {}, 5);
   Start();
-  EXPECT_EQ(NextTold(), "10.0.0.1:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.1:80");
   server_.Set(kName, {"10.0.0.2"}, {}, 5);
   server_.TakeAsked();
   world_.Advance(milliseconds(4999));
   EXPECT_FALSE(IsAsked());
   world_.Advance(milliseconds(1));
-  EXPECT_EQ(NextTold(), "10.0.0.2:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.2:80");
 }
 
 TEST_F(NamingDnsTest, ItIsAskedAgainAfterTheIntervalThoughTheAnswerIsGood) {
   server_.Set(kName, {"10.0.0.1"}, {}, 3600);
   Start(seconds(3));
-  EXPECT_EQ(NextTold(), "10.0.0.1:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.1:80");
   server_.Set(kName, {"10.0.0.2"}, {}, 3600);
   world_.Advance(seconds(3));
-  EXPECT_EQ(NextTold(), "10.0.0.2:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.2:80");
 }
 
 TEST_F(NamingDnsTest, AnAnswerThatIsNeverGoodIsGoodForASecond) {
   server_.Set(kName, {"10.0.0.1"}, {}, 0);
   Start(milliseconds(10));
-  EXPECT_EQ(NextTold(), "10.0.0.1:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.1:80");
   server_.TakeAsked();
   world_.Advance(milliseconds(999));
   EXPECT_FALSE(IsAsked());
   server_.Set(kName, {"10.0.0.2"}, {}, 0);
   world_.Advance(milliseconds(1));
-  EXPECT_EQ(NextTold(), "10.0.0.2:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.2:80");
 }
 
 TEST_F(NamingDnsTest, RefreshAsksAtOnceButOnceASecond) {
   server_.Set(kName, {"10.0.0.1"}, {}, 3600);
   Start();
-  EXPECT_EQ(NextTold(), "10.0.0.1:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.1:80");
   server_.Set(kName, {"10.0.0.2"}, {}, 3600);
   server_.TakeAsked();
   world_.Refresh();
   EXPECT_FALSE(IsAsked());
   world_.Advance(seconds(1));
-  EXPECT_EQ(NextTold(), "10.0.0.2:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.2:80");
   server_.Set(kName, {"10.0.0.3"}, {}, 3600);
   world_.Advance(seconds(10));
   world_.Refresh();
-  EXPECT_EQ(NextTold(), "10.0.0.3:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.3:80");
 }
 
 TEST_F(NamingDnsTest, ANameThatNeverResolvedIsAnErrorUntilItDoes) {
   Start();
-  const std::string error = NextTold();
+  const std::string error = NextPublished();
   EXPECT_TRUE(absl::StartsWith(error, "NOT_FOUND: dns://storage.ns.test:80: the name does not"))
       << error;
   world_.Advance(seconds(1));
-  EXPECT_EQ(NextTold(), error) << "it is asked again soon";
+  EXPECT_EQ(NextPublished(), error) << "it is asked again soon";
   server_.Set(kName, {"10.0.0.1"});
   world_.Advance(seconds(2));
-  EXPECT_EQ(NextTold(), "10.0.0.1:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.1:80");
   EXPECT_TRUE(world_.log.empty());
 }
 
 TEST_F(NamingDnsTest, TheLastGoodAnswerStaysAndTheLogTellsWhyOnceAnEpisode) {
   server_.Set(kName, {"10.0.0.1", "10.0.0.2"}, {}, 1);
   Start();
-  EXPECT_EQ(NextTold(), "10.0.0.1:80,10.0.0.2:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.1:80,10.0.0.2:80");
   server_.Remove(kName);
   for (int i = 0; i < 5; ++i) {
     world_.Advance(seconds(60));
@@ -145,14 +145,14 @@ TEST_F(NamingDnsTest, TheLastGoodAnswerStaysAndTheLogTellsWhyOnceAnEpisode) {
   server_.at(kName, TestNameServer::kAaaa).rcode = 2;
   world_.Advance(seconds(60));
   ASSERT_TRUE(Looked());
-  EXPECT_EQ(world_.Told(), "");
+  EXPECT_EQ(world_.TakePublished(), "");
   EXPECT_EQ(world_.Logged("dns://storage.ns.test:80: the name does not exist"), 1);
   EXPECT_EQ(world_.Logged("its 2 servers stay"), 1);
   EXPECT_EQ(world_.log.size(), 1u);
 
   server_.Set(kName, {"10.0.0.3"}, {}, 1);
   world_.Advance(seconds(60));
-  EXPECT_EQ(NextTold(), "10.0.0.3:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.3:80");
   server_.Remove(kName);
   world_.Advance(seconds(60));
   ASSERT_TRUE(Looked());
@@ -161,11 +161,11 @@ TEST_F(NamingDnsTest, TheLastGoodAnswerStaysAndTheLogTellsWhyOnceAnEpisode) {
 
 TEST_F(NamingDnsTest, ItMayBeDestroyedWhileItTells) {
   server_.Set(kName, {"10.0.0.1"});
-  world_.on_told = [this] { world_.naming.reset(); };
+  world_.on_published = [this] { world_.naming.reset(); };
   Start();
-  EXPECT_EQ(NextTold(), "10.0.0.1:80");
+  EXPECT_EQ(NextPublished(), "10.0.0.1:80");
   world_.Advance(seconds(100));
-  EXPECT_TRUE(world_.told.empty());
+  EXPECT_TRUE(world_.published.empty());
 }
 
 TEST_F(NamingDnsTest, ItMayBeDestroyedWhileItAsks) {
@@ -174,7 +174,7 @@ TEST_F(NamingDnsTest, ItMayBeDestroyedWhileItAsks) {
   ASSERT_TRUE(Eventually([this] { return IsAsked(); }));
   world_.Stop();
   world_.Advance(seconds(100));
-  EXPECT_TRUE(world_.told.empty());
+  EXPECT_TRUE(world_.published.empty());
 }
 
 absl::StatusOr<DnsRecords> Records(const std::vector<std::string>& addresses) {

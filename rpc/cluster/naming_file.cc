@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "rpc/cluster/naming_file_look.h"
 #include "rpc/cluster/naming_pace.h"
-#include "rpc/cluster/naming_teller.h"
+#include "rpc/cluster/naming_publisher.h"
 
 namespace farcall {
 namespace {
@@ -22,7 +22,7 @@ class FileNaming final : public Naming {
              OnNodes on_nodes)
       : run_blocking_(parts.run_blocking),
         loop_(loop),
-        teller_(absl::StrCat("file://", path), parts.log, std::move(on_nodes)),
+        publisher_(absl::StrCat("file://", path), parts.log, std::move(on_nodes)),
         pace_(interval, Duration::zero(), loop.now()),
         file_(std::make_shared<NamingFileLook>(std::move(path))) {
     loop_.SetTimer(timer_, *pace_.due());
@@ -54,7 +54,7 @@ class FileNaming final : public Naming {
     SetTimer();
   }
 
-  // From the mailbox. Nothing is touched once something was told.
+  // From the mailbox. Publishing may destroy this: nothing is touched afterwards.
   void OnLook(Result result) {
     const TimePoint now = loop_.now();
     if (!result.nodes.ok()) {
@@ -65,15 +65,15 @@ class FileNaming final : public Naming {
       pace_.OnSuccess(now, std::nullopt);
     }
     SetTimer();
-    if (result.what == Result::What::kSame) return teller_.OnSame();
+    if (result.what == Result::What::kSame) return publisher_.OnSame();
     if (result.what == Result::What::kYoung) return;
-    if (!result.nodes.ok()) return teller_.OnError(result.nodes.status());
-    teller_.OnNodes(*std::move(result.nodes));
+    if (!result.nodes.ok()) return publisher_.OnError(result.nodes.status());
+    publisher_.OnNodes(*std::move(result.nodes));
   }
 
   const std::function<bool(std::function<void()>)> run_blocking_;
   EventLoop& loop_;
-  NamingTeller teller_;
+  NamingPublisher publisher_;
   NamingPace pace_;
   const std::shared_ptr<NamingFileLook> file_;
   Timer timer_{[this] { Look(); }};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as a list or a file of servers. What must hold: what is taken is within its limits,
-// each server once, and the same when it is written and read again; what is refused is told
-// with its place, in a text that a log bears.
+// each server once, and the same when it is written and read again; an error
+// names the place, in a text that is fit for a log.
 
 #include <algorithm>
 #include <cstddef>

@@ -69,7 +69,7 @@ absl::StatusOr<ServerNode> ParseServer(absl::string_view text) {
 // Collects servers, each once.
 class Servers {
  public:
-  // `place` is told where `text` is not understood.
+  // The error of a `text` that is not understood names `place`.
   absl::Status Add(absl::string_view text, absl::string_view place, size_t number) {
     absl::StatusOr<ServerNode> node = ParseServer(text);
     if (!node.ok()) {

@@ -16,11 +16,11 @@ using std::chrono::seconds;
 
 class NamingTest : public ::testing::Test {
  protected:
-  std::string ToldOf(const std::string& target) {
+  std::string PublishedFor(const std::string& target) {
     EXPECT_TRUE(Naming::Check(target).ok()) << Naming::Check(target);
     Start(target);
     world_.Run();
-    return world_.Told();
+    return world_.TakePublished();
   }
   void Start(const std::string& target) {
     world_.Start([&](Naming::OnNodes on_nodes) {
@@ -32,39 +32,39 @@ class NamingTest : public ::testing::Test {
 };
 
 TEST_F(NamingTest, ASingleTargetIsOneServer) {
-  EXPECT_EQ(ToldOf("10.0.0.1:80"), "10.0.0.1:80");
-  EXPECT_EQ(ToldOf("[::1]:80"), "[::1]:80");
-  EXPECT_EQ(ToldOf("unix:/run/s,t"), "unix:/run/s,t");
+  EXPECT_EQ(PublishedFor("10.0.0.1:80"), "10.0.0.1:80");
+  EXPECT_EQ(PublishedFor("[::1]:80"), "[::1]:80");
+  EXPECT_EQ(PublishedFor("unix:/run/s,t"), "unix:/run/s,t");
   EXPECT_EQ(world_.hosts, std::vector<std::string>{""});
 }
 
 TEST_F(NamingTest, ANameIsOneServerThatIsResolvedAtEachConnect) {
-  EXPECT_EQ(ToldOf("storage.ns:80"), "storage.ns:80");
+  EXPECT_EQ(PublishedFor("storage.ns:80"), "storage.ns:80");
   EXPECT_EQ(world_.hosts, std::vector<std::string>{"storage.ns:80"});
   EXPECT_TRUE(world_.blocking.empty());
 }
 
 TEST_F(NamingTest, AListIsItsServers) {
-  EXPECT_EQ(ToldOf("list://a:1,b:2 7,10.0.0.7:8002 3 tag"), "a:1,b:2 7,10.0.0.7:8002 3 tag");
+  EXPECT_EQ(PublishedFor("list://a:1,b:2 7,10.0.0.7:8002 3 tag"), "a:1,b:2 7,10.0.0.7:8002 3 tag");
   world_.Refresh();
   world_.Advance(seconds(100));
-  EXPECT_EQ(world_.Told(), "") << "it never changes";
+  EXPECT_EQ(world_.TakePublished(), "") << "it never changes";
 }
 
 TEST_F(NamingTest, AFileIsItsLines) {
   TestDirectory files;
   files.Write("servers", "a:1\nb:2\n");
-  EXPECT_EQ(ToldOf("file://" + files.Path("servers")), "a:1,b:2");
+  EXPECT_EQ(PublishedFor("file://" + files.Path("servers")), "a:1,b:2");
 }
 
 TEST_F(NamingTest, ANumberAsANameInDnsIsItself) {
-  EXPECT_EQ(ToldOf("dns://10.0.0.1:80"), "10.0.0.1:80");
-  EXPECT_EQ(ToldOf("dns://[::1]:80"), "[::1]:80");
+  EXPECT_EQ(PublishedFor("dns://10.0.0.1:80"), "10.0.0.1:80");
+  EXPECT_EQ(PublishedFor("dns://[::1]:80"), "[::1]:80");
 }
 
 TEST_F(NamingTest, LocalhostIsThisMachineInDnsToo) {
-  const std::string told = ToldOf("dns://localhost:80");
-  EXPECT_TRUE(absl::StrContains(told, "127.0.0.1:80")) << told;
+  const std::string published = PublishedFor("dns://localhost:80");
+  EXPECT_TRUE(absl::StrContains(published, "127.0.0.1:80")) << published;
   EXPECT_EQ(world_.hosts.front(), "localhost:80");
 }
 
@@ -78,9 +78,9 @@ TEST_F(NamingTest, NothingIsToldAfterTheEnd) {
 }
 
 TEST_F(NamingTest, ItMayBeDestroyedWhileItTells) {
-  world_.on_told = [this] { world_.naming.reset(); };
+  world_.on_published = [this] { world_.naming.reset(); };
   for (const std::string target : {"a:1", "list://a:1,b:2", "dns://localhost:80"}) {
-    EXPECT_NE(ToldOf(target), "") << target;
+    EXPECT_NE(PublishedFor(target), "") << target;
     EXPECT_EQ(world_.naming, nullptr);
   }
 }

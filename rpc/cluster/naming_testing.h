@@ -62,14 +62,14 @@ class NamingWorld {
   void Start(const std::function<std::unique_ptr<Naming>(Naming::OnNodes)>& start) {
     Hold([&] {
       naming = start([this](absl::StatusOr<Naming::Nodes> nodes) {
-        told.push_back(Text(nodes));
+        published.push_back(Text(nodes));
         hosts.clear();
         if (nodes.ok()) {
           for (const ServerNode& node : *nodes) hosts.push_back(node.host);
         }
-        if (on_told) on_told();
+        if (on_published) on_published();
       });
-      EXPECT_TRUE(told.empty()) << "nothing is told from inside Start";
+      EXPECT_TRUE(published.empty()) << "nothing is published from inside Start";
     });
   }
   void Stop() {
@@ -99,8 +99,8 @@ class NamingWorld {
     clock.Advance(by);
     Run();
   }
-  // What was told since the last time, with "; " between.
-  std::string Told() { return absl::StrJoin(std::exchange(told, {}), "; "); }
+  // What was published since the last time, with "; " between.
+  std::string TakePublished() { return absl::StrJoin(std::exchange(published, {}), "; "); }
   int Logged(absl::string_view part) const {
     return static_cast<int>(std::count_if(log.begin(), log.end(), [&](const std::string& line) {
       return line.find(std::string(part)) != std::string::npos;
@@ -114,9 +114,9 @@ class NamingWorld {
   std::function<bool()> serve;  // something else that Run drives; true: it did something
   RuntimeParts parts;
   std::vector<std::string> log;
-  std::vector<std::string> told;
-  std::vector<std::string> hosts;  // of the nodes told last
-  std::function<void()> on_told;
+  std::vector<std::string> published;
+  std::vector<std::string> hosts;  // of the nodes published last
+  std::function<void()> on_published;
   std::unique_ptr<Naming> naming;
 };
 

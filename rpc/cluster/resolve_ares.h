@@ -31,8 +31,8 @@ struct DnsRecords {
   Duration ttl = Duration::max();  // of the shortest lived
 };
 
-// c-ares, with its sockets and timeouts on an event loop: questions to name servers that block
-// nobody.
+// c-ares, with its sockets and timeouts on an event loop: queries to name servers that
+// block no thread.
 class AresOnLoop {
  public:
   // An error is one that may pass: no server answers, or it fails. A name that does not

@@ -34,7 +34,7 @@ DnsAnswer FromFile(const std::vector<Address>& addresses) {
 DnsLookup::DnsLookup(const RuntimeParts& parts, EventLoop& loop, std::string host, uint16_t port,
                      const DnsOptions& options, OnAnswer on_answer)
     : loop_(loop), host_(std::move(host)), port_(port), on_answer_(std::move(on_answer)) {
-  loop_.SetTimer(timer_, loop_.now() + kPatience);
+  loop_.SetTimer(timer_, loop_.now() + kTimeout);
   const bool accepted = parts.run_blocking(
       [&loop, name = host_, port, options, self = std::weak_ptr<DnsLookup*>(self_)]() mutable {
         auto prepared = Prepare(name, port, options);
@@ -93,9 +93,9 @@ void DnsLookup::OnRecords(AddressFamily family, absl::StatusOr<DnsRecords> recor
 
 void DnsLookup::OnBoth() {
   const bool found = HasAddresses(ipv4_) || HasAddresses(ipv6_);
-  const bool told = ipv4_->ok() && ipv6_->ok();
-  // A name that no server could tell of may be the right one: the next must not stand in for it.
-  if (!found && told && !late_ && next_ < candidates_.size()) return AskNext();
+  const bool answered = ipv4_->ok() && ipv6_->ok();
+  // A name about which no server answered may be the right one: the next must not stand in for it.
+  if (!found && answered && !late_ && next_ < candidates_.size()) return AskNext();
   DnsAnswer answer{*std::move(ipv4_), *std::move(ipv6_), std::nullopt};
   for (const auto& records : {&answer.ipv4, &answer.ipv6}) {
     if (!records->ok() || (*records)->addresses.empty()) continue;

@@ -18,7 +18,7 @@
 
 namespace farcall {
 
-// What is known of a name. Of a family about which no server told anything, an error.
+// What is known of a name. Of a family about which no server answered, an error.
 struct DnsAnswer {
   absl::StatusOr<DnsRecords> ipv4 = DnsRecords();
   absl::StatusOr<DnsRecords> ipv6 = DnsRecords();
@@ -26,10 +26,10 @@ struct DnsAnswer {
 };
 
 // One look-up of all addresses of a name: hosts(5), then name servers, by resolv.conf(5), in at
-// most kPatience. Only the files block, on the thread for that. Lives with the loop held.
+// most kTimeout. Only the files block, on the thread for that. Lives with the loop held.
 class DnsLookup {
  public:
-  static constexpr Duration kPatience = std::chrono::seconds(5);
+  static constexpr Duration kTimeout = std::chrono::seconds(5);
   // How long an answer waits for that of the other family: some servers leave AAAA unanswered.
   static constexpr Duration kOtherFamily = std::chrono::seconds(1);
 
@@ -69,7 +69,7 @@ class DnsLookup {
   size_t next_ = 0;
   std::optional<absl::StatusOr<DnsRecords>> ipv4_;
   std::optional<absl::StatusOr<DnsRecords>> ipv6_;
-  bool late_ = false;  // kPatience or kOtherFamily is over
+  bool late_ = false;  // kTimeout or kOtherFamily is over
   bool ended_ = false;
   Timer timer_{[this] { OnTime(); }};
   PostedCall proceed_;

@@ -150,7 +150,7 @@ TEST_F(ResolveDnsTest, WhereNobodyAnswersItEndsInTime) {
   server_.at("a.b.c", TestNameServer::kAaaa).silent = true;
   Start("a.b.c");
   ASSERT_TRUE(WasAsked("a.b.c/AAAA"));
-  world_.Advance(DnsLookup::kPatience - std::chrono::milliseconds(1));
+  world_.Advance(DnsLookup::kTimeout - std::chrono::milliseconds(1));
   EXPECT_FALSE(answer_.has_value());
   world_.Advance(std::chrono::milliseconds(1));
   ASSERT_TRUE(answer_.has_value());
@@ -163,7 +163,7 @@ TEST_F(ResolveDnsTest, ItEndsInTimeThoughTheFilesAreNotRead) {
   world_.loop->RunOnce();
   ASSERT_EQ(world_.blocking.size(), 1u);
   const auto late = std::exchange(world_.blocking, {});
-  world_.Advance(DnsLookup::kPatience);
+  world_.Advance(DnsLookup::kTimeout);
   ASSERT_TRUE(answer_.has_value());
   EXPECT_FALSE(answer_->ipv4.ok());
   late.front()();
@@ -189,7 +189,7 @@ TEST_F(ResolveDnsTest, AnAnswerThatIsGarbageIsAnError) {
       std::string("\x81\x80\0\x01\0\x01\0\0\0\0\1a\1b\1c\0\0\x01\0\x01\xc0\x0c\0\x01\0", 26);
   Start("a.b.c");
   ASSERT_TRUE(WasAsked("a.b.c/AAAA"));
-  world_.Advance(DnsLookup::kPatience);
+  world_.Advance(DnsLookup::kTimeout);
   ASSERT_TRUE(Answered());
   EXPECT_FALSE(answer_->ipv4.ok());
 }
@@ -227,7 +227,7 @@ TEST_F(ResolveDnsTest, ItMayEndAtAnyPoint) {
   world_.Hold([&] { EXPECT_GT(world_.loop->fds().size(), watched); });
   Stop();
   world_.Hold([&] { EXPECT_EQ(world_.loop->fds().size(), watched); });
-  world_.Advance(DnsLookup::kPatience);
+  world_.Advance(DnsLookup::kTimeout);
   EXPECT_FALSE(answer_.has_value());
 }
 

@@ -206,7 +206,7 @@ void RoutedCall::Release(Attempt& attempt, ServerSet::Outcome outcome, bool reus
                          cluster_->loop().now() - attempt.began, reusable);
 }
 
-// An attempt whose answer nobody waits for any more.
+// An attempt whose answer the call does not wait for any more.
 void RoutedCall::Drop(Attempt& attempt, ServerSet::Outcome outcome) {
   if (attempt.session == nullptr) return;
   const std::shared_ptr<ClientSession> session = attempt.session;

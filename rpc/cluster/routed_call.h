@@ -79,10 +79,10 @@ class RoutedCall : public ClientCall {
       call_.answer_broke_ = true;
       call_.OnFailure(*this, code, text, /*may_have_run=*/true, connection);
     }
-    Buffer Landing(size_t size, size_t offset, size_t bytes) override {
+    Buffer PlaceFor(size_t size, size_t offset, size_t bytes) override {
       return call_.place().Lend(this, size, offset, bytes);
     }
-    std::shared_ptr<void> HoldLanding() override { return call_.HoldPlace(); }
+    std::shared_ptr<void> HoldPlace() override { return call_.HoldPlace(); }
     void Cancel() override { call_.Cancel(); }
 
     ServerSet::ServerId server = 0;

@@ -22,7 +22,7 @@ TEST(RoutedCallTest, ABackupRequestGoesToAnotherServerAndTheFirstAnswerCounts) {
     world.Connect();
     const ArrivedRequest first = world.One();
     world.Advance(milliseconds(9));
-    EXPECT_TRUE(world.Dialled().empty());
+    EXPECT_TRUE(world.PendingConnects().empty());
     world.Advance(milliseconds(1));
     world.Connect();
     const ArrivedRequest second = world.One();
@@ -33,7 +33,7 @@ TEST(RoutedCallTest, ABackupRequestGoesToAnotherServerAndTheFirstAnswerCounts) {
     EXPECT_TRUE(call.controller.has_backup_request());
     EXPECT_EQ(call.controller.retried_count(), 0);
     world.Answer(backup_wins ? first : second);
-    EXPECT_EQ(call.ends, 1) << "the late answer finds nobody";
+    EXPECT_EQ(call.ends, 1) << "the late answer is dropped";
   }
 }
 
@@ -65,7 +65,7 @@ TEST(RoutedCallTest, AnAnswerInTimeSendsNoBackupRequest) {
   world.Answer(world.One());
   world.Advance(milliseconds(50));
   EXPECT_TRUE(world.Arrived().empty());
-  EXPECT_TRUE(world.Dialled().empty());
+  EXPECT_TRUE(world.PendingConnects().empty());
   EXPECT_FALSE(call.controller.has_backup_request());
 }
 
@@ -133,7 +133,7 @@ TEST(RoutedCallTest, ABackupRequestThatIsNotSentTakesNothingOfTheBudget) {
   for (int i = 0; i < 12; ++i) world.Start();
   world.Connect();
   world.Advance(milliseconds(1));
-  EXPECT_TRUE(world.Dialled().empty()) << "all connections are in use";
+  EXPECT_TRUE(world.PendingConnects().empty()) << "all connections are in use";
   const auto requests = world.Arrived();
   ASSERT_EQ(requests.size(), 12u);
   world.AnswerOnAll(requests[0], kLimit);

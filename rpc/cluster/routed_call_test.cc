@@ -31,10 +31,10 @@ TEST(RoutedCallTest, AnAnswerEndsTheCallAfterOneAttempt) {
 TEST(RoutedCallTest, AServerThatCannotBeReachedSendsTheCallToAnotherAtOnce) {
   ClusterWorld world(kTwo);
   const auto& call = world.Start();
-  ASSERT_EQ(world.Dialled().size(), 1u);
-  const std::string dead = world.Dialled().front();
+  ASSERT_EQ(world.PendingConnects().size(), 1u);
+  const std::string dead = world.PendingConnects().front();
   world.FailConnects();
-  const std::vector<std::string> next = world.Dialled();
+  const std::vector<std::string> next = world.PendingConnects();
   ASSERT_NE(std::find(next.begin(), next.end(), OtherOf(dead)), next.end());
   world.Connect();
   world.Answer(world.One());
@@ -123,12 +123,12 @@ TEST(RoutedCallTest, ASingleServerIsTriedAgainAfterAPause) {
   const auto& call = world.Start();
   for (int retry = 0; retry < 3; ++retry) {
     world.FailConnects();
-    EXPECT_TRUE(world.Dialled().empty()) << retry;
+    EXPECT_TRUE(world.PendingConnects().empty()) << retry;
     EXPECT_EQ(call.ends, 0);
     world.Advance(milliseconds(5));
-    EXPECT_TRUE(world.Dialled().empty()) << "not so soon";
+    EXPECT_TRUE(world.PendingConnects().empty()) << "not so soon";
     world.Advance(milliseconds(10 << retry));
-    ASSERT_EQ(world.Dialled().size(), 1u) << retry;
+    ASSERT_EQ(world.PendingConnects().size(), 1u) << retry;
   }
   world.Connect();
   world.Answer(world.One());
@@ -180,7 +180,7 @@ TEST(RoutedCallTest, TheDeadlineIsOneForAllAttempts) {
   const auto& call = world.Start();
   world.FailConnects();
   world.Advance(milliseconds(20));
-  ASSERT_EQ(world.Dialled().size(), 1u);
+  ASSERT_EQ(world.PendingConnects().size(), 1u);
   world.Advance(milliseconds(479));
   EXPECT_EQ(call.ends, 0);
   world.Advance(milliseconds(1));

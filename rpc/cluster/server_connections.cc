@@ -42,7 +42,7 @@ ServerConnections::ServerConnections(std::shared_ptr<const ClientSession::Enviro
       id_(server.id),
       target_(TargetOf(server.node)),
       watcher_(watcher),
-      dial_(std::make_shared<SharedDial>()),
+      gate_(std::make_shared<ConnectGate>()),
       idle_timer_([this] { OnIdleTimer(); }),
       relink_pace_(static_cast<uint64_t>(loop.now().time_since_epoch().count())),
       relink_timer_([this] { Relink(); }) {}
@@ -58,10 +58,10 @@ ServerConnections::~ServerConnections() {
 }
 
 ServerConnections::Session ServerConnections::Make() {
-  return std::make_shared<ClientSession>(environment_, loop_, target_, this, dial_);
+  return std::make_shared<ClientSession>(environment_, loop_, target_, this, gate_);
 }
 
-// For one more connection. Those that nobody needs any more count until they have been dialled.
+// For one more connection. Attempts that are not needed any more count until they end.
 bool ServerConnections::HasRoom() {
   const auto limit = static_cast<size_t>(environment_->options.max_connections_per_server);
   const size_t used = idle_.size() + taken_.size() + leaving_.size();
@@ -92,7 +92,7 @@ ServerConnections::Session ServerConnections::Take(ConnectionType type) {
   }
   Session session;
   if (type == CONNECTION_TYPE_POOLED && !idle_.empty()) {
-    // Others are being dialled, or their connection broke.
+    // The others are not connected yet, or their connection broke.
     auto warmest = std::find_if(idle_.rbegin(), idle_.rend(),
                                 [](const Idle& idle) { return idle.session->connected(); });
     if (warmest == idle_.rend()) warmest = idle_.rbegin();
@@ -111,7 +111,7 @@ void ServerConnections::GiveBack(ConnectionType type, const Session& session, bo
   if (type == CONNECTION_TYPE_SINGLE) return;
   if (Erase(leaving_, session)) return Retire(session);
   if (!Erase(taken_, session)) return;
-  // On what is still being dialled nothing was sent, and the next call need not dial anew.
+  // On one that still connects nothing was sent, and the next call need not begin a new attempt.
   const bool ready = reusable && session->connected();
   if (type == CONNECTION_TYPE_POOLED && (ready || session->connecting())) {
     Keep(session);
@@ -195,7 +195,7 @@ void ServerConnections::Relink() {
   if (!why) return;
   if (!HasRoom() && !GiveUpAnIdleOne()) return RelinkLater();
   relinking_ =
-      std::make_shared<ClientSession>(environment_, loop_, target_, &relink_observer_, dial_);
+      std::make_shared<ClientSession>(environment_, loop_, target_, &relink_observer_, gate_);
   relinking_->ConnectInsteadOf(not_linked_why_.value_or(*why));
 }
 

@@ -10,15 +10,15 @@
 #include "absl/status/status.h"
 #include "rpc/cluster/server_set.h"
 #include "rpc/session/client_session.h"
+#include "rpc/session/connect_gate.h"
 #include "rpc/session/relink_pace.h"
-#include "rpc/session/shared_dial.h"
 #include "rpc/types.h"
 #include "transport/base/time.h"
 #include "transport/loop/event_loop.h"
 
 namespace farcall {
 
-// Who is told how a server fares. With the loop held.
+// Is notified whether a server can be reached. With the loop held.
 class ServerWatcher {
  public:
   virtual void OnReachable(ServerSet::ServerId server) = 0;
@@ -50,15 +50,15 @@ class ServerConnections final : public SessionObserver {
   // The session for an attempt, which gives it back when it has ended. Null:
   // max_connections_per_server are in use.
   Session Take(ConnectionType type);
-  // `reusable`: nothing is under way on it that nobody waits for.
+  // `reusable`: no request is under way on it whose call has ended.
   void GiveBack(ConnectionType type, const Session& session, bool reusable);
   // The server stops, says a connection to it: what comes next needs new ones. False: that was
   // known of this connection, and others have been made since.
   bool Leave(const Session& session);
   // The session that calls of CONNECTION_TYPE_SINGLE share; null before the first.
   const Session& shared() const { return shared_; }
-  // The watcher is told whether the server can be reached: by a connection that is made now. The
-  // shared one that was left for it, if any: calls on it go on to their ends.
+  // Makes a connection now; the watcher is notified whether the server can be reached. Returns the
+  // shared session that it replaces, if any: calls on it go on to their ends.
   Session Probe();
 
   void OnReachable() override;
@@ -96,12 +96,12 @@ class ServerConnections final : public SessionObserver {
   const ServerSet::ServerId id_;
   const Target target_;
   ServerWatcher& watcher_;
-  const std::shared_ptr<SharedDial> dial_;
+  const std::shared_ptr<ConnectGate> gate_;
   Session shared_;
   std::vector<Idle> idle_;        // pooled, each without a call; the last one is the warmest
   std::vector<Session> taken_;    // pooled and short, each with a call
   std::vector<Session> leaving_;  // the same, from before the server said that it stops
-  std::vector<std::weak_ptr<ClientSession>> ending_;  // retired while they were dialling
+  std::vector<std::weak_ptr<ClientSession>> ending_;  // retired while they connected
   Timer idle_timer_;  // pending while there are idle ones; may fire early
   RelinkObserver relink_observer_{*this};
   Session relinking_;                         // null: none is being made

@@ -148,7 +148,7 @@ std::optional<ServerSet::ServerId> ServerSet::Pick(std::optional<uint64_t> reque
     impl.CloseBreakers(now);
   if (!tried.empty() && !impl.AnyUntried(tried)) {
     if (!impl.pool.live()) {
-      // Nobody lives: any other one is better than the same again.
+      // No server lives: any other one is better than the same again.
       for (const Member& member : impl.members) {
         if (std::find(tried.begin(), tried.end(), member.id) == tried.end()) return member.id;
       }

@@ -49,8 +49,7 @@ class ServerSet {
   enum class Outcome : uint8_t {
     kSuccess,     // answered; errors of the service's own among it
     kFailure,     // timed out, broke, EINTERNAL, EOVERCROWDED ...: counts against the server
-    kUnanswered,  // nobody waits for the answer any more: it is this slow at least, no more is
-                  // known
+    kUnanswered,  // the call did not wait for the answer: it takes this long at least
     kIgnored,     // cancelled, or it never came to the server
   };
   // For the status page and metrics.

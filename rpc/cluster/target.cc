@@ -56,7 +56,7 @@ absl::Status BadPort(absl::string_view text, uint16_t lowest_port) {
              absl::StrCat("has no good port: it is a number from ", lowest_port, " to 65535"));
 }
 
-// What the writer may have meant; "": nobody knows.
+// What the writer may have meant; "": unknown.
 std::string HintFor(absl::string_view text, uint16_t lowest_port) {
   const size_t colon = text.rfind(':');
   if (colon == absl::string_view::npos) return "";

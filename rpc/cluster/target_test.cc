@@ -110,7 +110,7 @@ TEST(TargetTest, ToListenOnThePortMayBeZero) {
             "target \"localhost:65536\" has no good port: it is a number from 0 to 65535");
 }
 
-// What is almost an address is told what is wrong with that, not taken for a name.
+// The error of a malformed address says what is wrong with it; it is not taken for a name.
 TEST(TargetTest, BadNumbersAreExplainedAsAddresses) {
   const struct {
     const char* text;

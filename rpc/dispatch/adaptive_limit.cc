@@ -27,11 +27,11 @@ constexpr double kSame = 1.1;
 // By so many standard errors of its mean a probe's latency must be lower to have paid: else chance
 // alone calls for the next one, and each refuses calls.
 constexpr double kSure = 2;
-// For each window in which nobody waited.
+// For each window in which no call waited.
 constexpr double kGrowth = 1.1;
 // Calls come as chance has it: what waits a little when several come at once keeps the
 // server busy when none does. So many, and so much of the root of the product.
-constexpr double kLeastRoom = 2;
+constexpr double kMinRoom = 2;
 constexpr double kRoomFactor = 1.5;
 
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -83,7 +83,7 @@ void AdaptiveLimit::OnWindow(TimePoint now) {
   if (phase_ == Phase::kProbing) return OnProbed(latency, error, now);
   if (all_late) return SetLimit(limit_ / 2);
   if (!near_limit) {
-    // Nobody waits for anybody: that is the latency, and a probe will hardly find a lower one.
+    // No call waits for another: that is the latency, and a probe will hardly find a lower one.
     probe_part_ = kShallowProbe;
     lowest_latency_ += (latency - lowest_latency_) * (lowest_latency_ == 0 ? 1 : kWeight);
     return;
@@ -102,14 +102,14 @@ void AdaptiveLimit::UpdateLimit(double rate, double latency) {
   } else if (latency < lowest_latency_) {
     lowest_latency_ += (latency - lowest_latency_) * kWeight;
   }
-  // As long as nobody waits there may be more to be had.
+  // As long as no call waits the limit may be too low.
   const double more = latency <= lowest_latency_ * kSame ? limit_ * kGrowth : 0;
   SetLimit(std::max(ProductAndRoom(), more));
 }
 
 double AdaptiveLimit::ProductAndRoom() const {
   const double product = highest_rate_ * lowest_latency_;
-  return product + kLeastRoom + kRoomFactor * std::sqrt(product);
+  return product + kMinRoom + kRoomFactor * std::sqrt(product);
 }
 
 void AdaptiveLimit::BeginProbe(double latency, TimePoint now) {
@@ -129,12 +129,12 @@ void AdaptiveLimit::OnProbed(double latency, double error, TimePoint now) {
   next_probe_ = now + probe_every_;
   lowest_latency_ = latency;
   // Where fewer calls took as long, the others had not waited for one another.
-  const bool nobody_waited = latency_before_ <= latency * kSame;
-  SetLimit(std::max(ProductAndRoom(), nobody_waited ? limit_before_ : 0.0));
+  const bool none_waited = latency_before_ <= latency * kSame;
+  SetLimit(std::max(ProductAndRoom(), none_waited ? limit_before_ : 0.0));
 }
 
 void AdaptiveLimit::SetLimit(double limit) {
-  limit_ = static_cast<int>(std::clamp(std::ceil(limit), 1.0, static_cast<double>(kMost)));
+  limit_ = static_cast<int>(std::clamp(std::ceil(limit), 1.0, static_cast<double>(kMax)));
 }
 
 }  // namespace farcall

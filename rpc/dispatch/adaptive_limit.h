@@ -16,16 +16,16 @@ namespace farcall {
 //
 // The highest throughput is remembered and fades; the lowest latency is looked for again by
 // admitting fewer calls for a moment ("probe"): often as long as that finds a lower one, then
-// each half minute. Beyond the product goes some room, and as long as nobody waits the limit grows.
-// A limit that calls do not come near is left as it is: it says nothing about the server. But where
-// most calls end too late it is their callers' patience that keeps them below it, and it is too
-// high.
+// each half minute. Beyond the product goes some room, and as long as no call waits the limit
+// grows. A limit that calls do not come near is left as it is: it says nothing about the server.
+// But where most calls end too late it is their callers' patience that keeps them below it, and it
+// is too high.
 class AdaptiveLimit {
  public:
   static constexpr int kFirst = 40;
-  static constexpr int kMost = 100'000;
+  static constexpr int kMax = 100'000;
 
-  // 1 to kMost.
+  // 1 to kMax.
   int limit() const { return limit_; }
   // A call ended that was admitted under limit(). `in_time`: not too late for who waited for it.
   // `under_way`: calls at once, with this one, as it ended.

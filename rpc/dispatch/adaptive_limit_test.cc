@@ -231,7 +231,7 @@ TEST(AdaptiveLimitTest, BearsTimesThatStandStillOrAreNothing) {
     limit.OnEnd(true, Duration::zero(), 40, TimePoint(seconds(2) + milliseconds(i)));
   }
   EXPECT_GE(limit.limit(), 1);
-  EXPECT_LE(limit.limit(), AdaptiveLimit::kMost);
+  EXPECT_LE(limit.limit(), AdaptiveLimit::kMax);
 }
 
 }  // namespace

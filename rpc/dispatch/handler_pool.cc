@@ -126,7 +126,7 @@ void HandlerPool::Run() {
     --idle_;
     if (woken_ > 0) --woken_;
   }
-  // Others may have waited for their turn when they were told to stop.
+  // Others may have waited for their turn when they were stopped.
   wake_.notify_all();
 }
 

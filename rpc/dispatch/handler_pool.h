@@ -17,11 +17,11 @@
 namespace farcall {
 
 // Threads that run handlers, so that one that blocks holds up no loop. They are started as they are
-// wanted. First in, first out. While a handler waits, one thread is on its way at most: it wakes the
-// next one before it begins, and finds nothing where handlers are short, so that one thread runs
-// them all and few are woken. Who submits bounds how much waits: a server by its limits on
-// concurrency. They run on the processors of the thread that makes the pool: the loops that start
-// them may run on fewer.
+// wanted. First in, first out. While handlers wait, at most one thread is on its way to them. It
+// calls the next one before it runs its handler: so each handler that blocks gets a thread, and
+// where handlers are short, one thread runs many and few are woken. Who submits bounds how much
+// waits: a server by its limits on concurrency. They run on the processors of the thread that makes
+// the pool: the loops that start them may run on fewer.
 class HandlerPool {
  public:
   // `most`: handlers that run at once. `spares`: threads beside them, for as many handlers that

@@ -192,18 +192,18 @@ TEST(HandlerPoolTest, OneThreadIsEnoughForTasksOneAfterTheOther) {
       ran.Signal();
     });
     ASSERT_TRUE(ran.Wait());
-    // A thread that has told its end is on its way back.
+    // A thread that has signalled the end of its task is on its way back.
     while (pool->idle() == 0) std::this_thread::yield();
   }
   EXPECT_EQ(threads.size(), 1u);
 }
 
 TEST(HandlerPoolTest, NoMoreRunAtOnceThanItSays) {
-  constexpr int kMost = 3;
+  constexpr int kMax = 3;
   std::atomic<int> running{0};
   std::atomic<int> most{0};
   {
-    const auto pool = Start(kMost, 2);
+    const auto pool = Start(kMax, 2);
     for (int i = 0; i < 2'000; ++i) {
       Task::Submit(*pool, [&] {
         const int now = ++running;
@@ -215,7 +215,7 @@ TEST(HandlerPoolTest, NoMoreRunAtOnceThanItSays) {
       });
     }
   }
-  EXPECT_LE(most, kMost);
+  EXPECT_LE(most, kMax);
 }
 
 TEST(HandlerPoolTest, WhatRunsElsewhereTakesAPlace) {
@@ -249,7 +249,7 @@ TEST(HandlerPoolTest, WhoWaitsInASynchronousCallLeavesItsPlaceToOthers) {
   }
   ASSERT_TRUE(waiting.Wait(kSpares));
   Task::Submit(*pool, [&] {
-    EXPECT_FALSE(BeforeBlocking()) << "nobody could do what it waits for";
+    EXPECT_FALSE(BeforeBlocking()) << "no thread could do what it waits for";
     release.Signal();
     done.Signal();
   });

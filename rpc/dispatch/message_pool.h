@@ -24,11 +24,11 @@ struct CallMessages {
 class MessagePool {
  public:
   // A larger one is not kept: its memory would be held for nothing.
-  static constexpr size_t kMostBytes = size_t{16} << 10;
-  static constexpr size_t kMostKept = 64;  // pairs
+  static constexpr size_t kMaxBytes = size_t{16} << 10;
+  static constexpr size_t kMaxKept = 64;  // pairs
   // Odd, so that all methods have their turn whose calls take turns.
   static constexpr uint32_t kLookEvery = 31;
-  // Of a size: nobody has measured it.
+  // A size that was not measured.
   static constexpr size_t kUnmeasured = ~size_t{0};
 
   MessagePool() = default;
@@ -63,18 +63,18 @@ class MessagePool {
  private:
   // False: it is too large.
   static bool Empty(google::protobuf::Message& message, size_t bytes) {
-    if ((bytes == kUnmeasured ? message.ByteSizeLong() : bytes) > kMostBytes) return false;
+    if ((bytes == kUnmeasured ? message.ByteSizeLong() : bytes) > kMaxBytes) return false;
     message.Clear();
     return true;
   }
   static bool Grown(const google::protobuf::Message& message) {
-    return message.SpaceUsedLong() > 4 * kMostBytes;
+    return message.SpaceUsedLong() > 4 * kMaxBytes;
   }
 
   // Of all pools, by this thread, since it last looked.
   static inline thread_local constinit uint32_t uses_ = 0;
 
-  SpareList<CallMessages, kMostKept, 4> free_;
+  SpareList<CallMessages, kMaxKept, 4> free_;
 };
 
 }  // namespace farcall

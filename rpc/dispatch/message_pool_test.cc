@@ -87,7 +87,7 @@ void GiveMarked(MessagePool& pool, Messages messages) {
 
 Messages TakeMany(MessagePool& pool) {
   Messages many;
-  for (size_t i = 0; i < 3 * MessagePool::kMostKept; ++i) many.push_back(pool.Take(Make));
+  for (size_t i = 0; i < 3 * MessagePool::kMaxKept; ++i) many.push_back(pool.Take(Make));
   return many;
 }
 
@@ -100,7 +100,7 @@ size_t Kept(const Messages& messages) {
 TEST(MessagePoolTest, KeepsOnlySoMany) {
   MessagePool pool;
   GiveMarked(pool, TakeMany(pool));
-  EXPECT_EQ(Kept(TakeMany(pool)), MessagePool::kMostKept);
+  EXPECT_EQ(Kept(TakeMany(pool)), MessagePool::kMaxKept);
 }
 
 TEST(MessagePoolTest, AClosedOneKeepsNone) {

@@ -20,11 +20,11 @@ class MethodPace {
   // So few calls lie at most between two that ran for long.
   static constexpr uint64_t kFewCalls = 32;
   // What a handler thread may take for a call that counts as quick; so many in a row prove it. Each
-  // time that the proof was false it takes twice as many, up to kMostProof; kForgiven calls without
+  // time that the proof was false it takes twice as many, up to kMaxProof; kForgiven calls without
   // one that ran for long, and all is forgotten.
   static constexpr Duration kQuick = std::chrono::microseconds(500);
   static constexpr uint64_t kProof = 16;
-  static constexpr uint64_t kMostProof = 16'384;
+  static constexpr uint64_t kMaxProof = 16'384;
   static constexpr uint64_t kForgiven = 100'000;
 
   bool on_pool() const { return on_pool_.load(std::memory_order_relaxed); }
@@ -45,7 +45,7 @@ class MethodPace {
     std::lock_guard<std::mutex> lock(mutex_);
     quick_ = took <= kQuick ? quick_ + 1 : 0;
     if (!on_pool() || quick_ < proof_) return;
-    proof_ = std::min(2 * proof_, kMostProof);
+    proof_ = std::min(2 * proof_, kMaxProof);
     on_pool_.store(false, std::memory_order_relaxed);
   }
 

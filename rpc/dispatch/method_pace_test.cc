@@ -67,9 +67,9 @@ TEST(MethodPaceTest, WhoseProofWasFalseHasToProveTwiceAsMuch) {
     pace.OnLong(calls + 1);
     ASSERT_TRUE(pace.on_pool());
     EXPECT_EQ(CallsUntilTrusted(pace), expected);
-    expected = std::min(2 * expected, MethodPace::kMostProof);
+    expected = std::min(2 * expected, MethodPace::kMaxProof);
   }
-  EXPECT_EQ(expected, MethodPace::kMostProof);
+  EXPECT_EQ(expected, MethodPace::kMaxProof);
   // Long ago.
   pace.OnLong(100 + MethodPace::kForgiven);
   pace.OnLong(101 + MethodPace::kForgiven);

@@ -17,7 +17,7 @@ namespace farcall {
 // and what it sends as one is dropped.
 class HttpCall final : public ServerCall {
  public:
-  // `user` null: nobody asked.
+  // `user` null: no authenticator was asked.
   HttpCall(ServerSession& session, const Admission& admission, HttpCallRequest request,
            const HttpAnswerForm& form, std::shared_ptr<const AuthContext> user);
 

@@ -48,7 +48,7 @@ HttpRefusal ReadType(const HttpRequest& request, HttpBodyKind& kind) {
     if (IsUtf8(*field)) return {};
     return {415, "JSON comes in UTF-8"};
   }
-  // What `curl -d` sends when it is told nothing else.
+  // What `curl -d` sends by default.
   if (type.empty() || type == "application/x-www-form-urlencoded") return {};
   return {415, absl::StrCat("send Content-Type: application/json, or application/proto, not \"",
                             absl::CHexEscape(type.substr(0, 100)), "\"")};

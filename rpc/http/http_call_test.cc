@@ -225,7 +225,7 @@ TEST_F(HttpCallTest, AHandlerHearsThatItsConnectionClosed) {
   EXPECT_EQ(Written(), "");
 }
 
-// Passes "good", and nobody else.
+// Accepts the credential "good" alone.
 class GoodOnly final : public Authenticator {
  public:
   absl::StatusOr<std::string> GenerateCredential() const override { return "good"; }

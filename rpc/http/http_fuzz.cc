@@ -25,7 +25,7 @@ constexpr HttpLimits kLimits{.max_head_size = 2048,
                              .max_body_size = 1000,
                              .max_chunk_extra = 256};
 
-// "continue" is told only where nothing of the body has come, which pieces decide.
+// "continue" is returned only where nothing of the body has come, which pieces decide.
 std::string Outcome(absl::string_view bytes, size_t piece) {
   static const std::unique_ptr<BlockPool> pool = testing::SmallPool();
   return absl::StrReplaceAll(testing::ReadAll(bytes, piece, *pool, kLimits), {{"continue\n", ""}});

@@ -20,7 +20,7 @@ namespace farcall {
 namespace {
 
 // Pages of one server that are made at the same time.
-constexpr int kMostPages = 4;
+constexpr int kMaxPages = 4;
 
 // A peer's text in a message: printable, and cut to what is worth showing.
 std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(0, 200)); }
@@ -133,7 +133,7 @@ bool HttpProtocol::Authenticate(const HttpRequest& request) {
 
 void HttpProtocol::OnPage(const HttpPages::Entry& page, HttpRequest& request) {
   // They look into every loop, on the threads of the calls: a crowd of them must not be in the way.
-  if (!core_.pages.Begin(kMostPages)) {
+  if (!core_.pages.Begin(kMaxPages)) {
     return Answer(HttpErrorAnswer(503, kLimit, "too many pages are being made: ask again later"));
   }
   // Asked after counting: Stop sets it before it waits for pages.

@@ -22,7 +22,7 @@ class HttpReader {
  public:
   enum class Result {
     kMore,      // there is no whole request yet
-    kContinue,  // the client waits for "100 Continue" before it sends the body; told once
+    kContinue,  // the client waits for "100 Continue" before it sends the body; returned once
     kRequest,
     kRefused,  // refusal() says why; the connection can only close, and Read is not called again
   };

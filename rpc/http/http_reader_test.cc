@@ -16,7 +16,7 @@ struct Sample {
   const char* outcome;
 };
 
-// As they come in one piece. "continue" is told apart below.
+// As they come in one piece. "continue" has a test of its own below.
 constexpr Sample kSamples[] = {
     {"", ""},
     {"GET / HTTP/1.1\r\nHost: a\r\n", "more"},

@@ -40,7 +40,7 @@ std::string HttpHead(const HttpResponse& response, const HttpAnswerForm& form) {
   if (!response.content_type.empty()) AppendField("Content-Type", response.content_type, head);
   absl::StrAppend(&head, "Content-Length: ", response.body.size(), "\r\n");
   for (const HttpField& field : response.fields) AppendField(field.name, field.value, head);
-  // It is the default in HTTP/1.1, and must be told in HTTP/1.0.
+  // It is the default in HTTP/1.1, and must be written in HTTP/1.0.
   if (!form.keep_alive) {
     absl::StrAppend(&head, "Connection: close\r\n");
   } else if (!form.http11) {

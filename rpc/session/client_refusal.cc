@@ -11,7 +11,7 @@
 
 namespace farcall {
 
-// Of the connection, which is told of all that it shall send.
+// Of the connection, after it got all that it shall send.
 size_t ClientSession::Backlog() {
   output_.Flush();
   return connection_->backlog();

@@ -11,7 +11,7 @@
 #include "rpc/authenticator.h"
 #include "rpc/errors.h"
 #include "rpc/exception_text.h"
-#include "rpc/session/dial.h"
+#include "rpc/session/connect_to_target.h"
 #include "rpc/session/rdma_wanted.h"
 #include "rpc/wire/reframe.h"
 #include "transport/base/check.h"
@@ -47,17 +47,17 @@ int ErrorCodeOf(const absl::Status& why) {
 
 ClientSession::ClientSession(std::shared_ptr<const Environment> environment, EventLoop& loop,
                              Target target, SessionObserver* observer,
-                             std::shared_ptr<SharedDial> dial)
+                             std::shared_ptr<ConnectGate> gate)
     : counted_(environment->parts.sessions),
       environment_(std::move(environment)),
       loop_(loop),
       target_(std::move(target)),
       observer_(observer),
       output_(loop),
-      dial_(std::move(dial)),
+      gate_(std::move(gate)),
       deadline_timer_([this] { OnDeadlines(); }),
       limits_{.max_body_size = environment_->options.max_body_size},
-      listed_(environment_->parts.roll, *this) {}
+      listed_(environment_->parts.registry, *this) {}
 
 ClientSession::~ClientSession() {
   Check(connection_ == nullptr && !connecting_, "a session ends before it dies");
@@ -74,7 +74,7 @@ void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadlin
   if (!MayBegin(deadline, bytes)) [[unlikely]]
     return Refuse(call, deadline, bytes);
   if (connection_ == nullptr && !connecting_) {
-    const absl::Status may = dial_->MayTry(loop_.now());
+    const absl::Status may = gate_->MayTry(loop_.now());
     if (!may.ok()) return Fail(call, ErrorCodeOf(may), may.message(), /*may_have_run=*/false);
     Connect();
   }
@@ -107,28 +107,28 @@ void ClientSession::Probe() {
 void ClientSession::Connect() {
   connecting_ = true;
   self_ = shared_from_this();
-  if (!dial_->MustAwait()) return DialNow();
-  dial_->Await([self = self_](const absl::Status& how) {
+  if (!gate_->MustAwait()) return ConnectNow();
+  gate_->Await([self = self_](const absl::Status& how) {
     if (!how.ok()) return self->OnConnected(how);
-    self->calls_.empty() ? self->OnReachedByAnother() : self->DialNow();
+    self->calls_.empty() ? self->OnReachedByAnother() : self->ConnectNow();
   });
 }
 
-// And nobody needs this connection any more.
+// And no call needs this connection any more.
 void ClientSession::OnReachedByAnother() {
   connecting_ = false;
   if (observer_ != nullptr) observer_->OnReachable();
   LetGoIfDone();
 }
 
-void ClientSession::DialNow() {
-  Dial(environment_->parts, loop_, target_, ToConnectOptions(*environment_, target_),
-       [self = self_, attempt = dial_->Begin()](auto connection) {
-         const absl::Status how = connection.status();
-         const bool news = self->dial_->OnEnd(attempt, self->loop_.now(), how);
-         self->OnConnected(std::move(connection));
-         if (news) self->dial_->Wake(how);
-       });
+void ClientSession::ConnectNow() {
+  ConnectToTarget(environment_->parts, loop_, target_, ToConnectOptions(*environment_, target_),
+                  [self = self_, attempt = gate_->Begin()](auto connection) {
+                    const absl::Status how = connection.status();
+                    const bool news = self->gate_->OnEnd(attempt, self->loop_.now(), how);
+                    self->OnConnected(std::move(connection));
+                    if (news) self->gate_->Wake(how);
+                  });
 }
 
 // How it goes says nothing of whether the server can be reached.
@@ -137,8 +137,8 @@ void ClientSession::ConnectInsteadOf(WhyNotRdma plain) {
   self_ = shared_from_this();
   ConnectOptions options = ToConnectOptions(*environment_, target_);
   options.instead_of = plain;
-  Dial(environment_->parts, loop_, target_, options,
-       [self = self_](auto connection) { self->OnConnected(std::move(connection)); });
+  ConnectToTarget(environment_->parts, loop_, target_, options,
+                  [self = self_](auto connection) { self->OnConnected(std::move(connection)); });
 }
 
 void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection) {
@@ -158,7 +158,7 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   written_ = BacklogBound();
   begun_.reset();
   oversized_ = OversizedFrame();
-  landing_.Clear();
+  placed_range_.Clear();
   connection_->Start(*this);
   const ConnectionInfo& info = *info_.Of(*connection_);
   plain_.reset();
@@ -232,7 +232,7 @@ void ClientSession::OnClose(const absl::Status& why) {
 // For the calls that were started while the last connection closed.
 void ClientSession::ConnectAgain(bool probe) {
   if (!probe && calls_.empty()) return;
-  const absl::Status may = probe ? absl::OkStatus() : dial_->MayTry(loop_.now());
+  const absl::Status may = probe ? absl::OkStatus() : gate_->MayTry(loop_.now());
   if (may.ok()) return Connect();
   static_cast<void>(waiting_.TakeAll());
   FailAll(ErrorCodeOf(may), may.message(), /*may_have_run=*/false);

@@ -16,10 +16,10 @@
 #include "rpc/channel_options.h"
 #include "rpc/cluster/target.h"
 #include "rpc/runtime_parts.h"
-#include "rpc/session/kept_info.h"
-#include "rpc/session/landing_spot.h"
-#include "rpc/session/session_roll.h"
-#include "rpc/session/shared_dial.h"
+#include "rpc/session/connect_gate.h"
+#include "rpc/session/connection_info_cache.h"
+#include "rpc/session/placed_range.h"
+#include "rpc/session/session_registry.h"
 #include "rpc/session/turn_output.h"
 #include "rpc/session/waiting_frames.h"
 #include "rpc/wire/frame.h"
@@ -57,10 +57,10 @@ class ClientSession final : public Connection::Handler,
     std::shared_ptr<TlsClientContext> tls;
   };
 
-  // `observer` (may be null) is told until Retire; `dial` is that of the server's other sessions,
-  // too. Connects with the first call.
+  // `observer` (may be null) is notified until Retire. `gate` is shared by the sessions to one
+  // server. Connects with the first call.
   ClientSession(std::shared_ptr<const Environment> environment, EventLoop& loop, Target target,
-                SessionObserver* observer, std::shared_ptr<SharedDial> dial);
+                SessionObserver* observer, std::shared_ptr<ConnectGate> gate);
   ~ClientSession();
 
   // Sends a frame whose correlation_id is `call_id`, now or when the connection is there, and
@@ -70,12 +70,12 @@ class ClientSession final : public Connection::Handler,
              Buffer&& rest, BlockWriter& writer);
   // The call that waits here under that id, or null.
   SessionCall* Find(uint64_t call_id) { return static_cast<SessionCall*>(calls_.Find(call_id)); }
-  // That call ends here without a word. The caller holds the session.
+  // Removes that call without ending it: its answer is dropped. The caller holds the session.
   void Forget(uint64_t call_id);
-  // Connects if there is no connection; the observer is told how that went.
+  // Connects if there is no connection; the observer is notified of the result.
   void Probe();
   // Connects before any call, to take the place of a session whose connection is plain for that
-  // reason. Where this one would be plain too it fails, and only the observer is told.
+  // reason. Where this one would be plain too it fails, and only the observer is notified.
   void ConnectInsteadOf(WhyNotRdma plain);
   void SetObserver(SessionObserver& observer) { observer_ = &observer; }
   // No call will be started any more; those that wait go on to their ends.
@@ -94,8 +94,8 @@ class ClientSession final : public Connection::Handler,
   ConnectionInfo LastInfo() const;
 
   size_t OnRead(Buffer& input) override;
-  Buffer Landing(size_t ahead, size_t bytes) override;
-  std::shared_ptr<void> HoldLanding() override;
+  Buffer PlaceFor(size_t ahead, size_t bytes) override;
+  std::shared_ptr<void> HoldPlace() override;
   void OnDrained() override {}
   void OnClose(const absl::Status& why) override;
 
@@ -106,7 +106,7 @@ class ClientSession final : public Connection::Handler,
   void Refuse(SessionCall& call, TimePoint deadline, size_t bytes);
   void Connect();
   void ConnectAgain(bool probe);
-  void DialNow();
+  void ConnectNow();
   void OnReachedByAnother();
   void OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection);
   bool introduced() const { return introduced_ || environment_->options.auth == nullptr; }
@@ -115,13 +115,13 @@ class ClientSession final : public Connection::Handler,
   void FailAll(int code, absl::string_view text, bool may_have_run);
   absl::StatusOr<size_t> CutAnswer(Buffer& input);
   void TakeAnswer();
-  absl::StatusOr<size_t> MeetOversized(const Buffer& input);
+  absl::StatusOr<size_t> OnOversized(const Buffer& input);
   void OnMalformed(const Buffer& input, const absl::Status& what);
   void OnAnswer();
   SessionCall* Begun() { return begun_.has_value() ? Find(*begun_) : nullptr; }
   void NoteWhoseAnswerBegan(const Buffer& input, size_t frame_size);
-  void NoteLanding(size_t frame_size);
-  void OnAnswerToNobody();
+  void NotePlacedRange(size_t frame_size);
+  void OnUnmatchedAnswer();
   void FailSent(const absl::Status& why);
   void OnDeadlines();
   void ArmDeadline();
@@ -137,7 +137,7 @@ class ClientSession final : public Connection::Handler,
   std::unique_ptr<Connection> connection_;
   TurnOutput output_;     // to it
   BacklogBound written_;  // of it
-  KeptInfo info_;
+  ConnectionInfoCache info_;
   std::optional<WhyNotRdma> plain_;
   bool connecting_ = false;
   bool introduced_ = false;  // the credential went out on this connection
@@ -146,7 +146,7 @@ class ClientSession final : public Connection::Handler,
   bool closing_ = false;  // and what was sent on it has failed; the next one is waited for
   bool probe_when_closed_ = false;
   bool retired_ = false;
-  const std::shared_ptr<SharedDial> dial_;
+  const std::shared_ptr<ConnectGate> gate_;
   CallTable calls_;
   Timer deadline_timer_;
   WaitingFrames waiting_;
@@ -155,9 +155,9 @@ class ClientSession final : public Connection::Handler,
   OversizedFrame oversized_;
   // Whose answer stands unfinished at the front of the input, a call's or not.
   std::optional<uint64_t> begun_;
-  LandingSpot landing_;  // of that answer
+  PlacedRange placed_range_;  // of that answer
   // Last: others may look at what is on the list, as soon as they hold the loop.
-  const SessionRoll::Entry listed_;
+  const SessionRegistry::Entry listed_;
 };
 
 }  // namespace farcall

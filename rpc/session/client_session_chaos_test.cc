@@ -93,7 +93,7 @@ class Chaos {
       case 0:
         return wire_->Deliver("no frame at all");
       case 1:
-        return wire_->Deliver(Client::Farewell());
+        return wire_->Deliver(Client::GoAway());
       default:
         wire_->End(absl::UnavailableError("closed by peer"));
     }

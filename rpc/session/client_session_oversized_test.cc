@@ -57,7 +57,7 @@ TEST_F(ClientSessionOversizedTest, ALimitOnceToldIsKept) {
   const auto wire = client_.world.transport.Succeed();
   Call before;
   StartOf(before, 50, 3000);
-  EXPECT_EQ(before.ends, 0) << "nobody knows yet";
+  EXPECT_EQ(before.ends, 0) << "its meta has not come yet";
   wire->written.Clear();
   wire->Deliver(TooLarge(first.id(), 2000));
   client_.world.Run();

@@ -60,7 +60,7 @@ TEST(ClientSessionTest, AForgottenCallIsNotSentLater) {
   client.world.Run();
   EXPECT_EQ(other.code, kFailedSocket);
   EXPECT_EQ(other.text, "closed by peer 192.0.2.1:80");
-  EXPECT_TRUE(other.may_have_run) << "it was sent, and nobody knows";
+  EXPECT_TRUE(other.may_have_run) << "it was sent, and may have run";
   client.Retire();
   client.world.Run();
 }

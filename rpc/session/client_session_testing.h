@@ -63,11 +63,11 @@ class TestSessionClient {
  public:
   explicit TestSessionClient(const ChannelOptions& options = {}) {
     world.parts.sessions = &sessions;
-    world.parts.roll = &roll;
+    world.parts.registry = &registry;
     const auto environment = std::make_shared<const ClientSession::Environment>(
         ClientSession::Environment{world.parts, options, nullptr});
     session = std::make_shared<ClientSession>(environment, *world.loop,
-                                              *Target::Parse("192.0.2.1:80"), &watcher, dial);
+                                              *Target::Parse("192.0.2.1:80"), &watcher, gate);
   }
   ~TestSessionClient() {
     Retire();
@@ -100,7 +100,7 @@ class TestSessionClient {
     return FrameOf(meta);
   }
   // With which a server closes a connection.
-  static std::string Farewell(const std::string& text = "") {
+  static std::string GoAway(const std::string& text = "") {
     wire::RpcMeta meta;
     meta.mutable_response()->set_error_code(kLogoff);
     meta.mutable_response()->set_error_text(text);
@@ -115,9 +115,9 @@ class TestSessionClient {
 
   SessionWorld world;
   InFlight sessions;
-  SessionRoll roll;
+  SessionRegistry registry;
   TestWatcher watcher;
-  std::shared_ptr<SharedDial> dial = std::make_shared<SharedDial>();
+  std::shared_ptr<ConnectGate> gate = std::make_shared<ConnectGate>();
   std::optional<BlockWriter> writer{std::in_place, *world.pool};
   uint64_t last_id = 0;
   std::map<uint64_t, TestSessionCall> calls;

@@ -16,19 +16,19 @@ namespace farcall {
 // What is still to be looked at with one loop held. Its sessions are let go of there, too.
 struct ClientSurvey::OfLoop {
   EventLoop* loop = nullptr;
-  const SessionRoll* roll = nullptr;
+  const SessionRegistry* registry = nullptr;
   size_t index = 0;
   bool begun = false;
   std::vector<std::shared_ptr<ClientSession>> sessions;
 };
 
 std::shared_ptr<ClientSurvey> ClientSurvey::Begin(LoopGroup& loops, const Clock& clock,
-                                                  const SessionRoll& roll) {
+                                                  const SessionRegistry& registry) {
   const std::shared_ptr<ClientSurvey> survey(new ClientSurvey(loops.size(), clock));
   for (size_t i = 0; i < loops.size(); ++i) {
     const auto of = std::make_shared<OfLoop>();
     of->loop = &loops.at(i);
-    of->roll = &roll;
+    of->registry = &registry;
     of->index = i;
     of->loop->RunOrPost([survey, of] { survey->Step(of); });
   }
@@ -40,12 +40,12 @@ ClientSurvey::ClientSurvey(size_t loops, const Clock& clock)
   result_.loops.resize(loops);
 }
 
-ClientsStatus ClientSurvey::Wait(Duration patience) {
+ClientsStatus ClientSurvey::Wait(Duration timeout) {
   const bool may_wait = BeforeBlocking();
-  const Duration left = std::max(Duration::zero(), patience - (clock_.Now() - begin_));
+  const Duration left = std::max(Duration::zero(), timeout - (clock_.Now() - begin_));
   std::unique_lock<std::mutex> lock(mutex_);
   if (may_wait) done_.wait_for(lock, left, [&] { return left_ == 0; });
-  // A loop that answers later adds to what nobody reads.
+  // A loop that answers later adds to a result that is not read.
   ClientsStatus empty;
   empty.loops.resize(result_.loops.size());
   return std::exchange(result_, std::move(empty));
@@ -55,7 +55,7 @@ void ClientSurvey::Step(const std::shared_ptr<OfLoop>& of) {
   const std::lock_guard<std::mutex> lock(mutex_);
   LoopStatus& status = result_.loops[of->index];
   if (!std::exchange(of->begun, true)) {
-    of->sessions = of->roll->Of(*of->loop);
+    of->sessions = of->registry->Of(*of->loop);
     status.answer_seconds =
         std::max(0.0, std::chrono::duration<double>(of->loop->now() - begin_).count());
   }
@@ -64,7 +64,7 @@ void ClientSurvey::Step(const std::shared_ptr<OfLoop>& of) {
     of->sessions.pop_back();
     ++result_.sessions;
     if (session->connected()) ++status.connections;
-    if (result_.some.size() >= kMostShown) continue;
+    if (result_.some.size() >= kMaxShown) continue;
     result_.some.push_back({session->LastInfo(), session->target().text, session->connected(),
                             session->calls(), of->index});
   }

@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "rpc/session/session_roll.h"
+#include "rpc/session/session_registry.h"
 #include "rpc/status/runtime_status.h"
 #include "transport/base/clock.h"
 #include "transport/base/time.h"
@@ -21,16 +21,16 @@ namespace farcall {
 class ClientSurvey : public std::enable_shared_from_this<ClientSurvey> {
  public:
   // Connections with details, and those that are looked at in one hold.
-  static constexpr size_t kMostShown = 500;
+  static constexpr size_t kMaxShown = 500;
   static constexpr size_t kChunk = 64;
 
   // Asks all loops. No loop is held. What is passed outlives the loops' drivers.
   static std::shared_ptr<ClientSurvey> Begin(LoopGroup& loops, const Clock& clock,
-                                             const SessionRoll& roll);
-  // Until all have answered, at most until `patience` after Begin; what is not known by then is
+                                             const SessionRegistry& registry);
+  // Until all have answered, at most until `timeout` after Begin; what is not known by then is
   // left out. Once. As BeforeBlocking: a thread that drives a loop lets another take over, and
   // where none can, this does not wait.
-  ClientsStatus Wait(Duration patience);
+  ClientsStatus Wait(Duration timeout);
 
  private:
   struct OfLoop;

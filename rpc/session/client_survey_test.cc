@@ -16,7 +16,7 @@ class ClientSurveyTest : public testing::Test {
  protected:
   // The test drives the loop.
   ClientsStatus Take() {
-    const auto survey = ClientSurvey::Begin(loops_, client_.world.clock, client_.roll);
+    const auto survey = ClientSurvey::Begin(loops_, client_.world.clock, client_.registry);
     client_.world.Run();
     return survey->Wait(Duration::zero());
   }
@@ -47,7 +47,7 @@ TEST_F(ClientSurveyTest, TellsOfEachSession) {
   client_.Forget(second);
 }
 
-TEST_F(ClientSurveyTest, WhatHasEndedIsNotOnTheRoll) {
+TEST_F(ClientSurveyTest, WhatHasEndedIsNotListed) {
   client_.Retire();
   client_.world.Run();
   EXPECT_EQ(client_.sessions.count(), 0);
@@ -61,14 +61,14 @@ TEST_F(ClientSurveyTest, ManyAreCountedAndSomeShown) {
   const auto environment = std::make_shared<const ClientSession::Environment>(
       ClientSession::Environment{client_.world.parts, {}, nullptr});
   std::vector<std::shared_ptr<ClientSession>> sessions;
-  for (size_t i = 1; i < ClientSurvey::kMostShown + 100; ++i) {
+  for (size_t i = 1; i < ClientSurvey::kMaxShown + 100; ++i) {
     sessions.push_back(std::make_shared<ClientSession>(environment, *client_.world.loop,
                                                        *Target::Parse("192.0.2.2:80"), nullptr,
-                                                       std::make_shared<SharedDial>()));
+                                                       std::make_shared<ConnectGate>()));
   }
   const ClientsStatus status = Take();
-  EXPECT_EQ(status.sessions, ClientSurvey::kMostShown + 100);
-  EXPECT_EQ(status.some.size(), ClientSurvey::kMostShown);
+  EXPECT_EQ(status.sessions, ClientSurvey::kMaxShown + 100);
+  EXPECT_EQ(status.some.size(), ClientSurvey::kMaxShown);
   EXPECT_TRUE(status.loops[0].answered);
 }
 
@@ -76,7 +76,7 @@ TEST_F(ClientSurveyTest, ALoopThatDoesNotAnswerIsLeftOut) {
   std::shared_ptr<ClientSurvey> survey;
   // While it has something else to do first.
   client_.world.loop->Post([] {});
-  survey = ClientSurvey::Begin(loops_, client_.world.clock, client_.roll);
+  survey = ClientSurvey::Begin(loops_, client_.world.clock, client_.registry);
   const ClientsStatus status = survey->Wait(Duration::zero());
   ASSERT_EQ(status.loops.size(), 1u);
   EXPECT_FALSE(status.loops[0].answered);

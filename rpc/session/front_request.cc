@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "rpc/errors.h"
-#include "rpc/session/patience_options.h"
 #include "rpc/session/server_session.h"
+#include "rpc/session/timeout_options.h"
 
 namespace farcall {
 namespace {
@@ -25,10 +25,10 @@ FrontRequest::FrontRequest(ServerSession& session)
 void FrontRequest::Set(ServerFrameCall& call, size_t frame, size_t attachment) {
   call_ = &call;
   frame_ = frame;
-  spot_.Set(frame, attachment);
+  placed_range_.Set(frame, attachment);
   session_.SetReceiving(true);
   EventLoop& loop = session_.loop();
-  answer_due_ = After(loop.now(), PatienceLimits(session_.core()->options).read);
+  answer_due_ = After(loop.now(), TimeoutLimits(session_.core()->options).read);
   if (Due() != TimePoint::max()) loop.SetTimer(timer_, Due());
 }
 
@@ -36,24 +36,24 @@ void FrontRequest::Clear() {
   if (call_ == nullptr) return;
   session_.loop().CancelTimer(timer_);
   session_.SetReceiving(false);
-  spot_.Clear();
+  placed_range_.Clear();
   std::exchange(call_, nullptr)->Unref();
 }
 
 size_t FrontRequest::Await(size_t came) {
-  const size_t worth = spot_.Await(came, frame_);
+  const size_t worth = placed_range_.Await(came, frame_);
   // What is read before its place is known is copied.
   if (call_->awaits_place()) session_.SetBusy(true);
   return worth;
 }
 
-Buffer FrontRequest::Landing(size_t ahead, size_t bytes) {
-  const LandingSpot::Part part = spot_.Next(ahead, bytes);
-  return call_ != nullptr && part.bytes > 0 ? call_->Landing(part.offset, part.bytes) : Buffer();
+Buffer FrontRequest::PlaceFor(size_t ahead, size_t bytes) {
+  const PlacedRange::Part part = placed_range_.Next(ahead, bytes);
+  return call_ != nullptr && part.bytes > 0 ? call_->PlaceFor(part.offset, part.bytes) : Buffer();
 }
 
 size_t FrontRequest::Lying(const Buffer& input) const {
-  return call_ != nullptr ? call_->Lying(input, frame_ - spot_.attachment()) : 0;
+  return call_ != nullptr ? call_->Lying(input, frame_ - placed_range_.attachment()) : 0;
 }
 
 TimePoint FrontRequest::Due() const {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "rpc/session/landing_spot.h"
+#include "rpc/session/placed_range.h"
 #include "rpc/session/server_frame_call.h"
 #include "transport/buffer/buffer.h"
 #include "transport/loop/event_loop.h"
@@ -35,7 +35,7 @@ class FrontRequest {
   // So many bytes of the frame are there. Returns how many are worth to be waited for.
   size_t Await(size_t came);
   // Of the bytes behind those that came: as Connection::Handler.
-  Buffer Landing(size_t ahead, size_t bytes);
+  Buffer PlaceFor(size_t ahead, size_t bytes);
   // Bytes of `input`, which begins with the frame, that are the service's.
   size_t Lying(const Buffer& input) const;
 
@@ -46,7 +46,7 @@ class FrontRequest {
   ServerSession& session_;
   ServerFrameCall* call_ = nullptr;  // a reference
   size_t frame_ = 0;                 // bytes
-  LandingSpot spot_;
+  PlacedRange placed_range_;
   TimePoint answer_due_{};  // of the service
   Timer timer_;             // pending while there is a call whose time may end
 };

@@ -8,7 +8,7 @@ namespace farcall {
 
 void MemoryHolders::Forget(Who who) {
   holders_.erase(who);
-  // What the pool refuses until somebody holds much again is nobody's fault here.
+  // No connection is to blame for what the pool refuses before one holds much again.
   if (holders_.empty()) refused_.reset();
 }
 

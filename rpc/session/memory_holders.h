@@ -19,22 +19,22 @@ class MemoryHolders {
  public:
   using Who = const void*;
 
-  // Bytes. Fewer are not told.
+  // Bytes. Fewer are not reported.
   static constexpr size_t kMuch = size_t{64} << 10;
-  // How often each tells, and at most one goes.
+  // How often each reports, and at most one is closed.
   static constexpr Duration kEach = std::chrono::milliseconds(100);
-  // Who moved less than this part of what it holds since it told last stands still.
+  // One that moved less than this part of what it holds since its last report stands still.
   static constexpr size_t kStillPart = 8;
 
-  // `moved`: bytes that came and left since it told last.
-  void Tell(Who who, size_t bytes, uint64_t moved) {
+  // `moved`: bytes that came and left since the last report.
+  void Report(Who who, size_t bytes, uint64_t moved) {
     holders_[who] = {bytes, moved < bytes / kStillPart};
   }
   void Forget(Who who);
   // Whether to ask the pool, for Pick.
   bool IsDue(TimePoint now);
-  // `refused`: how often the pool had no block, ever. If that was since the last time: who holds
-  // most of those that stand still, and is told of no more. Null: nobody.
+  // `refused`: how often the pool had no block, ever. If it refused since the last time: who
+  // holds most of those that stand still, which is removed here. Null: none.
   Who Pick(uint64_t refused);
 
  private:
@@ -45,7 +45,7 @@ class MemoryHolders {
 
   absl::flat_hash_map<Who, Holder> holders_;
   TimePoint looked_ = TimePoint::min();
-  std::optional<uint64_t> refused_;  // none: nobody holds much, and nobody asked
+  std::optional<uint64_t> refused_;  // none: no connection holds much, and Pick was not called
 };
 
 }  // namespace farcall

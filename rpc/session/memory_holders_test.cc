@@ -19,10 +19,10 @@ class MemoryHoldersTest : public ::testing::Test {
 };
 
 TEST_F(MemoryHoldersTest, WhoHoldsMostGoesFirstAndThenTheNext) {
-  holders_.Tell(&middle_, 5 * kMiB, 0);
-  holders_.Tell(&large_, 9 * kMiB, 0);
-  holders_.Tell(&small_, kMiB, 0);
-  EXPECT_EQ(holders_.Pick(7), nullptr) << "nobody knows when those were refused";
+  holders_.Report(&middle_, 5 * kMiB, 0);
+  holders_.Report(&large_, 9 * kMiB, 0);
+  holders_.Report(&small_, kMiB, 0);
+  EXPECT_EQ(holders_.Pick(7), nullptr) << "it is not known when those were refused";
   EXPECT_EQ(holders_.Pick(7), nullptr) << "none since";
   EXPECT_EQ(holders_.Pick(8), &large_);
   EXPECT_EQ(holders_.Pick(8), nullptr) << "there is memory again";
@@ -32,29 +32,29 @@ TEST_F(MemoryHoldersTest, WhoHoldsMostGoesFirstAndThenTheNext) {
 }
 
 TEST_F(MemoryHoldersTest, WhoMovesStays) {
-  holders_.Tell(&large_, 8 * kMiB, kMiB);
-  holders_.Tell(&small_, kMiB, kMiB / 8 - 1);
+  holders_.Report(&large_, 8 * kMiB, kMiB);
+  holders_.Report(&small_, kMiB, kMiB / 8 - 1);
   EXPECT_EQ(holders_.Pick(0), nullptr);
   EXPECT_EQ(holders_.Pick(1), &small_);
   EXPECT_EQ(holders_.Pick(2), nullptr);
-  holders_.Tell(&large_, 8 * kMiB, kMiB - 1);
+  holders_.Report(&large_, 8 * kMiB, kMiB - 1);
   EXPECT_EQ(holders_.Pick(3), &large_) << "it did not go on";
 }
 
 TEST_F(MemoryHoldersTest, TheLastWordCounts) {
-  holders_.Tell(&large_, 9 * kMiB, 0);
-  holders_.Tell(&middle_, 5 * kMiB, 0);
-  holders_.Tell(&large_, 4 * kMiB, 0);
+  holders_.Report(&large_, 9 * kMiB, 0);
+  holders_.Report(&middle_, 5 * kMiB, 0);
+  holders_.Report(&large_, 4 * kMiB, 0);
   EXPECT_EQ(holders_.Pick(0), nullptr);
   holders_.Forget(&middle_);
   EXPECT_EQ(holders_.Pick(1), &large_);
 }
 
 TEST_F(MemoryHoldersTest, WhatWasRefusedWhileNobodyHeldMuchDoesNotCount) {
-  holders_.Tell(&large_, 9 * kMiB, 0);
+  holders_.Report(&large_, 9 * kMiB, 0);
   EXPECT_EQ(holders_.Pick(1), nullptr);
   holders_.Forget(&large_);
-  holders_.Tell(&middle_, 5 * kMiB, 0);
+  holders_.Report(&middle_, 5 * kMiB, 0);
   EXPECT_EQ(holders_.Pick(5), nullptr);
   EXPECT_EQ(holders_.Pick(6), &middle_);
 }

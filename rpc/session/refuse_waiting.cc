@@ -21,7 +21,7 @@ struct Claimed {
 }  // namespace
 
 void RefuseWaiting(const std::vector<std::shared_ptr<ServerSession>>& sessions, int code,
-                   absl::string_view text, Duration patience) {
+                   absl::string_view text, Duration timeout) {
   const auto claimed = std::make_shared<Claimed>();
   for (const std::shared_ptr<ServerSession>& session : sessions) {
     claimed->sessions_left.Begin();
@@ -35,7 +35,7 @@ void RefuseWaiting(const std::vector<std::shared_ptr<ServerSession>>& sessions, 
       claimed->sessions_left.End();
     });
   }
-  claimed->sessions_left.WaitForNone(patience);
+  claimed->sessions_left.WaitForNone(timeout);
   std::vector<ServerCall*> calls;
   {
     std::lock_guard<std::mutex> lock(claimed->mutex);

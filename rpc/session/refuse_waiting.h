@@ -13,9 +13,9 @@
 namespace farcall {
 
 // Answers the calls of `sessions` whose handlers have not begun, and will not. Any thread, with
-// nothing held; waits for loops that are busy, at most for `patience`.
+// nothing held; waits for loops that are busy, at most for `timeout`.
 void RefuseWaiting(const std::vector<std::shared_ptr<ServerSession>>& sessions, int code,
-                   absl::string_view text, Duration patience);
+                   absl::string_view text, Duration timeout);
 
 }  // namespace farcall
 

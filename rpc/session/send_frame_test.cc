@@ -29,7 +29,7 @@ class SendFrameTest : public ::testing::Test {
     size_t pool_bytes;
   };
 
-  // False: refused. `text`: of a message; `attachment`: what stays of it is told.
+  // False: refused. `text`: of a message; `attachment`: what is left of it.
   bool Send(const std::string& text, Buffer& attachment) {
     EchoMessage message;
     message.set_message(text);

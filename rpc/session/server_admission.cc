@@ -20,7 +20,7 @@ Refusal ServerSession::Authenticate(absl::string_view credential) {
   return {};
 }
 
-// By its credential, or where nobody asks for one by a good request.
+// By its credential; without an authenticator, by a good request.
 void ServerSession::Trust() {
   if (!std::exchange(trusted_, true)) connection_->TrustPeer();
 }

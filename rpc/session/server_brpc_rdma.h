@@ -12,8 +12,8 @@
 
 namespace farcall {
 
-// baidu_std of a brpc client that asked for RDMA first, and is told to go on over TCP: where RDMA
-// is on, the link has answered it before (docs/link.md).
+// baidu_std of a brpc client that asked for RDMA first. It is answered to stay on TCP: where RDMA
+// is on, the link has answered before (docs/link.md).
 class ServerBrpcRdma final : public ServerProtocol {
  public:
   explicit ServerBrpcRdma(ServerSession& session) : session_(session), frames_(session) {}
@@ -26,12 +26,12 @@ class ServerBrpcRdma final : public ServerProtocol {
     return !hello_.done() || frames_.MidRequest(input);
   }
   size_t Held(const Buffer& input) const override { return frames_.Held(input); }
-  Buffer Landing(size_t ahead, size_t bytes) override { return frames_.Landing(ahead, bytes); }
-  std::shared_ptr<void> HoldLanding() override { return frames_.HoldLanding(); }
+  Buffer PlaceFor(size_t ahead, size_t bytes) override { return frames_.PlaceFor(ahead, bytes); }
+  std::shared_ptr<void> HoldPlace() override { return frames_.HoldPlace(); }
   bool AwaitsPlace() const override { return frames_.AwaitsPlace(); }
   // Before, a frame would be taken for a hello.
-  void SayFarewell() override {
-    if (hello_.done()) frames_.SayFarewell();
+  void SendGoAway() override {
+    if (hello_.done()) frames_.SendGoAway();
   }
 
  private:

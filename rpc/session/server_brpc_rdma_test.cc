@@ -96,7 +96,7 @@ TEST_F(ServerBrpcRdmaTest, WhoNeverDecidesIsNotWaitedForForEver) {
   EXPECT_TRUE(Logged("closed: a request was not complete within read_timeout_ms, 10000"));
 }
 
-TEST_F(ServerBrpcRdmaTest, AServerThatStopsSaysNoFarewellAmidstTheHandshake) {
+TEST_F(ServerBrpcRdmaTest, AServerThatStopsSendsNoGoAwayAmidstTheHandshake) {
   Accept();
   wire_->Deliver(Hello());
   EXPECT_EQ(Written().size(), 40u);

@@ -38,23 +38,23 @@ std::optional<std::string> ServerCall::Guarded(absl::string_view whose, Code&& c
   return thrown;
 }
 
-// What is told when the handler runs for long on a thread that drives a loop.
+// What is reported when the handler runs for long on a thread that drives a loop.
 class ServerCall::Watched final : public WatchedCode {
  public:
   explicit Watched(ServerCall& call) : call_(call) {}
   void OnLong() override {
-    told_ = true;
+    reported_ = true;
     MethodState& state = *call_.admission_.method.state;
     state.pace.OnLong(state.stats.counts().started);
     call_.core_->counters.long_handlers.fetch_add(1, std::memory_order_relaxed);
     call_.core_->handlers->BeginElsewhere();
   }
   std::string Name() const override { return call_.method().full_name(); }
-  bool told() const { return told_; }  // once nobody tells any more
+  bool reported() const { return reported_; }  // once OnLong is not called any more
 
  private:
   ServerCall& call_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 bool ServerCall::BelongsOnPool() const {
@@ -69,7 +69,7 @@ bool ServerCall::GoToPool() {
   on_pool_ = true;
   const std::optional<size_t> waiting = core.handlers->Submit(*this);
   if (waiting) {
-    core.TellWaiting(name, *waiting);
+    core.LogWaiting(name, *waiting);
     return true;
   }
   on_pool_ = false;
@@ -103,7 +103,7 @@ void ServerCall::RunHere() {
     const WatchScope scope(watched);
     RunNow();
   }
-  if (watched.told()) core_->handlers->EndElsewhere();
+  if (watched.reported()) core_->handlers->EndElsewhere();
 }
 
 void ServerCall::RunOnPool() {
@@ -115,7 +115,7 @@ void ServerCall::RunOnPool() {
 
 void ServerCall::RunNow() {
   if (MayRun()) {
-    // Nobody else has memory for requests.
+    // Calls of other methods have no memory for their request.
     if (admission_.method.state->placer != nullptr) GiveMemoryBack(absl::OkStatus());
     CallHandler();
   } else {
@@ -207,7 +207,7 @@ void ServerCall::Finish() {
     controller_.SetFailed(kInternal, "an exception left the handler before it had answered");
   }
   controller_.NotifyCancel(/*closed=*/false);
-  if (intercepted_ > 0) TellInterceptors();
+  if (intercepted_ > 0) NotifyInterceptors();
   SendAnswer(controller_.Failed() ? nullptr : messages_->response.get());
   // Here rather than with the loop held, which may drop the last reference.
   GiveMessagesBack();
@@ -222,7 +222,7 @@ void ServerCall::GiveMessagesBack() {
   admission_.method.state->messages.Give(std::move(messages_), request_bytes_, response_bytes_);
 }
 
-void ServerCall::TellInterceptors() {
+void ServerCall::NotifyInterceptors() {
   while (intercepted_ > 0) {
     --intercepted_;
     const std::optional<std::string> thrown = Guarded("an interceptor", [&] {

@@ -80,8 +80,8 @@ class ServerCall : public UserTask {
   TimePoint Count(int code);
   // Empty ones of its method, which go back to its MessagePool.
   std::unique_ptr<CallMessages> TakeMessages();
-  // Bytes of the messages, from who has read them, or is about to write them: nobody measures them
-  // twice.
+  // Bytes of the messages, set by the code that has read or writes them, so that they are measured
+  // once.
   void set_request_bytes(size_t bytes) { request_bytes_ = bytes; }
   size_t MeasureResponse(const google::protobuf::Message& response) {
     if (response_bytes_ == MessagePool::kUnmeasured) response_bytes_ = response.ByteSizeLong();
@@ -122,8 +122,8 @@ class ServerCall : public UserTask {
   void CallHandler();
   void Finish();
   void GiveMessagesBack();
-  void TellInterceptors();
-  // Runs code of the program. What it threw was logged, and is told.
+  void NotifyInterceptors();
+  // Runs code of the program. What it threw is logged and returned.
   template <typename Code>
   std::optional<std::string> Guarded(absl::string_view whose, Code&& code);
 

@@ -17,9 +17,9 @@ namespace farcall {
 
 namespace {
 
-// More requests than this that wait for each handler thread are told, so often at most.
+// More waiting requests than this for each handler thread are logged, so often at most.
 constexpr size_t kManyWaiting = 8;
-constexpr Duration kTellWaitingEvery = std::chrono::seconds(10);
+constexpr Duration kLogWaitingEvery = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -86,11 +86,11 @@ absl::StatusOr<AuthContext> ServerCore::Verify(absl::string_view credential,
   return context;
 }
 
-void ServerCore::TellHeld(ServerSession& session, size_t bytes, uint64_t moved) {
+void ServerCore::ReportHeld(ServerSession& session, size_t bytes, uint64_t moved) {
   std::shared_ptr<ServerSession> most;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    holders_.Tell(&session, bytes, moved);
+    holders_.Report(&session, bytes, moved);
     if (!holders_.IsDue(parts.clock->Now())) return;
     const auto* const picked =
         static_cast<const ServerSession*>(holders_.Pick(parts.pool->stats().exhausted));
@@ -106,15 +106,15 @@ void ServerCore::ForgetHeld(ServerSession& session) {
   holders_.Forget(&session);
 }
 
-void ServerCore::TellWaiting(const google::protobuf::MethodDescriptor& method, size_t waiting) {
+void ServerCore::LogWaiting(const google::protobuf::MethodDescriptor& method, size_t waiting) {
   // Who wants all handlers there knows that they wait there.
   if (options.handlers_on_pool) return;
   if (waiting <= kManyWaiting * static_cast<size_t>(handlers->most())) return;
   const TimePoint now = parts.clock->Now();
   {
     std::lock_guard<std::mutex> lock(line_mutex_);
-    if (now < tell_waiting_) return;
-    tell_waiting_ = now + kTellWaitingEvery;
+    if (now < next_waiting_log_) return;
+    next_waiting_log_ = now + kLogWaitingEvery;
   }
   parts.log(LogSeverity::kWarning,
             absl::StrCat(waiting, " requests wait for one of ", handlers->most(),

@@ -90,28 +90,28 @@ struct ServerCore {
   // Asks options.auth, which there is; with a loop held. Who fails is counted.
   absl::StatusOr<AuthContext> Verify(absl::string_view credential, const Address& client);
   // `session`, whose loop is held, holds so many bytes for its peer (at least
-  // MemoryHolders::kMuch), and so many came and left since it told that last. When the pool has
+  // MemoryHolders::kMuch), and so many came and left since its last report. When the pool has
   // none left for others, the one that holds most is closed.
-  void TellHeld(ServerSession& session, size_t bytes, uint64_t moved);
+  void ReportHeld(ServerSession& session, size_t bytes, uint64_t moved);
   void ForgetHeld(ServerSession& session);
 
   // A line about a peer: peers, who can do what makes one, get a few a second, all together.
   void LogPeer(absl::string_view line);
-  // Of a request of `method`: so many wait for a handler thread now. Many are told now and then.
-  void TellWaiting(const google::protobuf::MethodDescriptor& method, size_t waiting);
+  // So many wait for a handler thread, with a request of `method`. Many are logged now and then.
+  void LogWaiting(const google::protobuf::MethodDescriptor& method, size_t waiting);
 
  private:
   std::mutex mutex_;
   // Guarded by mutex_.
   bool closed_ = false;  // no session is added any more
-  bool full_ = false;    // and that was told
+  bool full_ = false;    // and that was logged
   absl::flat_hash_set<std::shared_ptr<ServerSession>> sessions_;
   MemoryHolders holders_;  // of sessions_
 
   std::mutex line_mutex_;
   // Guarded by line_mutex_.
   LineLimit lines_;
-  TimePoint tell_waiting_{};  // not before
+  TimePoint next_waiting_log_{};  // not before
 };
 
 }  // namespace farcall

@@ -140,7 +140,7 @@ absl::Status ServerFrameCall::ParseRequest(google::protobuf::Message& request) {
                                      core().options.max_body_size, session()->pool(), request);
   payload_.Clear();
   // With its checksum verified where it came, so that what is copied is sound.
-  if (status.ok() && placing_ != nullptr) Land();
+  if (status.ok() && placing_ != nullptr) Gather();
   return status;
 }
 

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "rpc/attachment_placer.h"
-#include "rpc/session/place_question.h"
-#include "rpc/session/request_landing.h"
+#include "rpc/session/pending_placement.h"
+#include "rpc/session/request_place.h"
 #include "rpc/session/server_call.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/pack.h"
@@ -38,20 +38,20 @@ class ServerFrameCall final : public ServerCall {
   bool given_up() const;
   bool awaits_place() const;
   // Of the attachment: as Connection::Handler.
-  Buffer Landing(size_t offset, size_t bytes);
-  std::shared_ptr<void> HoldLanding();
+  Buffer PlaceFor(size_t offset, size_t bytes);
+  std::shared_ptr<void> HoldPlace();
   // Bytes of `input` that lie in the memory of the service: behind `head` others.
   size_t Lying(const Buffer& input, size_t head) const;
 
  private:
-  class Question;
+  class PendingReply;
   struct Placing {
-    explicit Placing(size_t attachment) : landing(attachment) {}
+    explicit Placing(size_t attachment) : place(attachment) {}
 
-    RequestLanding landing;
-    std::shared_ptr<PlaceQuestion> question;  // null: nobody is asked any more
-    PlaceReply::Ended ended;                  // null: nobody is to be told
-    absl::Status why;                         // landing.failed()
+    RequestPlace place;
+    std::shared_ptr<PendingPlacement> pending;  // null: the placer is not asked any more
+    PlaceReply::Ended ended;                    // null: no one to notify
+    absl::Status why;                           // place.failed()
   };
 
   void Dispose() override;
@@ -59,9 +59,9 @@ class ServerFrameCall final : public ServerCall {
   absl::Status ParseForPlacer(std::unique_ptr<CallMessages>& messages);
   void AskPlacer(size_t attachment, const google::protobuf::Message* message);
   void OnPlacement(Placement placement);
-  void OnLandingDropped();
+  void OnPlaceDropped();
   void RunIfDue();
-  void Land();
+  void Gather();
   void GiveMemoryBack(const absl::Status& how) override;
   absl::Status ParseRequest(google::protobuf::Message& request) override;
   void SendAnswer(const google::protobuf::Message* response) override;
@@ -81,7 +81,7 @@ class ServerFrameCall final : public ServerCall {
   std::string too_much_;  // of what came beside the message; "": nothing
   Buffer payload_;
   std::optional<size_t> small_payload_;  // instead: so many bytes of memory_
-  std::unique_ptr<Placing> placing_;     // null: nobody was asked for a place
+  std::unique_ptr<Placing> placing_;     // null: no placer was asked
   // For the message of the request until it is parsed, and then for the head of the answer.
   char memory_[kSmallHead];
 };

@@ -17,9 +17,9 @@
 namespace farcall {
 
 // Of one call, which has a reference as long as it is asked.
-class ServerFrameCall::Question final : public PlaceQuestion {
+class ServerFrameCall::PendingReply final : public PendingPlacement {
  public:
-  Question(ServerFrameCall& call, EventLoop& loop) : call_(call), loop_(loop) {}
+  PendingReply(ServerFrameCall& call, EventLoop& loop) : call_(call), loop_(loop) {}
 
   // The placer answers: on any thread, perhaps when the call is gone.
   void Take(Placement answer) {
@@ -82,11 +82,11 @@ bool ServerFrameCall::MayBeAsked(size_t attachment) {
 
 // Null: it is larger than what is parsed with a loop held.
 absl::Status ServerFrameCall::ParseForPlacer(std::unique_ptr<CallMessages>& messages) {
-  if (payload_.size() > IncomingRequest::kMostMessage) return absl::OkStatus();
+  if (payload_.size() > IncomingRequest::kMaxMessage) return absl::OkStatus();
   PayloadInfo info = payload_info_;
   if (info.checksum_with_attachment) info.checksum_type = CHECKSUM_TYPE_NONE;
   messages = TakeMessages();
-  const absl::Status parsed = Unpack(info, payload_, Buffer(), IncomingRequest::kMostMessage,
+  const absl::Status parsed = Unpack(info, payload_, Buffer(), IncomingRequest::kMaxMessage,
                                      session()->pool(), *messages->request);
   if (!absl::IsOutOfRange(parsed)) return parsed;
   found().state->messages.Give(std::move(messages));
@@ -94,15 +94,15 @@ absl::Status ServerFrameCall::ParseForPlacer(std::unique_ptr<CallMessages>& mess
 }
 
 void ServerFrameCall::AskPlacer(size_t attachment, const google::protobuf::Message* message) {
-  const auto question = std::make_shared<Question>(*this, session()->loop());
-  Ref();  // the question's
+  const auto pending = std::make_shared<PendingReply>(*this, session()->loop());
+  Ref();  // the pending's
   const IncomingRequest request{method(), payload_.size(), attachment, controller(), message};
   const std::optional<std::string> thrown = ExceptionTextOf([&] {
     found().state->placer->Place(
-        request, PlaceReply([question](Placement answer) { question->Take(std::move(answer)); }));
+        request, PlaceReply([pending](Placement answer) { pending->Take(std::move(answer)); }));
   });
-  std::optional<Placement> answer = question->Asked();
-  if (!answer) placing_->question = question;
+  std::optional<Placement> answer = pending->TakeIfAnswered();
+  if (!answer) placing_->pending = pending;
   if (answer && thrown) answer->refused = 0;
   if (answer) OnPlacement(*std::move(answer));
   if (thrown) GiveUp(kInternal, absl::StrCat("the attachment placer threw: ", *thrown));
@@ -110,26 +110,26 @@ void ServerFrameCall::AskPlacer(size_t attachment, const google::protobuf::Messa
 }
 
 void ServerFrameCall::OnPlacement(Placement placement) {
-  RequestLanding& landing = placing_->landing;
-  placing_->question = nullptr;
+  RequestPlace& place = placing_->place;
+  placing_->pending = nullptr;
   placing_->ended = std::move(placement.ended);
   const size_t room = placement.memory.size();
-  if (room > 0 && room < landing.attachment()) {
+  if (room > 0 && room < place.attachment()) {
     placement.memory.Clear();
     placement.refused = kInternal;
     placement.text =
-        absl::StrCat("the attachment has ", landing.attachment(), " bytes, and the memory that ",
+        absl::StrCat("the attachment has ", place.attachment(), " bytes, and the memory that ",
                      method().service()->full_name(), " has for it only ", room);
     core().parts.log(LogSeverity::kError, placement.text);
   }
-  landing.Answer(std::move(placement.memory));
+  place.Answer(std::move(placement.memory));
   if (placement.refused != 0) GiveUp(placement.refused, placement.text);
   // Also where the request was given up while this was on its way.
   RunIfDue();
 }
 
 void ServerFrameCall::Complete() {
-  placing_->landing.Came();
+  placing_->place.Came();
   RunIfDue();
 }
 
@@ -142,52 +142,52 @@ void ServerFrameCall::Complete(Frame& frame) {
 }
 
 void ServerFrameCall::GiveUp(int code, absl::string_view text) {
-  if (placing_ == nullptr || placing_->landing.due() || given_up()) return;
+  if (placing_ == nullptr || placing_->place.due() || given_up()) return;
   // An interceptor may have said it already.
   if (!controller().Failed()) controller().SetFailed(code, text);
   placing_->why = controller().status();
-  const std::shared_ptr<PlaceQuestion> question = placing_->question;
-  const bool withdrawn = question == nullptr || question->Withdraw();
-  placing_->landing.Fail(/*answer_comes=*/!withdrawn);
-  if (question != nullptr && withdrawn) {
-    placing_->question = nullptr;
+  const std::shared_ptr<PendingPlacement> pending = placing_->pending;
+  const bool withdrawn = pending == nullptr || pending->Withdraw();
+  placing_->place.Fail(/*answer_comes=*/!withdrawn);
+  if (pending != nullptr && withdrawn) {
+    placing_->pending = nullptr;
     RunIfDue();
     return Unref();
   }
   RunIfDue();
 }
 
-bool ServerFrameCall::given_up() const { return placing_->landing.failed(); }
-bool ServerFrameCall::awaits_place() const { return placing_->landing.asked(); }
+bool ServerFrameCall::given_up() const { return placing_->place.failed(); }
+bool ServerFrameCall::awaits_place() const { return placing_->place.asked(); }
 
-Buffer ServerFrameCall::Landing(size_t offset, size_t bytes) {
-  return placing_->landing.Lend(offset, bytes);
+Buffer ServerFrameCall::PlaceFor(size_t offset, size_t bytes) {
+  return placing_->place.Lend(offset, bytes);
 }
 
-std::shared_ptr<void> ServerFrameCall::HoldLanding() {
-  placing_->landing.Hold();
+std::shared_ptr<void> ServerFrameCall::HoldPlace() {
+  placing_->place.Hold();
   Ref();
-  return {this, [](ServerFrameCall* call) { call->OnLandingDropped(); }};
+  return {this, [](ServerFrameCall* call) { call->OnPlaceDropped(); }};
 }
 
-void ServerFrameCall::OnLandingDropped() {
-  placing_->landing.Drop();
+void ServerFrameCall::OnPlaceDropped() {
+  placing_->place.Drop();
   RunIfDue();
   Unref();
 }
 
 size_t ServerFrameCall::Lying(const Buffer& input, size_t head) const {
-  return placing_->landing.Lying(input, head);
+  return placing_->place.Lying(input, head);
 }
 
 void ServerFrameCall::RunIfDue() {
-  if (placing_->landing.TakeDue()) session()->Run(*this);
+  if (placing_->place.TakeDue()) session()->Run(*this);
 }
 
-void ServerFrameCall::Land() {
+void ServerFrameCall::Gather() {
   uint64_t copied = 0;
   Buffer& attachment = controller().request_attachment();
-  attachment = placing_->landing.Land(std::move(attachment), copied);
+  attachment = placing_->place.Gather(std::move(attachment), copied);
   if (copied > 0 && core().parts.copied != nullptr) {
     core().parts.copied->Add(CopyCause::kNotLanded, copied);
   }
@@ -195,17 +195,17 @@ void ServerFrameCall::Land() {
 
 void ServerFrameCall::GiveMemoryBack(const absl::Status& how) {
   if (placing_ == nullptr) return;
-  RequestLanding& landing = placing_->landing;
+  RequestPlace& place = placing_->place;
   if (!how.ok()) controller().request_attachment().Clear();
-  landing.Clear();
+  place.Clear();
   PlaceReply::Ended ended = std::exchange(placing_->ended, nullptr);
   if (!ended) return;
   const std::optional<std::string> thrown =
-      ExceptionTextOf([&] { ended(landing.failed() ? placing_->why : how); });
+      ExceptionTextOf([&] { ended(place.failed() ? placing_->why : how); });
   if (!thrown) return;
   core().parts.log(LogSeverity::kError,
                    absl::StrCat("what a placer of ", method().service()->full_name(),
-                                " is told threw: ", *thrown));
+                                " is notified of the end with threw: ", *thrown));
 }
 
 }  // namespace farcall

@@ -22,7 +22,7 @@ constexpr size_t kKeptMetaSize = 4096;
 
 // Bytes of the meta of who has not shown a credential yet: a large one, and the user fields that a
 // request may have.
-constexpr size_t kMaxStrangerMetaSize = size_t{128} << 10;
+constexpr size_t kMaxUnauthenticatedMetaSize = size_t{128} << 10;
 
 // A peer's text in a message: printable, and cut to what is worth showing.
 std::string Shown(absl::string_view text) { return absl::CHexEscape(text.substr(0, 200)); }
@@ -50,7 +50,7 @@ absl::StatusOr<size_t> ServerFrames::OnRead(Buffer& input) {
       continue;
     }
     const absl::StatusOr<size_t> need =
-        session_.authenticated() ? TakeRequest(input) : MeetStranger(input);
+        session_.authenticated() ? TakeRequest(input) : LookAtUnauthenticated(input);
     if (!need.ok() || *need != 0) return need;
     // Parsed, a meta may take 30 times its size: not until the peer says something again.
     if (frame_.meta_size > kKeptMetaSize) frame_ = Frame();
@@ -58,11 +58,12 @@ absl::StatusOr<size_t> ServerFrames::OnRead(Buffer& input) {
   return 0;
 }
 
-// Looks at the credential of the first request as soon as its meta has come, so that nothing but
-// that is kept for a peer that nobody knows. 0: it is known now, or the connection closes.
-absl::StatusOr<size_t> ServerFrames::MeetStranger(const Buffer& input) {
-  // However large the body is: first of all it must be somebody's.
-  constexpr FrameLimits limits{.max_body_size = UINT32_MAX, .max_meta_size = kMaxStrangerMetaSize};
+// Looks at the credential of the first request as soon as its meta has come, so that nothing else
+// is kept for a peer that is not authenticated. 0: it is now, or the connection closes.
+absl::StatusOr<size_t> ServerFrames::LookAtUnauthenticated(const Buffer& input) {
+  // However large the body is: the credential comes first.
+  constexpr FrameLimits limits{.max_body_size = UINT32_MAX,
+                               .max_meta_size = kMaxUnauthenticatedMetaSize};
   const absl::StatusOr<size_t> peeked = PeekMeta(input, limits, frame_);
   if (!peeked.ok() || *peeked != 0) return peeked;
   const Refusal refusal = session_.Authenticate(frame_.meta.authentication_data());
@@ -76,7 +77,7 @@ absl::StatusOr<size_t> ServerFrames::MeetStranger(const Buffer& input) {
 // 0: one was taken, and answered or submitted.
 absl::StatusOr<size_t> ServerFrames::TakeRequest(Buffer& input) {
   const absl::StatusOr<size_t> cut = CutAnyFrame(input, limits_, frame_);
-  if (!cut.ok() && absl::IsResourceExhausted(cut.status())) return MeetOversized(input);
+  if (!cut.ok() && absl::IsResourceExhausted(cut.status())) return OnOversized(input);
   if (!cut.ok()) return cut;
   if (*cut != 0) return asks_ ? AwaitRequest(input, *cut) : *cut;
   OnFrame();
@@ -155,15 +156,15 @@ size_t ServerFrames::DropRequest(size_t frame_size) {
   return 0;
 }
 
-std::shared_ptr<void> ServerFrames::HoldLanding() {
-  return front_.call() != nullptr ? front_.call()->HoldLanding() : nullptr;
+std::shared_ptr<void> ServerFrames::HoldPlace() {
+  return front_.call() != nullptr ? front_.call()->HoldPlace() : nullptr;
 }
 
 bool ServerFrames::AwaitsPlace() const {
   return front_.call() != nullptr && front_.call()->awaits_place();
 }
 
-absl::StatusOr<size_t> ServerFrames::MeetOversized(const Buffer& input) {
+absl::StatusOr<size_t> ServerFrames::OnOversized(const Buffer& input) {
   const absl::StatusOr<size_t> met = oversized_.Meet(input, limits_, frame_);
   last_ = {};  // not of the meta that was read last, any more
   if (!met.ok() || *met != 0) return met;
@@ -237,8 +238,8 @@ void ServerFrames::Send(wire::RpcMeta& answer) {
   session_.Write(head, Buffer());
 }
 
-// An answer to nobody: clients do not begin at 0 (docs/wire.md).
-void ServerFrames::SayFarewell() {
+// An answer to no call: clients do not begin at 0 (docs/wire.md).
+void ServerFrames::SendGoAway() {
   frame_.meta.clear_correlation_id();
   Refuse(kLogoff, "the server closes this connection: what it has not answered was not run");
 }

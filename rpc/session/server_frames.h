@@ -30,20 +30,20 @@ class ServerFrames final : public ServerProtocol {
     return oversized_.skipping() || !input.empty();
   }
   size_t Held(const Buffer& input) const override { return input.size() - front_.Lying(input); }
-  Buffer Landing(size_t ahead, size_t bytes) override { return front_.Landing(ahead, bytes); }
-  std::shared_ptr<void> HoldLanding() override;
+  Buffer PlaceFor(size_t ahead, size_t bytes) override { return front_.PlaceFor(ahead, bytes); }
+  std::shared_ptr<void> HoldPlace() override;
   bool AwaitsPlace() const override;
-  void SayFarewell() override;
+  void SendGoAway() override;
 
  private:
-  absl::StatusOr<size_t> MeetStranger(const Buffer& input);
+  absl::StatusOr<size_t> LookAtUnauthenticated(const Buffer& input);
   absl::StatusOr<size_t> TakeRequest(Buffer& input);
   void OnFrame();
   absl::StatusOr<size_t> AwaitRequest(const Buffer& input, size_t need);
   size_t PlacedSize(size_t frame_size);
   bool BeginRequest(const Buffer& input, size_t frame_size, size_t attachment);
   size_t DropRequest(size_t frame_size);
-  absl::StatusOr<size_t> MeetOversized(const Buffer& input);
+  absl::StatusOr<size_t> OnOversized(const Buffer& input);
   void OnRequest();
   const ServiceMap::Found& Find(const wire::RpcRequestMeta& request);
   void RefuseOversized(absl::string_view text);

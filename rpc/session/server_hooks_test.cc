@@ -110,7 +110,7 @@ TEST_F(ServerSessionTest, WithoutAuthThereIsNoContext) {
   EXPECT_EQ(Answer().meta.response().error_code(), 0);
 }
 
-// Writes down what it is told.
+// Records its calls.
 class Witness final : public ServerInterceptor {
  public:
   Witness(std::string name, std::vector<std::string>& heard)
@@ -194,7 +194,7 @@ TEST_F(ServerInterceptorTest, ExceptionsFailTheCall) {
   wire_->Deliver(Request(2, "hello"));
   answer = Answer();
   EXPECT_EQ(answer.meta.response().error_code(), kInternal);
-  EXPECT_EQ(heard_.back(), "a answer 2001 -") << "those before it are told all the same";
+  EXPECT_EQ(heard_.back(), "a answer 2001 -") << "those before it are notified all the same";
 }
 
 TEST_F(ServerInterceptorTest, MayChangeTheAnswer) {

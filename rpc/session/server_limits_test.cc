@@ -148,7 +148,7 @@ TEST_F(ServerLimitsTest, WhatWaitsForUsIsNotThePeersFault) {
   EXPECT_EQ(wire_->TakeFrames().size(), 2u);
 }
 
-TEST_F(ServerLimitsTest, AnIdleConnectionIsClosedWithAFarewellAndNoLine) {
+TEST_F(ServerLimitsTest, AnIdleConnectionIsClosedWithAGoAwayAndNoLogLine) {
   Accept();
   wire_->Deliver(Request(1));
   Answer();

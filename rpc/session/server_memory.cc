@@ -12,9 +12,9 @@ namespace farcall {
 
 // Those that hold much are looked at while they do, however quiet they are.
 void ServerSession::WatchMemory() {
-  constexpr size_t kMost = MemoryHolders::kMuch - 1;
+  constexpr size_t kMax = MemoryHolders::kMuch - 1;
   if (memory_timer_.pending()) return;
-  if (partial_ <= kMost && !written_.Above(kMost - partial_, [this] { return Backlog(); })) {
+  if (partial_ <= kMax && !written_.Above(kMax - partial_, [this] { return Backlog(); })) {
     return;
   }
   moved_ = Moved();
@@ -25,7 +25,7 @@ void ServerSession::OnMemoryWatch() {
   const size_t held = Held();
   if (held < MemoryHolders::kMuch) return core_->ForgetHeld(*this);
   const uint64_t before = std::exchange(moved_, Moved());
-  core_->TellHeld(*this, held, moved_ - before);
+  core_->ReportHeld(*this, held, moved_ - before);
   loop_.SetTimer(memory_timer_, loop_.now() + MemoryHolders::kEach);
 }
 
@@ -38,7 +38,7 @@ void ServerSession::GiveUpForMemory() {
   if (connection_ == nullptr) return;
   core_->counters.timed_out.fetch_add(1, std::memory_order_relaxed);
   closing_ = true;
-  loop_.CancelTimer(patience_timer_);
+  loop_.CancelTimer(timeout_timer_);
   loop_.CancelTimer(last_look_);
   connection_->Close(
       absl::ResourceExhaustedError(absl::StrCat(

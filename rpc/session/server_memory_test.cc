@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the pool has no memory left, who holds most of it goes, and nobody else.
+// When the pool has no memory left, the connection that holds most is closed, and no other one.
 
 #include <gtest/gtest.h>
 

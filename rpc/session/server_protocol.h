@@ -25,7 +25,7 @@ class ServerProtocol {
   // for a protocol that answers in the order of asking.
   virtual int max_calls() const = 0;
   // There are more bytes in `input`, or what held up the rest of them is over. Takes whole
-  // requests off its front, each told to the session by Took(), as long as session.MayTake(),
+  // requests off its front, each reported to the session by Took(), as long as session.MayTake(),
   // and leaves the rest; bounds what it keeps of a request that is not complete. Returns how
   // many bytes the message at the front needs in all, as far as that is known (0: not known).
   // After an error the connection closes with that reason, once what was written has left.
@@ -36,12 +36,12 @@ class ServerProtocol {
   // Bytes of it that are kept, those of `input` among them.
   virtual size_t Held(const Buffer& input) const { return input.size(); }
   // As Connection::Handler.
-  virtual Buffer Landing(size_t /*ahead*/, size_t /*bytes*/) { return {}; }
-  virtual std::shared_ptr<void> HoldLanding() { return nullptr; }
+  virtual Buffer PlaceFor(size_t /*ahead*/, size_t /*bytes*/) { return {}; }
+  virtual std::shared_ptr<void> HoldPlace() { return nullptr; }
   virtual bool AwaitsPlace() const { return false; }
   // This side closes, and each request that was taken has its answer: what tells the peer that
   // nothing it sent beyond was looked at.
-  virtual void SayFarewell() {}
+  virtual void SendGoAway() {}
 };
 
 }  // namespace farcall

@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
 #include "rpc/errors.h"
-#include "rpc/session/patience_options.h"
 #include "rpc/session/protocol_guess.h"
 #include "rpc/session/server_brpc_rdma.h"
 #include "rpc/session/server_frames.h"
+#include "rpc/session/timeout_options.h"
 #include "transport/base/check.h"
 
 namespace farcall {
@@ -45,8 +45,8 @@ void ServerSession::Accept(std::shared_ptr<ServerCore> core, EventLoop& loop,
   // Its peer waits for answers.
   loop.NeedThread(+1);
   session->connection_->Start(*session);
-  const TimePoint look = session->patience_.first_look();
-  if (look != TimePoint::max()) loop.SetTimer(session->patience_timer_, look);
+  const TimePoint look = session->timeouts_.first_look();
+  if (look != TimePoint::max()) loop.SetTimer(session->timeout_timer_, look);
 }
 
 ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
@@ -57,8 +57,8 @@ ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
       pool_(connection_->pool()),
       writer_(std::in_place, pool_),
       output_(loop),
-      patience_(PatienceLimits(core_->options), loop.now()),
-      patience_timer_([this] { OnPatience(); }),
+      timeouts_(TimeoutLimits(core_->options), loop.now()),
+      timeout_timer_([this] { OnTimeout(); }),
       memory_timer_([this] { OnMemoryWatch(); }),
       last_look_([this] { OnLastLook(); }),
       since_(loop.now()),
@@ -103,7 +103,7 @@ bool ServerSession::MayTake() {
 size_t ServerSession::OnRead(Buffer& input) {
   static_cast<void>(info_.Of(*connection_));
   if (protocol_ == nullptr && !ChooseProtocol(input)) {
-    patience_.OnRead(/*whole=*/false, /*rest=*/true, loop_.now());
+    timeouts_.OnRead(/*whole=*/false, /*rest=*/true, loop_.now());
     return 0;
   }
   const uint64_t before = requests_;
@@ -115,16 +115,16 @@ size_t ServerSession::OnRead(Buffer& input) {
   }
   partial_ = protocol_->Held(input);
   UpdateReading();
-  patience_.OnRead(requests_ != before, !paused_ && protocol_->MidRequest(input), loop_.now());
+  timeouts_.OnRead(requests_ != before, !paused_ && protocol_->MidRequest(input), loop_.now());
   return *need;
 }
 
-Buffer ServerSession::Landing(size_t ahead, size_t bytes) {
-  return protocol_ != nullptr ? protocol_->Landing(ahead, bytes) : Buffer();
+Buffer ServerSession::PlaceFor(size_t ahead, size_t bytes) {
+  return protocol_ != nullptr ? protocol_->PlaceFor(ahead, bytes) : Buffer();
 }
 
-std::shared_ptr<void> ServerSession::HoldLanding() {
-  return protocol_ != nullptr ? protocol_->HoldLanding() : nullptr;
+std::shared_ptr<void> ServerSession::HoldPlace() {
+  return protocol_ != nullptr ? protocol_->HoldPlace() : nullptr;
 }
 
 bool ServerSession::AwaitsPlace() const { return protocol_ != nullptr && protocol_->AwaitsPlace(); }
@@ -155,7 +155,7 @@ void ServerSession::Write(absl::string_view head, Buffer&& body) {
 void ServerSession::SetBusy(bool busy) {
   if (connection_ == nullptr) return;
   busy_ = busy;
-  patience_.OnAnswer(loop_.now());
+  timeouts_.OnAnswer(loop_.now());
   UpdateReading();
 }
 
@@ -163,19 +163,19 @@ void ServerSession::Respond(ServerCall& call, absl::string_view head, Buffer&& b
   Unlist(call);
   if (connection_ != nullptr) {
     Write(head, std::move(body));
-    patience_.OnAnswer(loop_.now());
+    timeouts_.OnAnswer(loop_.now());
     UpdateReading();
   }
   // The list's, and that of this answer. Last: the call may be all that keeps this session.
   call.Unref(2);
 }
 
-// Nobody knows yet in which protocol to say farewell: what has come and was not read tells it.
+// Before the first bytes the protocol of a GOAWAY is not known: what has come unread shows it.
 void ServerSession::Close(const absl::Status& why) {
   if (connection_ == nullptr || closing_) return;
   if (protocol_ != nullptr || !absl::IsCancelled(why)) return CloseNow(why);
   if (last_look_.pending()) return;
-  loop_.CancelTimer(patience_timer_);
+  loop_.CancelTimer(timeout_timer_);
   why_ = why;
   loop_.SetTimer(last_look_, loop_.now());
 }
@@ -187,19 +187,19 @@ void ServerSession::OnLastLook() {
 
 void ServerSession::CloseNow(const absl::Status& why) {
   closing_ = true;
-  loop_.CancelTimer(patience_timer_);
+  loop_.CancelTimer(timeout_timer_);
   loop_.CancelTimer(last_look_);
   const bool all_answered = call_count_ == 0 && !busy_;
-  if (absl::IsCancelled(why) && all_answered) SayFarewell();
+  if (absl::IsCancelled(why) && all_answered) SendGoAway();
   output_.Flush();
   connection_->Close(why, CloseMode::kFlush);
 }
 
-// A peer of which nothing was read may have sent a request all the same, and only a farewell
-// tells it that this was not run. Frames are what an unknown peer is answered with in any case.
-void ServerSession::SayFarewell() {
-  if (protocol_ != nullptr) return protocol_->SayFarewell();
-  ServerFrames(*this).SayFarewell();
+// A peer of which nothing was read may have sent a request all the same, and only a GOAWAY
+// tells it that this was not run. A peer whose protocol is unknown is answered with frames.
+void ServerSession::SendGoAway() {
+  if (protocol_ != nullptr) return protocol_->SendGoAway();
+  ServerFrames(*this).SendGoAway();
 }
 
 std::optional<ServerConnectionView> ServerSession::View() {
@@ -226,23 +226,23 @@ void ServerSession::UpdateReading() {
   if (pause == paused_) return;
   paused_ = pause;
   if (pause) {
-    patience_.OnPause();
+    timeouts_.OnPause();
     connection_->PauseRead();
   } else {
     connection_->ResumeRead();
   }
 }
 
-void ServerSession::OnPatience() {
-  const SessionPatience::State state{.under_way = call_count_ > 0 || busy_,
+void ServerSession::OnTimeout() {
+  const SessionTimeouts::State state{.under_way = call_count_ > 0 || busy_,
                                      .held_up = Backlog(),
                                      .sent = connection_->info().bytes_written};
-  const SessionPatience::Look look = patience_.At(loop_.now(), state);
-  if (look.verdict != SessionPatience::Verdict::kWait) {
+  const SessionTimeouts::Look look = timeouts_.At(loop_.now(), state);
+  if (look.verdict != SessionTimeouts::Verdict::kWait) {
     core_->counters.timed_out.fetch_add(1, std::memory_order_relaxed);
     return Close(WhyGivenUp(look.verdict, core_->options));
   }
-  if (look.again != TimePoint::max()) loop_.SetTimer(patience_timer_, look.again);
+  if (look.again != TimePoint::max()) loop_.SetTimer(timeout_timer_, look.again);
 }
 
 void ServerSession::Log(absl::string_view what) {
@@ -254,7 +254,7 @@ void ServerSession::OnClose(const absl::Status& why) {
   output_.Forget();
   connection_ = nullptr;
   loop_.NeedThread(-1);
-  loop_.CancelTimer(patience_timer_);
+  loop_.CancelTimer(timeout_timer_);
   loop_.CancelTimer(last_look_);
   loop_.CancelTimer(memory_timer_);
   // A call whose closure is forgotten keeps the session, and must not keep blocks by it.

@@ -12,11 +12,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "rpc/authenticator.h"
-#include "rpc/session/kept_info.h"
+#include "rpc/session/connection_info_cache.h"
 #include "rpc/session/server_call.h"
 #include "rpc/session/server_core.h"
 #include "rpc/session/server_protocol.h"
-#include "rpc/session/session_patience.h"
+#include "rpc/session/session_timeouts.h"
 #include "rpc/session/turn_output.h"
 #include "transport/backlog_bound.h"
 #include "transport/buffer/block_writer.h"
@@ -72,13 +72,13 @@ class ServerSession final : public Connection::Handler {
   // --- For its protocol, from OnRead: the connection is open.
 
   // Of the connection: as it was when this read began.
-  const KeptInfo::Info& info() { return info_.last(); }
+  const ConnectionInfoCache::Info& info() { return info_.last(); }
   const std::shared_ptr<const AuthContext>& auth_context() const { return auth_context_; }
   // Whether the next request may be taken now. If not, OnRead comes again.
   bool MayTake();
   // A whole request was cut off, good or bad.
   void Took() { ++requests_; }
-  // Whether the connection has shown a good credential, or nobody asks for one.
+  // Whether the connection has shown a good credential, or needs none.
   bool authenticated() const { return authenticated_; }
   // If not: the credential of its first request, before anything else of that is looked at, or
   // kept. Refused: answer, then Close.
@@ -115,8 +115,8 @@ class ServerSession final : public Connection::Handler {
   // --- Connection::Handler.
 
   size_t OnRead(Buffer& input) override;
-  Buffer Landing(size_t ahead, size_t bytes) override;
-  std::shared_ptr<void> HoldLanding() override;
+  Buffer PlaceFor(size_t ahead, size_t bytes) override;
+  std::shared_ptr<void> HoldPlace() override;
   bool AwaitsPlace() const override;
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;
@@ -127,7 +127,7 @@ class ServerSession final : public Connection::Handler {
   bool ChooseProtocol(const Buffer& input);
   void OnLastLook();
   void CloseNow(const absl::Status& why);
-  void SayFarewell();
+  void SendGoAway();
   // Admit, but for the statistics.
   Refusal Enter(const ServiceMap::Found& method, ServerCall::Admission& admission);
   void Trust();
@@ -138,7 +138,7 @@ class ServerSession final : public Connection::Handler {
   void Unlist(ServerCall& call);  // which keeps its reference
   void EndCalls(const absl::Status& why);
   void UpdateReading();
-  void OnPatience();
+  void OnTimeout();
   void WatchMemory();
   void OnMemoryWatch();
   // Bytes that are kept for the peer: of a request that is not complete, and of answers.
@@ -159,14 +159,14 @@ class ServerSession final : public Connection::Handler {
   EventLoop& loop_;
   std::unique_ptr<Connection> connection_;  // null: closed
   BlockPool& pool_;
-  KeptInfo info_;
+  ConnectionInfoCache info_;
   std::unique_ptr<ServerProtocol> protocol_;  // null: nothing came yet, or closed
   std::shared_ptr<const AuthContext> auth_context_;
   BacklogBound written_;
   std::optional<BlockWriter> writer_;  // while there is a connection
   TurnOutput output_;
-  SessionPatience patience_;
-  Timer patience_timer_;
+  SessionTimeouts timeouts_;
+  Timer timeout_timer_;
   Timer memory_timer_;  // pending: it holds much, or did a moment ago
   uint64_t moved_ = 0;  // bytes that had come and left when it was set
   size_t partial_ = 0;  // of a request that is not complete
@@ -178,7 +178,7 @@ class ServerSession final : public Connection::Handler {
   int call_count_ = 0;
   int max_calls_ = 1;
   uint64_t requests_ = 0;
-  bool authenticated_;  // or nobody asks
+  bool authenticated_;  // or needs no credential
   bool trusted_ = false;
   bool busy_ = false;
   bool receiving_ = false;

@@ -24,7 +24,7 @@ std::vector<ServerCall*> ServerSession::ClaimWaiting() {
   return waiting;
 }
 
-// Those whose request is not complete are over; the others are told that nobody waits.
+// Ends calls whose request is not complete; the others are cancelled: their client has gone.
 void ServerSession::EndCalls(const absl::Status& why) {
   const std::string text = absl::StrCat("the connection closed: ", why.message());
   for (ServerCall* call = calls_; call != nullptr;) {

@@ -25,18 +25,18 @@ TEST_F(ServerSessionCloseTest, AServerThatHasClosedTakesNoConnection) {
   EXPECT_EQ(core_->connections.count(), 0);
 }
 
-TEST_F(ServerSessionCloseTest, AnOrderlyCloseEndsWithAFarewell) {
+TEST_F(ServerSessionCloseTest, AnOrderlyCloseEndsWithAGoAway) {
   Accept();
   wire_->Deliver(Request(5));
   Answer();
   CloseAll(absl::CancelledError("the server stopped"));
-  const Frame farewell = Answer();
-  EXPECT_EQ(farewell.meta.correlation_id(), 0);
-  EXPECT_EQ(farewell.meta.response().error_code(), kLogoff);
+  const Frame go_away = Answer();
+  EXPECT_EQ(go_away.meta.correlation_id(), 0);
+  EXPECT_EQ(go_away.meta.response().error_code(), kLogoff);
   EXPECT_TRUE(wire_->destroyed);
 }
 
-TEST_F(ServerSessionCloseTest, WhoOwesAnAnswerSaysNoFarewell) {
+TEST_F(ServerSessionCloseTest, WhoOwesAnAnswerSendsNoGoAway) {
   Keep();
   Accept();
   wire_->Deliver(Request(5));
@@ -49,12 +49,12 @@ TEST_F(ServerSessionCloseTest, WhoOwesAnAnswerSaysNoFarewell) {
 }
 
 // Its first request may be on the way, or waits to be read.
-TEST_F(ServerSessionCloseTest, WhoHasNotSpokenYetGetsAFarewellToo) {
+TEST_F(ServerSessionCloseTest, APeerThatHasNotSpokenGetsAGoAwayToo) {
   Accept();
   CloseAll(absl::CancelledError("the server stopped"));
-  const Frame farewell = Answer();
-  EXPECT_EQ(farewell.meta.correlation_id(), 0);
-  EXPECT_EQ(farewell.meta.response().error_code(), kLogoff);
+  const Frame go_away = Answer();
+  EXPECT_EQ(go_away.meta.correlation_id(), 0);
+  EXPECT_EQ(go_away.meta.response().error_code(), kLogoff);
   EXPECT_TRUE(wire_->destroyed);
 }
 
@@ -93,7 +93,7 @@ TEST_F(ServerSessionCloseTest, BytesThatHaveComeSayInWhichProtocolToAnswer) {
   EXPECT_TRUE(wire_->destroyed);
 }
 
-TEST_F(ServerSessionCloseTest, ARequestThatIsReadAtTheEndIsRefusedBeforeTheFarewell) {
+TEST_F(ServerSessionCloseTest, ARequestThatIsReadAtTheEndIsRefusedBeforeTheGoAway) {
   core_->stopping = true;
   Accept();
   CloseAll(absl::CancelledError("the server stopped"));
@@ -131,7 +131,7 @@ TEST_F(ServerSessionCloseTest, ACallThatWasClaimedIsNotRun) {
   }
 }
 
-// Its connection has gone, so nobody finds it to claim it.
+// Its connection has gone, so ClaimWaiting does not find it.
 TEST_F(ServerSessionCloseTest, ACallThatHasNotBegunWhenCallsAreOverIsNotRun) {
   Accept();
   wire_->Deliver(Request(1));

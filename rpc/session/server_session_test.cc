@@ -202,11 +202,11 @@ TEST_F(ServerSessionTest, AClosureMayBeRunAfterTheConnection) {
 }
 
 TEST_F(ServerSessionTest, TheEndOfTheConnectionIsToldToWhoAskedForIt) {
-  int told = 0;
+  int notified = 0;
   service_.say = [&](Controller& controller, Closure* done) {
     EXPECT_FALSE(controller.IsCanceled());
     controller.NotifyOnCancel(NewClosure([&] {
-      ++told;
+      ++notified;
       EXPECT_TRUE(controller.IsCanceled());
     }));
     closures_.push_back(done);
@@ -214,12 +214,12 @@ TEST_F(ServerSessionTest, TheEndOfTheConnectionIsToldToWhoAskedForIt) {
   Accept();
   wire_->Deliver(Request(1));
   world_.Run();
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(notified, 0);
   wire_->End(absl::UnavailableError("closed by peer"));
   world_.Run();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(notified, 1);
   AnswerOldest();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(notified, 1);
 }
 
 // Whoever destroys the pool checks that its blocks came home.

@@ -22,12 +22,12 @@
 #include "transport/base/clock.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/loop_group.h"
-#include "transport/testing/fill_landing.h"
+#include "transport/testing/fill_place.h"
 #include "transport/transport.h"
 
 namespace farcall {
 
-// What a connection of the test was told, and what it tells; outlives the connection.
+// What the code under test did with a connection, and what the connection delivers. Outlives it.
 struct FakeWire final : std::enable_shared_from_this<FakeWire> {
   EventLoop* loop = nullptr;
   Connection::Handler* handler = nullptr;  // null: not started, or closed
@@ -44,11 +44,11 @@ struct FakeWire final : std::enable_shared_from_this<FakeWire> {
   void Deliver(absl::string_view bytes) {
     loop->RunOrPost([self = shared_from_this(), copy = std::string(bytes)] {
       if (self->handler == nullptr || self->closing) return;
-      const Buffer landing = self->handler->Landing(0, copy.size());
-      FillLanding(landing, copy);
-      self->landed += landing.size();
-      self->input.Append(landing.Share());
-      self->input.Append(absl::string_view(copy).substr(landing.size()));
+      const Buffer target = self->handler->PlaceFor(0, copy.size());
+      FillPlace(target, copy);
+      self->landed += target.size();
+      self->input.Append(target.Share());
+      self->input.Append(absl::string_view(copy).substr(target.size()));
       if (!self->paused) self->handler->OnRead(self->input);
     });
   }
@@ -135,7 +135,7 @@ class FakeTransport final : public Transport {
   }
   absl::StatusOr<std::unique_ptr<Listener>> Listen(LoopGroup&, const Address&, const ListenOptions&,
                                                    OnAccept) override {
-    return absl::UnavailableError("nobody listens in this test");
+    return absl::UnavailableError("this test has no listener");
   }
 
   // The oldest attempt ends, with nothing held.

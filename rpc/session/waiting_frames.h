@@ -13,7 +13,7 @@
 namespace farcall {
 
 // Frames of calls for a connection that is not there yet. A call that ends takes its frame with
-// it: nobody else's request is refused for bytes that will never be sent. One thread at a time.
+// it: no other request is refused for bytes that will never be sent. One thread at a time.
 class WaitingFrames {
  public:
   // By call id: in the order in which a thread begins its calls.

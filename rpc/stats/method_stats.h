@@ -34,7 +34,7 @@ class MethodStats {
     Shard& own = Own();
     own.latency_ns.fetch_add(Nanoseconds(latency), std::memory_order_relaxed);
     own.latencies[LatencyBuckets::Of(latency)].fetch_add(1, std::memory_order_relaxed);
-    // Last, and released, so that nobody sees more ends than beginnings.
+    // Last, and released, so that no reader sees more ends than beginnings.
     own.ended[ErrorClassOf(error_code)].fetch_add(1, std::memory_order_release);
   }
   // Instead of both: the call was answered with an error and never begun.

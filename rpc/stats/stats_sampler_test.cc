@@ -20,7 +20,7 @@ using std::chrono::seconds;
 class StatsSamplerTest : public testing::Test {
  protected:
   StatsSamplerTest() { sampler_.Begin(now_, {&one_, &two_}); }
-  // As a server does it: the sampler is told before the call is counted.
+  // As a server does it: the sampler hears of a call before it is counted.
   void Call(MethodStats& stats, Duration latency, int error = 0) {
     stats.OnStart();
     sampler_.OnCall(now_);

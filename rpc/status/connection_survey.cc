@@ -30,13 +30,13 @@ struct ConnectionSurvey::OfLoop {
   int open = 0;
 };
 
-ConnectionSurvey::Result ConnectionSurvey::Take(ServerCore& core, Duration patience) {
+ConnectionSurvey::Result ConnectionSurvey::Take(ServerCore& core, Duration timeout) {
   const std::shared_ptr<ConnectionSurvey> survey(new ConnectionSurvey(core.parts.loops->size()));
   survey->Begin(core);
   const bool may_wait = BeforeBlocking();
   std::unique_lock<std::mutex> lock(survey->mutex_);
-  if (may_wait) survey->done_.wait_for(lock, patience, [&] { return survey->left_ == 0; });
-  // A loop that answers later adds to what nobody reads.
+  if (may_wait) survey->done_.wait_for(lock, timeout, [&] { return survey->left_ == 0; });
+  // A loop that answers later adds to a result that is not read.
   return std::exchange(survey->result_,
                        Result{{}, std::vector<LoopStatus>(survey->result_.loops.size())});
 }
@@ -57,7 +57,7 @@ void ConnectionSurvey::Begin(ServerCore& core) {
   size_t shown = 0;
   for (std::shared_ptr<ServerSession>& session : core.Sessions()) {
     OfLoop& of = *by_loop[&session->loop()];
-    if (++shown <= kMostShown) ++of.shown;
+    if (++shown <= kMaxShown) ++of.shown;
     of.sessions.push_back(std::move(session));
   }
   for (const std::shared_ptr<OfLoop>& of : all) {

@@ -20,7 +20,7 @@ namespace farcall {
 class ConnectionSurvey : public std::enable_shared_from_this<ConnectionSurvey> {
  public:
   // Connections with details, and those that are looked at in one hold.
-  static constexpr size_t kMostShown = 500;
+  static constexpr size_t kMaxShown = 500;
   static constexpr size_t kChunk = 64;
 
   struct Result {
@@ -28,10 +28,10 @@ class ConnectionSurvey : public std::enable_shared_from_this<ConnectionSurvey> {
     std::vector<LoopStatus> loops;
   };
 
-  // Waits until all loops have answered, at most for `patience`; what is not known by then is left
+  // Waits until all loops have answered, at most for `timeout`; what is not known by then is left
   // out. No loop is held. If this thread drives a loop, another takes over; where none can, this
   // does not wait.
-  static Result Take(ServerCore& core, Duration patience);
+  static Result Take(ServerCore& core, Duration timeout);
 
  private:
   struct OfLoop;

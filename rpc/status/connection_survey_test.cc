@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Two loops, each turned by the test or by nobody.
+// Two loops, each turned by the test or not at all.
 class ConnectionSurveyTest : public testing::Test {
  protected:
   ConnectionSurveyTest() {
@@ -99,28 +99,28 @@ TEST_F(ConnectionSurveyTest, ALoopThatDoesNotAnswerIsLeftOut) {
   EXPECT_TRUE(result.loops[0].answered);
   EXPECT_FALSE(result.loops[1].answered);
   EXPECT_EQ(result.connections.some.size(), 2U);
-  Run();  // its late answer finds nobody
+  Run();  // its late answer is not read
 }
 
 TEST_F(ConnectionSurveyTest, ManyConnectionsAreCountedAndSomeAreShown) {
   // More than in one hold, so that the rest comes by the mailbox.
-  const int many = static_cast<int>(ConnectionSurvey::kMostShown) + 200;
+  const int many = static_cast<int>(ConnectionSurvey::kMaxShown) + 200;
   Accept(*world_.loop, many);
   std::atomic<bool> over{false};
   std::thread driver([&] {
     while (!over) world_.loop->RunOnce();
   });
-  const auto result = ConnectionSurvey::Take(*core_, kTestPatience);
+  const auto result = ConnectionSurvey::Take(*core_, kTestTimeout);
   over = true;
   driver.join();
   EXPECT_EQ(result.connections.other, static_cast<uint64_t>(many));
   EXPECT_EQ(result.loops[0].connections, many);
-  EXPECT_EQ(result.connections.some.size(), ConnectionSurvey::kMostShown);
+  EXPECT_EQ(result.connections.some.size(), ConnectionSurvey::kMaxShown);
 }
 
 TEST_F(ConnectionSurveyTest, ConnectionsThatHaveClosedAreNotSeen) {
   Accept(*world_.loop, 3);
-  // Held by somebody, and so still listed by nobody.
+  // The test holds it, so it is still in memory, but in no list.
   wires_[1]->End(absl::UnavailableError("closed by peer"));
   world_.Run();
   EXPECT_EQ(ConnectionSurvey::Take(*core_, milliseconds(0)).connections.some.size(), 2U);

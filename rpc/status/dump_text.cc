@@ -88,9 +88,10 @@ void AddRdma(const RuntimeStatus& runtime, std::string& out) {
   if (!rdma.answered) {
     StrAppend(&out, "the RDMA control loop did not answer in time\n");
   } else {
-    StrAppend(&out, "control loop answered in ", rdma.answer_seconds * 1e6, " us\nhost ",
-              rdma.looked ? Why(rdma.why, rdma.why_detail) : "not looked at: nobody asked for RDMA",
-              "\nsetups ", rdma.setups, ", incoming ", rdma.incoming_setups, "\n");
+    StrAppend(
+        &out, "control loop answered in ", rdma.answer_seconds * 1e6, " us\nhost ",
+        rdma.looked ? Why(rdma.why, rdma.why_detail) : "not looked at: RDMA was not asked for",
+        "\nsetups ", rdma.setups, ", incoming ", rdma.incoming_setups, "\n");
   }
   StrAppend(&out, "upgrades ", runtime.upgrades.upgrades, "\nstalls ", runtime.upgrades.stalls,
             ", now ", runtime.upgrades.stalled, "\n");

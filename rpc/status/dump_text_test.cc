@@ -88,7 +88,7 @@ TEST(DumpTextTest, TellsThatTheControlLoopIsStuck) {
 TEST(DumpTextTest, TellsThatNobodyAskedForRdma) {
   ServerStatus status;
   status.runtime.rdma.answered = true;
-  EXPECT_TRUE(absl::StrContains(DumpText(status), "not looked at: nobody asked for RDMA"));
+  EXPECT_TRUE(absl::StrContains(DumpText(status), "not looked at: RDMA was not asked for"));
   status.runtime.rdma.looked = true;
   status.runtime.rdma.why = WhyNotRdma::kMemlock;
   EXPECT_TRUE(absl::StrContains(DumpText(status), "not usable: memlock: the process may not lock"));

@@ -97,7 +97,7 @@ void AddDevices(const Devices& devices, MetricFamilies& families) {
   families.Counter("farcall_rdma_device_removals_total",
                    "Times that the device went away or failed while it was in use.");
   OfEach(devices, families, [](const auto& device) { return device.removals; });
-  families.Counter("farcall_rdma_async_events_total", "Events that the device told of, by type.");
+  families.Counter("farcall_rdma_async_events_total", "Events of the device, by type.");
   for (const auto& device : devices) AddNamed(device, "type", device.events, families);
   families.Gauge("farcall_rdma_queue_pairs",
                  "Queue pairs on the device, with those that are set up or ended.");

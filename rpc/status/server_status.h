@@ -37,7 +37,7 @@ struct MethodStatus {
 struct ConnectionStatus {
   ConnectionInfo info;
   std::string protocol;  // "" before the first bytes
-  std::string user;      // who it is by authentication; "" where nobody asks
+  std::string user;      // by authentication; "" without
   double age_seconds = 0;
   int calls = 0;  // under way
   uint64_t requests = 0;

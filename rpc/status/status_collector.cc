@@ -13,7 +13,7 @@
 namespace farcall {
 namespace {
 
-constexpr Duration kPatience = std::chrono::milliseconds(500);
+constexpr Duration kTimeout = std::chrono::milliseconds(500);
 
 LimitStatus StatusOf(const ConcurrencyLimit& limit) {
   return {limit.limit(), limit.setting().is_auto()};
@@ -70,7 +70,7 @@ ServerStatus StatusCollector::Collect() {
     std::lock_guard<std::mutex> lock(mutex_);
     status.listen_address = listen_address_;
   }
-  ConnectionSurvey::Result survey = ConnectionSurvey::Take(core_, kPatience);
+  ConnectionSurvey::Result survey = ConnectionSurvey::Take(core_, kTimeout);
   status.connections = std::move(survey.connections);
   status.connections.open = static_cast<uint64_t>(core_.connections.count());
   status.loops = std::move(survey.loops);

@@ -74,12 +74,12 @@ class ReleaseTest : public ::testing::Test {
 };
 
 TEST_F(ReleaseTest, WhenNobodyListens) {
-  std::string nobody;
+  std::string closed;
   {
     TestServer server;
-    nobody = server.address();
+    closed = server.address();
   }
-  TestClient client(nobody);
+  TestClient client(closed);
   TestCall call;
   Attach(call.controller);
   EXPECT_EQ(call.Call(client.channel()).controller.ErrorCode(), kFailedSocket);

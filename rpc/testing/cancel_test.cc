@@ -110,7 +110,7 @@ TEST(CancelTest, OfACallThatHasEndedLeavesTheNextOneOnItsControllerAlone) {
 
 TEST(CancelTest, EndsACallThatHasNoConnectionYet) {
   const TempDir dir;
-  FullListener nobody(dir.path() + "/full");
+  FullListener full(dir.path() + "/full");
   ChannelOptions options = Patient();
   options.connect_timeout_ms = 60'000;
   TestClient client(absl::StrCat("unix:", dir.path(), "/full"), options);
@@ -158,7 +158,7 @@ TEST(CancelTest, AtAnyMomentEndsACallOnce) {
   EXPECT_TRUE(last.Call(client.channel()).Echoed()) << last.Error();
 }
 
-// A server whose handlers ask to be told of the end of their calls.
+// A server whose handlers call NotifyOnCancel.
 class ServerCancelTest : public ::testing::Test {
  protected:
   void Handle(Controller& controller, const test::EchoRequest& request,
@@ -167,14 +167,14 @@ class ServerCancelTest : public ::testing::Test {
     EXPECT_FALSE(controller.IsCanceled());
     controller.NotifyOnCancel(NewClosure([this, &controller] {
       was_canceled_ = controller.IsCanceled();
-      told_.Signal();
+      notified_.Signal();
     }));
     controller_ = &controller;
     kept_.Keep(done);
   }
 
   KeptAnswers kept_;
-  TestEvent told_;
+  TestEvent notified_;
   std::atomic<bool> was_canceled_{false};
   std::atomic<Controller*> controller_{nullptr};
   TestServer server_{[this](auto&&... arguments) { Handle(arguments...); }};
@@ -184,18 +184,18 @@ TEST_F(ServerCancelTest, AHandlerIsToldThatItsClientHasGone) {
   RawPeer peer(server_.address());
   ASSERT_TRUE(peer.Send(EchoFrame(1)));
   ASSERT_TRUE(kept_.Wait(1));
-  EXPECT_EQ(told_.count(), 0);
+  EXPECT_EQ(notified_.count(), 0);
   peer.Close();
-  ASSERT_TRUE(told_.Wait());
+  ASSERT_TRUE(notified_.Wait());
   EXPECT_TRUE(was_canceled_);
   EXPECT_TRUE(controller_.load()->IsCanceled());
 
-  // Who asks now is told at once.
+  // A closure that is registered now runs at once.
   TestEvent late;
   controller_.load()->NotifyOnCancel(NewClosure([&] { late.Signal(); }));
   EXPECT_EQ(late.count(), 1);
   kept_.RunAll();
-  EXPECT_EQ(told_.count(), 1);
+  EXPECT_EQ(notified_.count(), 1);
 }
 
 TEST_F(ServerCancelTest, AHandlerIsToldOfTheEndOfACallThatWasNotCancelled) {
@@ -203,11 +203,11 @@ TEST_F(ServerCancelTest, AHandlerIsToldOfTheEndOfACallThatWasNotCancelled) {
   TestCall call;
   call.Start(client.channel());
   ASSERT_TRUE(kept_.Wait(1));
-  EXPECT_EQ(told_.count(), 0);
+  EXPECT_EQ(notified_.count(), 0);
   kept_.RunAll();
   ASSERT_TRUE(call.Wait());
   EXPECT_TRUE(call.Echoed()) << call.Error();
-  EXPECT_EQ(told_.count(), 1);
+  EXPECT_EQ(notified_.count(), 1);
   EXPECT_FALSE(was_canceled_);
 }
 
@@ -222,7 +222,7 @@ TEST_F(ServerCancelTest, TheServerIsNotToldOfStartCancel) {
 
   // But that the channel has gone, it sees.
   client.Destroy();
-  ASSERT_TRUE(told_.Wait());
+  ASSERT_TRUE(notified_.Wait());
   EXPECT_TRUE(was_canceled_);
   kept_.RunAll();
 }
@@ -233,7 +233,7 @@ TEST_F(ServerCancelTest, StoppingTheServerCancelsWhatIsLeft) {
   call.Start(client.channel());
   ASSERT_TRUE(kept_.Wait(1));
   EXPECT_FALSE(server_.server().Stop(Duration::zero()).ok());
-  ASSERT_TRUE(told_.Wait());
+  ASSERT_TRUE(notified_.Wait());
   EXPECT_TRUE(was_canceled_);
   ASSERT_TRUE(call.Wait());
   EXPECT_EQ(call.controller.ErrorCode(), kFailedSocket);

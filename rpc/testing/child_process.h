@@ -22,7 +22,7 @@ namespace farcall {
 // A child that hangs is ended by SIGALRM.
 inline void EndInTime() {
   ::signal(SIGALRM, SIG_DFL);
-  ::alarm(static_cast<unsigned>(2 * kTestPatience.count()));
+  ::alarm(static_cast<unsigned>(2 * kTestTimeout.count()));
 }
 
 // Its exit status; that of a signal is negative.

@@ -19,10 +19,10 @@ namespace farcall {
 namespace {
 
 // Where somebody listened a moment ago.
-std::string NobodysAddress() { return TestServer().address(); }
+std::string ClosedAddress() { return TestServer().address(); }
 
 TEST(ConnectTest, ARefusalNamesAddressAndCause) {
-  const std::string address = NobodysAddress();
+  const std::string address = ClosedAddress();
   TestClient client(address);
   TestCall call;
   call.Call(client.channel());
@@ -34,7 +34,7 @@ TEST(ConnectTest, ARefusalNamesAddressAndCause) {
 }
 
 TEST(ConnectTest, CallsAfterARefusalFailWithTheSameCause) {
-  TestClient client(NobodysAddress());
+  TestClient client(ClosedAddress());
   for (int i = 0; i < 200; ++i) {
     TestCall call;
     call.Call(client.channel());

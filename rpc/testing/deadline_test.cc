@@ -88,7 +88,7 @@ TEST(DeadlineTest, OfTheChannelHoldsWhereTheCallSaysNothing) {
 TEST(DeadlineTest, CoversConnecting) {
   const TempDir dir;
   const std::string path = dir.path() + "/full";
-  FullListener nobody(path);
+  FullListener full(path);
   LeapingClient client(absl::StrCat("unix:", path));
   TestCall hasty;
   hasty.Start(*client.channel);
@@ -135,7 +135,7 @@ TEST(DeadlineTest, ThatPassesBeforeThereIsAConnectionKeepsTheRequestFromBeingSen
 TEST(DeadlineTest, LeavesNothingThatOutlivesTheRuntime) {
   const TempDir dir;
   const std::string path = dir.path() + "/full";
-  FullListener nobody(path);
+  FullListener full(path);
   ChannelOptions options = Patient();
   options.connect_timeout_ms = 100;
   TestClient client(absl::StrCat("unix:", path), options);

@@ -10,11 +10,11 @@
 
 namespace farcall {
 
-// Waits for what nobody signals, looking again and again. False: it did not become true
-// within `patience`.
+// Polls a condition that is not signalled. False: it did not become true
+// within `timeout`.
 template <typename Condition>
-[[nodiscard]] bool Eventually(Condition&& condition, Duration patience = kTestPatience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+[[nodiscard]] bool Eventually(Condition&& condition, Duration timeout = kTestTimeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

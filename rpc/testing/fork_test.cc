@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fork(2) and exec(3) in a program with servers, channels and calls under way: the child has none
-// of them and is told so, the parent notices nothing, and nothing is inherited. --fds: lists its
-// own descriptors.
+// fork(2) and exec(3) in a program with servers, channels and calls under way: in the child all
+// of them fail with a clear error, the parent notices nothing, and nothing is inherited. --fds:
+// lists its own descriptors.
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Peers that want a server's memory, time or connections: each gets a bounded part of it, is told
-// or closed with a reason, and a healthy client beside them notices nothing.
+// Peers that want a server's memory, time or connections: each gets a bounded part of it and an
+// error or a close with a reason, and a healthy client beside them notices nothing.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ constexpr size_t kMiB = size_t{1} << 20;
 // bytes of their own for each.
 constexpr size_t kBytesOfAPeer = kSanitized ? 64 << 10 : 16 << 10;
 
-// A server that loses patience when the test says so, and a healthy client of it.
+// A server that loses timeout when the test says so, and a healthy client of it.
 class HostileTest : public ::testing::Test {
  protected:
   static ServerOptions Impatient() {

@@ -45,9 +45,9 @@ HttpPeer::HttpPeer(const std::string& address)
   std::memcpy(&to.sin_addr, parsed->ip().data(), 4);
   Check(::connect(fd_.get(), reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0,
         "a test server takes connections");
-  timeval patience{};
-  patience.tv_sec = kTestPatience.count();
-  ::setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+  timeval timeout{};
+  timeout.tv_sec = kTestTimeout.count();
+  ::setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 }
 
 void HttpPeer::LimitReceiveBuffer(int bytes) {
@@ -67,7 +67,7 @@ bool HttpPeer::Send(absl::string_view bytes) {
 // False: the end came, or nothing in time.
 bool HttpPeer::ReadSome() {
   pollfd ready{fd_.get(), POLLIN, 0};
-  if (::poll(&ready, 1, 1000 * static_cast<int>(kTestPatience.count())) != 1) return false;
+  if (::poll(&ready, 1, 1000 * static_cast<int>(kTestTimeout.count())) != 1) return false;
   char bytes[16384];
   const ssize_t got = ::recv(fd_.get(), bytes, sizeof(bytes), 0);
   // A reset is an end too: what was sent to a closed socket comes back as one.
@@ -116,7 +116,7 @@ std::string HttpPost(absl::string_view path, absl::string_view body, absl::strin
 
 std::optional<std::string> Curl(const std::string& arguments) {
   const std::string command = absl::StrCat("curl -sS --noproxy '*' --max-time ",
-                                           kTestPatience.count(), " ", arguments, " 2>&1");
+                                           kTestTimeout.count(), " ", arguments, " 2>&1");
   FILE* const output = ::popen(command.c_str(), "re");
   Check(output != nullptr, "a test starts processes");
   std::string text;

@@ -13,7 +13,7 @@
 namespace farcall {
 
 // An HTTP client as a plain blocking socket, which sends what it likes. What it waits for, it waits
-// for at most kTestPatience. One thread.
+// for at most kTestTimeout. One thread.
 class HttpPeer {
  public:
   struct Answer {
@@ -29,7 +29,7 @@ class HttpPeer {
   void LimitReceiveBuffer(int bytes);
   // False: the other end has closed, or takes nothing more.
   bool Send(absl::string_view bytes);
-  // The next answer, whose length must be told. Null: there is none before the end.
+  // The next answer, which must have a Content-Length. Null: there is none before the end.
   std::optional<Answer> Receive();
   // Send and Receive. Null: there is none.
   std::optional<Answer> Ask(absl::string_view bytes);

@@ -171,8 +171,7 @@ TEST(HttpTest, AStopFinishesWhatRunsAndRefusesTheRest) {
   ASSERT_TRUE(kept.Wait(1));
   ASSERT_TRUE(asks.Ask(HttpGet("/health")).has_value());
   ASSERT_TRUE(probes.Ask(HttpGet("/health")).has_value());
-  auto stopped =
-      std::async(std::launch::async, [&] { return server.server().Stop(kTestPatience); });
+  auto stopped = std::async(std::launch::async, [&] { return server.server().Stop(kTestTimeout); });
   // It stops once it is known to: until then it is healthy.
   std::optional<HttpPeer::Answer> health;
   EXPECT_TRUE(Eventually([&] {
@@ -216,7 +215,7 @@ TEST(HttpTest, WhoHasAskedBeforeStopIsAnsweredInHttp) {
       peers.emplace_back(server.address());
       ASSERT_TRUE(peers.back().Send(HttpGet("/health")));
     }
-    std::thread stopper([&] { EXPECT_TRUE(server.server().Stop(kTestPatience).ok()); });
+    std::thread stopper([&] { EXPECT_TRUE(server.server().Stop(kTestTimeout).ok()); });
     for (HttpPeer& peer : peers) {
       const auto answer = peer.Receive();
       const int status = answer.has_value() ? answer->status : 0;
@@ -266,7 +265,7 @@ class HttpPageStopTest : public ::testing::Test {
 TEST_F(HttpPageStopTest, StopWaitsForAPageThatIsBeingMade) {
   std::atomic<bool> let_go{false};
   auto stopped = std::async(std::launch::async, [&] {
-    EXPECT_TRUE(server_.server().Stop(kTestPatience).ok());
+    EXPECT_TRUE(server_.server().Stop(kTestTimeout).ok());
     return let_go.load();
   });
   EXPECT_TRUE(Eventually([&] { return HealthStatus() == 503; }));

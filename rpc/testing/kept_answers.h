@@ -38,10 +38,10 @@ class KeptAnswers {
     ++ever_;
     changed_.notify_all();
   }
-  // Until so many were kept since the beginning. False: not within kTestPatience.
+  // Until so many were kept since the beginning. False: not within kTestTimeout.
   [[nodiscard]] bool Wait(int count) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, kTestPatience, [&] { return ever_ >= count; });
+    return changed_.wait_for(lock, kTestTimeout, [&] { return ever_ >= count; });
   }
   // Answers all that are kept now.
   void RunAll() {

@@ -53,7 +53,7 @@ LeapingRuntime::LeapingRuntime()
 
 LeapingRuntime::~LeapingRuntime() {
   runtime_.reset();
-  Check(sessions_.WaitForNone(kTestPatience) == 0, "calls of destroyed channels end");
+  Check(sessions_.WaitForNone(kTestTimeout) == 0, "calls of destroyed channels end");
 }
 
 void LeapingRuntime::Leap(Duration by) {

@@ -55,7 +55,7 @@ class LeapingRuntime {
   BlockPool& pool() { return *pool_; }
   // When it returns, the loop has seen the new time. From no thread of the runtime.
   void Leap(Duration by);
-  // Leaps until `condition` holds, a second each time it looks. False: not in kTestPatience.
+  // Leaps until `condition` holds, a second each time it looks. False: not in kTestTimeout.
   template <typename Condition>
   [[nodiscard]] bool LeapUntil(Condition&& condition) {
     return Eventually([&] {

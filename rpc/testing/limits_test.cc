@@ -187,7 +187,7 @@ TEST(LimitsTest, BeyondMaxBacklogNewCallsFail) {
 
 TEST(LimitsTest, MaxBacklogHoldsBeforeThereIsAConnection) {
   const TempDir dir;
-  FullListener nobody(dir.path() + "/full");
+  FullListener full(dir.path() + "/full");
   ChannelOptions options = Patient();
   options.max_backlog = 64 << 10;
   LeapingRuntime runtime;

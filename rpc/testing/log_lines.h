@@ -32,10 +32,10 @@ class LogLines {
     std::lock_guard<std::mutex> lock(mutex_);
     return CountLocked(part);
   }
-  // Until there is one. False: it did not come within kTestPatience.
+  // Until there is one. False: it did not come within kTestTimeout.
   [[nodiscard]] bool Wait(absl::string_view part) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, kTestPatience, [&] { return CountLocked(part) > 0; });
+    return changed_.wait_for(lock, kTestTimeout, [&] { return CountLocked(part) > 0; });
   }
   std::string All() {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -92,7 +92,7 @@ std::string BrpcRdmaHelloBytes() {
          absl::HexStringToBytes("00000000000000000000ffff0a00000100000011");
 }
 
-// No mistake: it is told to stay on TCP.
+// This is no error: the client is answered to stay on TCP.
 TEST_F(MalformedTest, TheRdmaHelloOfABrpcClient) {
   RawPeer peer(server_.address());
   ASSERT_TRUE(peer.Send(BrpcRdmaHelloBytes()));

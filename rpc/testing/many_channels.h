@@ -77,7 +77,7 @@ inline testing::AssertionResult ComeToRdma(const Channels& channels, size_t at_l
         carried = CallAll(channels);
         return carried.failed > 0 || carried.rdma >= at_least;
       },
-      3 * kTestPatience);
+      3 * kTestTimeout);
   if (came && carried.failed == 0) return testing::AssertionSuccess();
   return testing::AssertionFailure()
          << carried.rdma << " over RDMA, " << carried.tcp << " over TCP (" << carried.why << "), "

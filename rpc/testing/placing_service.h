@@ -79,7 +79,7 @@ class PlacingService final : public AttachmentPlacer {
     const std::lock_guard<std::mutex> lock(mutex_);
     return free_.size() == arena_.size() / (bytes_ + kCanary);
   }
-  // Whether the bytes beside the places, and those of the places that nobody has, are as the
+  // Whether the bytes beside the places, and those of the places that are not in use, are as the
   // service left them.
   bool Sound() const {
     const std::lock_guard<std::mutex> lock(mutex_);

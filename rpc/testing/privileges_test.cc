@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A process that gives up its privileges while it serves: what is open stays in use, and what it
-// lacks from then on is told as a reason, while calls go on over TCP.
+// lacks from then on is shown as the reason, while calls go on over TCP.
 
 #include <fcntl.h>
 #include <grp.h>
@@ -40,7 +40,7 @@ constexpr Duration kSoon = std::chrono::seconds(20);
 constexpr uid_t kNobody = 65534;
 
 // Of this thread alone: setresuid(3) would do it for all of the process, its system call does not
-// (credentials(7)). Where this user namespace has nobody else it stays who it is, without
+// (credentials(7)). Where this user namespace has no other user it stays who it is, without
 // capabilities: then files that their owner may not open are closed to it, too.
 void GiveUpPrivileges() {
   static_cast<void>(::syscall(SYS_setgroups, 0, nullptr));
@@ -128,7 +128,7 @@ class PrivilegesTest : public testing::Test {
       EXPECT_TRUE(faults().AddDevice(device));
     }
   }
-  bool Told(absl::string_view text) {
+  bool LogContains(absl::string_view text) {
     return hosts_->Until([&] { return absl::StrContains(Logs(), text); }, kSoon);
   }
   FakeFaults& faults() { return hosts_->fabric().faults(); }
@@ -154,8 +154,9 @@ class UnprivilegedDevice : public PrivilegesTest {
       faults().SetPermitted(device, false);
     }
     PlugAll();
-    EXPECT_TRUE(Told("device_not_permitted")) << Logs();
-    EXPECT_TRUE(Told(absl::StrCat("fakeA: ", root_, "/dev/uverbs0: Permission denied"))) << Logs();
+    EXPECT_TRUE(LogContains("device_not_permitted")) << Logs();
+    EXPECT_TRUE(LogContains(absl::StrCat("fakeA: ", root_, "/dev/uverbs0: Permission denied")))
+        << Logs();
     EXPECT_FALSE(absl::StartsWith(Call(), "rdma")) << where_;
     // And back, with the group of the files, say.
     for (const char* const device : {"fakeA", "fakeB", "fakeC"})
@@ -184,8 +185,8 @@ class UnprivilegedMemory : public PrivilegesTest {
     EXPECT_EQ(Call(), "rdma fakeB in_use");
     UnplugAll();
     PlugAll();
-    EXPECT_TRUE(Told("memlock")) << Logs();
-    EXPECT_TRUE(Told(absl::StrCat(small.rlim_cur, " are allowed"))) << Logs();
+    EXPECT_TRUE(LogContains("memlock")) << Logs();
+    EXPECT_TRUE(LogContains(absl::StrCat(small.rlim_cur, " are allowed"))) << Logs();
     EXPECT_FALSE(absl::StartsWith(Call(), "rdma")) << where_;
     ASSERT_EQ(::setrlimit(RLIMIT_MEMLOCK, &memlock_), 0);
     for (const char* const device : {"fakeA", "fakeB"}) faults().SetMemlock(device, UINT64_MAX);

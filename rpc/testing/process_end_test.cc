@@ -48,7 +48,7 @@ std::unique_ptr<OnDefaultRuntime>& StaticPeers() {
   return peers;
 }
 
-// Calls whose ends nobody waits for.
+// Calls that the program does not wait for.
 void LeaveCallsUnderWay(Channel& channel) {
   static auto* const calls = new std::vector<std::unique_ptr<TestCall>>;
   for (int i = 0; i < 100; ++i) {
@@ -86,7 +86,7 @@ int ExitInAThread() {
   return 2;
 }
 
-// Closures run on a thread of the runtime, which is never destroyed and waits for nobody.
+// Closures run on a thread of the runtime, which is never destroyed and does not wait for them.
 int ExitInAClosure() {
   static auto* const peers = new OnDefaultRuntime;
   class Leave final : public google::protobuf::Closure {

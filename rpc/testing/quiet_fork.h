@@ -11,7 +11,7 @@ namespace farcall {
 // process sleeps: the sanitizer of gcc 12 does not take the locks of its allocator around a fork,
 // as the C library does, and a child of a thread that another one has just made to wait there
 // hangs at its first large allocation. It fails the program if they do not come to rest within
-// kTestPatience, so a program under load cannot use it there.
+// kTestTimeout, so a program under load cannot use it there.
 pid_t QuietFork();
 
 }  // namespace farcall

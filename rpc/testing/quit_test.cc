@@ -49,7 +49,7 @@ TEST(QuitTest, EitherSignalStopsTheServer) {
     TestServer server;
     TestClient client(server.address());
     ASSERT_TRUE(TestCall().Call(client.channel()).Echoed());
-    auto quit = RunUntilAsked(server.server(), kTestPatience);
+    auto quit = RunUntilAsked(server.server(), kTestTimeout);
     EXPECT_TRUE(TestCall().Call(client.channel()).Echoed()) << "it serves meanwhile";
     ::kill(::getpid(), number);
     EXPECT_TRUE(quit.get().ok());
@@ -66,7 +66,7 @@ TEST(QuitTest, WhatRunsIsFinishedWithinTheGrace) {
   TestCall call;
   call.Start(client.channel());
   ASSERT_TRUE(kept.Wait(1));
-  auto quit = RunUntilAsked(server.server(), kTestPatience);
+  auto quit = RunUntilAsked(server.server(), kTestTimeout);
   ::kill(::getpid(), SIGTERM);
   kept.RunAll();
   EXPECT_TRUE(quit.get().ok());
@@ -92,7 +92,7 @@ TEST(QuitTest, SaysWhatWasLeft) {
 
 TEST(QuitTest, OneAtATime) {
   TestServer server;
-  auto quit = RunUntilAsked(server.server(), kTestPatience);
+  auto quit = RunUntilAsked(server.server(), kTestTimeout);
   Server other;
   EXPECT_TRUE(absl::IsFailedPrecondition(RunUntilAskedToQuit(other)));
   ::kill(::getpid(), SIGINT);

@@ -55,7 +55,7 @@ UniqueFd OpenSocket(int family) {
 
 bool WaitReadable(int fd) {
   pollfd ready{fd, POLLIN, 0};
-  return ::poll(&ready, 1, 1000 * static_cast<int>(kTestPatience.count())) == 1;
+  return ::poll(&ready, 1, 1000 * static_cast<int>(kTestTimeout.count())) == 1;
 }
 
 UniqueFd AcceptOne(int fd) {
@@ -113,9 +113,9 @@ void RawPeer::LimitReceiveBuffer(int bytes) {
 }
 
 bool RawPeer::Send(absl::string_view bytes) {
-  timeval patience{};
-  patience.tv_sec = kTestPatience.count();
-  ::setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+  timeval timeout{};
+  timeout.tv_sec = kTestTimeout.count();
+  ::setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
   while (!bytes.empty()) {
     const ssize_t sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) return false;

@@ -27,7 +27,7 @@ wire::RpcMeta EchoMeta(int64_t correlation_id);
 std::string EchoFrame(int64_t correlation_id, absl::string_view message = "raw");
 
 // The other end of a connection as a plain blocking socket, which sends what it likes. What
-// it waits for, it waits for at most kTestPatience. One thread.
+// it waits for, it waits for at most kTestTimeout. One thread.
 class RawPeer {
  public:
   // Connects to "1.2.3.4:port" or "unix:PATH".
@@ -59,7 +59,7 @@ class RawPeer {
   Buffer input_;
 };
 
-// A listening socket as a plain one: takes connections when it is told to, or never.
+// A listening socket as a plain one: takes connections when the test asks for it, or never.
 class RawListener {
  public:
   // On 127.0.0.1.
@@ -73,7 +73,7 @@ class RawListener {
   std::string address_;
 };
 
-// A unix socket that takes nobody and whose queue is full: who connects is left waiting.
+// A unix socket that accepts nothing and whose queue is full: a client that connects waits.
 class FullListener {
  public:
   explicit FullListener(const std::string& path);

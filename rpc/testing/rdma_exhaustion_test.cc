@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each thing that RDMA needs, used up under load: calls go on over TCP or over what there is,
-// the reason is told, and RDMA is used again when there is more.
+// the reason is shown, and RDMA is used again when there is more.
 
 #include <errno.h>
 
@@ -128,7 +128,7 @@ TEST(RdmaExhaustionTest, APoolAtItsLimitFailsCallsAndStallsNothing) {
   EXPECT_TRUE(ComeToRdma(channels, 8)) << pair.Logs();
 }
 
-// Descriptors: what wants one is tried again, with the reason told meanwhile.
+// Descriptors: what needs one is tried again, and the reason is shown meanwhile.
 class RdmaDescriptorTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(RdmaDescriptorTest, WithoutDescriptorsConnectionsStayOnTcpUntilThereAreSome) {
@@ -153,7 +153,7 @@ TEST_P(RdmaDescriptorTest, WithoutDescriptorsConnectionsStayOnTcpUntilThereAreSo
         const Channels channels = OpenMany(peers, 4);
         return Eventually([&] { return CallAll(channels).rdma == 4; }, std::chrono::seconds(1));
       },
-      3 * kTestPatience))
+      3 * kTestTimeout))
       << pair.Logs();
 }
 
@@ -178,7 +178,7 @@ TEST(RdmaExhaustionTest, AStallIsSeenLoggedAndCountedUntilItIsOver) {
   options.stream.progress_timeout = std::chrono::seconds(60);
   options.stream.peer_timeout = std::chrono::seconds(60);
   options.stream.ping_interval = std::chrono::milliseconds(10);
-  options.stream.stall_patience = std::chrono::milliseconds(50);
+  options.stream.stall_timeout = std::chrono::milliseconds(50);
   for (const bool cut : {false, true}) {
     RdmaPair pair(options);
     const RdmaPeers peers(pair);

@@ -122,13 +122,13 @@ class RdmaFaultTest : public testing::TestWithParam<uint64_t> {
 
   void SetUp() override { ASSERT_TRUE(peers_.ComeToRdma()) << pair_.Logs(); }
   void TearDown() override {
-    EXPECT_TRUE(load_.Finish()) << Told();
+    EXPECT_TRUE(load_.Finish()) << Context();
     const std::vector<std::string> wrong = executed_.Wrong(load_.started());
-    EXPECT_TRUE(wrong.empty()) << wrong.size() << ", first call " << wrong[0] << "\n" << Told();
-    EXPECT_TRUE(peers_.ComeToRdma()) << Told();
-    EXPECT_GT(pair_.client().counts().upgrades, 1u) << "the faults met no RDMA\n" << Told();
+    EXPECT_TRUE(wrong.empty()) << wrong.size() << ", first call " << wrong[0] << "\n" << Context();
+    EXPECT_TRUE(peers_.ComeToRdma()) << Context();
+    EXPECT_GT(pair_.client().counts().upgrades, 1u) << "the faults met no RDMA\n" << Context();
   }
-  std::string Told() { return absl::StrCat("seed ", GetParam(), "\n", pair_.Logs()); }
+  std::string Context() { return absl::StrCat("seed ", GetParam(), "\n", pair_.Logs()); }
 
   // Some calls later.
   [[nodiscard]] bool GoOn() { return load_.Go(static_cast<int>(random_.Below(2 * kUnderWay))); }
@@ -145,8 +145,8 @@ class RdmaFaultTest : public testing::TestWithParam<uint64_t> {
 
 TEST_P(RdmaFaultTest, NoCallIsLostOrDoubledWhenQueuePairsBreak) {
   for (int i = 0; i < 12; ++i) {
-    ASSERT_TRUE(MaybeComeToRdma()) << Told();
-    ASSERT_TRUE(GoOn()) << Told();
+    ASSERT_TRUE(MaybeComeToRdma()) << Context();
+    ASSERT_TRUE(GoOn()) << Context();
     const std::vector<uint32_t> pairs = pair_.faults().QueuePairs(SomeDevice());
     if (!pairs.empty()) pair_.faults().BreakQueuePair(pairs[random_.Below(pairs.size())]);
   }
@@ -154,33 +154,33 @@ TEST_P(RdmaFaultTest, NoCallIsLostOrDoubledWhenQueuePairsBreak) {
 
 TEST_P(RdmaFaultTest, NoCallIsLostOrDoubledWhenSendsFail) {
   for (int i = 0; i < 12; ++i) {
-    ASSERT_TRUE(MaybeComeToRdma()) << Told();
+    ASSERT_TRUE(MaybeComeToRdma()) << Context();
     const int nth = static_cast<int>(1 + random_.Below(200));
     pair_.faults().FailSend(SomeDevice(), nth, IBV_WC_RETRY_EXC_ERR, 0, random_.Chance(0.5));
-    ASSERT_TRUE(GoOn()) << Told();
+    ASSERT_TRUE(GoOn()) << Context();
   }
 }
 
 TEST_P(RdmaFaultTest, NoCallIsLostOrDoubledWhenTheWireIsCut) {
   for (int i = 0; i < 6; ++i) {
-    ASSERT_TRUE(MaybeComeToRdma()) << Told();
-    ASSERT_TRUE(GoOn()) << Told();
+    ASSERT_TRUE(MaybeComeToRdma()) << Context();
+    ASSERT_TRUE(GoOn()) << Context();
     pair_.faults().CutPath(
         "fakeA", "fakeB",
         random_.Chance(0.5) ? FakeFaults::Cut::kSilent : FakeFaults::Cut::kReported);
-    ASSERT_TRUE(GoOn()) << Told();
+    ASSERT_TRUE(GoOn()) << Context();
     pair_.faults().HealPath("fakeA", "fakeB");
   }
 }
 
 TEST_P(RdmaFaultTest, NoCallIsLostOrDoubledWhenADeviceGoes) {
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(MaybeComeToRdma()) << Told();
-    ASSERT_TRUE(GoOn()) << Told();
+    ASSERT_TRUE(MaybeComeToRdma()) << Context();
+    ASSERT_TRUE(GoOn()) << Context();
     const char* const device = SomeDevice();
     pair_.faults().RemoveDevice(device, random_.Chance(0.5));
-    ASSERT_TRUE(GoOn()) << Told();
-    ASSERT_TRUE(Eventually([&] { return pair_.faults().AddDevice(device); })) << Told();
+    ASSERT_TRUE(GoOn()) << Context();
+    ASSERT_TRUE(Eventually([&] { return pair_.faults().AddDevice(device); })) << Context();
   }
 }
 
@@ -194,9 +194,9 @@ TEST_P(RdmaFaultTest, NoCallIsLostOrDoubledWhateverTheLibraryRefuses) {
     for (int calls = 0; calls < 10; ++calls) {
       TestCall call(kWhere);
       call.Call(*another);
-      ASSERT_FALSE(call.controller.Failed()) << call.Error() << "\n" << Told();
+      ASSERT_FALSE(call.controller.Failed()) << call.Error() << "\n" << Context();
     }
-    ASSERT_TRUE(GoOn()) << Told();
+    ASSERT_TRUE(GoOn()) << Context();
   }
   // None that is still to come.
   pair_.faults().FailCallNumber(0, 0);

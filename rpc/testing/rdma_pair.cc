@@ -36,8 +36,8 @@ RegistrationCacheOptions OnlyHuge() {
 
 UpgradeOptions SoonAgain() {
   UpgradeOptions options;
-  options.probe_timeout = options.hello_timeout = kTestPatience;
-  options.require_timeout = kTestPatience;
+  options.probe_timeout = options.hello_timeout = kTestTimeout;
+  options.require_timeout = kTestTimeout;
   options.upgrade.first_pause = std::chrono::milliseconds(5);
   options.upgrade.longest_pause = std::chrono::milliseconds(50);
   return options;
@@ -69,7 +69,7 @@ RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
       .server_tls = [](const ServerTlsOptions& tls) { return LoadTls(tls, nullptr); },
       .log = log_.Sink(),
       .sessions = &sessions_,
-      .roll = &roll_,
+      .registry = &registry_,
       .copied = &rig_.copied(),
       .registrar = &rig_.registrar(),
       .registrations = &registrations_,
@@ -77,8 +77,9 @@ RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
           [this] {
             RuntimeStatus status;
             status.upgrades = record_.counts();
-            status.clients = ClientSurvey::Begin(rig_.loops(), clock_, roll_)->Wait(kTestPatience);
-            status.rdma = rig_.transport().Status(kTestPatience);
+            status.clients =
+                ClientSurvey::Begin(rig_.loops(), clock_, registry_)->Wait(kTestTimeout);
+            status.rdma = rig_.transport().Status(kTestTimeout);
             status.copied = rig_.copied().Sum();
             status.events = events_.events();
             status.events_forgotten = events_.forgotten();
@@ -89,7 +90,7 @@ RdmaEnd::RdmaEnd(const RdmaRigOptions& options, const UpgradeOptions& upgrade)
 
 RdmaEnd::~RdmaEnd() {
   runtime_.reset();
-  Check(sessions_.WaitForNone(kTestPatience) == 0, "calls of destroyed channels end");
+  Check(sessions_.WaitForNone(kTestTimeout) == 0, "calls of destroyed channels end");
   blocking_.reset();
   drivers_.clear();
   rig_.End();

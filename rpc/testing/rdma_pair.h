@@ -15,7 +15,7 @@
 
 #include "absl/strings/string_view.h"
 #include "rpc/runtime.h"
-#include "rpc/session/session_roll.h"
+#include "rpc/session/session_registry.h"
 #include "rpc/testing/log_lines.h"
 #include "transport/base/clock.h"
 #include "transport/base/event_ring.h"
@@ -63,7 +63,7 @@ class RdmaEnd {
 
   SteadyClock clock_;
   InFlight sessions_;
-  SessionRoll roll_;
+  SessionRegistry registry_;
   LogLines log_;
   EventRing events_;
   RdmaRig rig_;

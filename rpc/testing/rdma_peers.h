@@ -72,8 +72,8 @@ class RdmaPeers {
   void EndServer() { server_.reset(); }
   void EndChannel() { channel_.reset(); }
 
-  // Until both ends say that they use RDMA; needs EchoOrWhere. False: not within `patience`.
-  [[nodiscard]] bool ComeToRdma(Duration patience = 2 * kTestPatience) const {
+  // Until both ends say that they use RDMA; needs EchoOrWhere. False: not within `timeout`.
+  [[nodiscard]] bool ComeToRdma(Duration timeout = 2 * kTestTimeout) const {
     return Eventually(
         [&] {
           TestCall call(kWhere);
@@ -81,7 +81,7 @@ class RdmaPeers {
           return !call.controller.Failed() && absl::StartsWith(call.response.message(), "rdma ") &&
                  call.controller.connection()->transport == TransportKind::kRdma;
         },
-        patience);
+        timeout);
   }
 
  private:

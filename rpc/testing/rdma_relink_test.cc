@@ -146,7 +146,7 @@ TEST_P(RdmaRelinkTest, AServerThatStoodStillComesBackToRdma) {
   ChannelOptions options = WithRdma(Patient());
   options.connection_type = GetParam();
   auto late = OpenChannel(kAddress, hosts_.client().runtime(), options);
-  // Some of them break what does not answer, and dial anew.
+  // Some of them break what does not answer, and connect anew.
   std::vector<std::unique_ptr<TestCall>> calls;
   for (int i = 0; i < 15; ++i) {
     for (Channel* channel : {channel_.get(), late.get()}) {

@@ -185,7 +185,7 @@ class PlainServer {
       response.set_message("plain");
       peer.Send(FrameBytes(meta, &response));
     }
-    if (!closes_ && !peer.WaitForEnd()) ADD_FAILURE() << "nobody closes the connection";
+    if (!closes_ && !peer.WaitForEnd()) ADD_FAILURE() << "the connection is not closed";
   }
 
   const bool closes_;

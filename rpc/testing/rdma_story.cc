@@ -43,7 +43,7 @@ std::unique_ptr<Channel> RdmaStory::Open() {
   return OpenChannel(kAddress, hosts_.client().runtime(), WithRdma(Patient()));
 }
 
-StoryOutcome RdmaStory::Tell() {
+StoryOutcome RdmaStory::Play() {
   Traffic(*channel_);
   ComeToRdma();
   Traffic(*channel_);

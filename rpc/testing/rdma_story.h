@@ -35,7 +35,7 @@ struct StoryOutcome {
   uint64_t sends = 0;     // posted, by both
   uint64_t receives = 0;  // delivered, at both
   int turns = 0;
-  // Of the client, before the end: what breaks while it closes tells nobody.
+  // Of the client, before the end: what breaks while it closes is not reported.
   uint64_t upgrades = 0;
   uint64_t fallbacks = 0;
   std::string log;  // of both
@@ -44,7 +44,7 @@ struct StoryOutcome {
 class RdmaStory {
  public:
   explicit RdmaStory(const StoryPlan& plan);
-  StoryOutcome Tell();
+  StoryOutcome Play();
 
  private:
   void Traffic(Channel& channel);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Something goes wrong once, anywhere in the life of a server and its clients: every call
-// ends once and well, since TCP carries on; RDMA is soon used again; nothing is left; and whoever
-// looks is told why.
+// ends once and well, since TCP carries on; RDMA is soon used again; nothing is left; and status
+// and log say why.
 
 #include "rpc/testing/rdma_story.h"
 
@@ -33,9 +33,9 @@ size_t OpenDescriptors() {
   return static_cast<size_t>(std::distance(begin(all), end(all)));
 }
 
-StoryOutcome Tell(const StoryPlan& plan) {
+StoryOutcome Play(const StoryPlan& plan) {
   const size_t descriptors = OpenDescriptors();
-  StoryOutcome outcome = RdmaStory(plan).Tell();
+  StoryOutcome outcome = RdmaStory(plan).Play();
   EXPECT_EQ(OpenDescriptors(), descriptors);
   EXPECT_EQ(outcome.violation, "") << outcome.log;
   return outcome;
@@ -55,7 +55,7 @@ class RdmaStoryTest : public testing::TestWithParam<std::tuple<RdmaSetUp, int>> 
   // One position after the other, of this share.
   bool Mine() { return position_++ % (kShares * kApart) == std::get<int>(GetParam()); }
 
-  const StoryOutcome whole_ = Tell(Plan());
+  const StoryOutcome whole_ = Play(Plan());
 
  private:
   int position_ = 0;
@@ -84,7 +84,7 @@ bool Repeated(const std::string& call) {
 }
 
 // By its name, its errno, or what it means.
-bool IsTold(const StoryOutcome& outcome) {
+bool IsReported(const StoryOutcome& outcome) {
   if (outcome.failed_call == "ibv_get_async_event") {
     return absl::StrContains(outcome.log, "RDMA device fake");
   }
@@ -100,9 +100,9 @@ TEST_P(RdmaStoryTest, EachCallOfTheLibraryFailsOnce) {
     SCOPED_TRACE(testing::Message() << "call " << number << ", " << call);
     StoryPlan plan = Plan();
     plan.before = [&](FakeFabric& fabric) { fabric.faults().FailCallNumber(number, ENOMEM); };
-    const StoryOutcome outcome = Tell(plan);
+    const StoryOutcome outcome = Play(plan);
     const bool noticed = outcome.fallbacks > whole_.fallbacks;
-    EXPECT_TRUE(IsTold(outcome) || !noticed) << "it is not told:\n" << outcome.log;
+    EXPECT_TRUE(IsReported(outcome) || !noticed) << "it is not reported:\n" << outcome.log;
   }
 }
 
@@ -122,9 +122,9 @@ TEST_P(RdmaStoryTest, EachStatusOfACompletion) {
           if (receives) fabric.faults().FailReceive(device, nth, failed);
           if (!receives) fabric.faults().FailSend(device, nth, failed, 0x81, nth % 3 == 0);
         };
-        const StoryOutcome outcome = Tell(plan);
+        const StoryOutcome outcome = Play(plan);
         EXPECT_TRUE(outcome.fallbacks <= whole_.fallbacks || absl::StrContains(outcome.log, name))
-            << name << " is not told:\n"
+            << name << " is not reported:\n"
             << outcome.log;
       }
     }
@@ -143,7 +143,7 @@ TEST_P(RdmaCmStoryTest, EachEventOfTheConnectionManager) {
         fabric.faults().InjectEvent(at % 2 == 0 ? "fakeA" : "fakeB",
                                     static_cast<rdma_cm_event_type>(type), -ETIMEDOUT);
       };
-      Tell(plan);
+      Play(plan);
     }
   }
 }
@@ -161,7 +161,7 @@ TEST_P(RdmaStoryTest, EachEventOfADevice) {
         fabric.faults().RaiseEvent(at % 2 == 0 ? "fakeA" : "fakeB",
                                    static_cast<ibv_event_type>(type));
       };
-      Tell(plan);
+      Play(plan);
     }
   }
 }
@@ -181,7 +181,7 @@ TEST_P(RdmaStoryTest, ADeviceIsRemovedAndComesBack) {
         away = !fabric.faults().AddDevice(device);
       }
     };
-    Tell(plan);
+    Play(plan);
     EXPECT_TRUE(!away || at > whole_.turns / 2) << "it is held";
   }
 }
@@ -196,7 +196,7 @@ TEST_P(RdmaStoryTest, CompletionsInAnyOrder) {
       fabric.shuffle_completions = true;
       rig.rdma.send_slots = rig.rdma.receive_slots = 4;
     });
-    EXPECT_EQ(Tell(plan).fallbacks, whole_.fallbacks);
+    EXPECT_EQ(Play(plan).fallbacks, whole_.fallbacks);
   }
 }
 

@@ -50,7 +50,7 @@ TEST(ServerDeadlineTest, MinusOneIsNone) {
   EXPECT_EQ(call.controller.deadline(), TimePoint::max());
 }
 
-// What waited for a handler thread beyond its deadline is not run: nobody waits for it.
+// What waited for a handler thread beyond its deadline is not run: the client does not wait for it.
 TEST(ServerDeadlineTest, ARequestThatIsLateIsNotRun) {
   LeapingRuntime runtime;
   TestEvent entered;

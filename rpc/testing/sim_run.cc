@@ -22,7 +22,7 @@ constexpr size_t kLoops = 2;
 constexpr int kActions = 80;
 constexpr int kRetries = 3;
 // In packets, so that no run takes long; and in bytes.
-constexpr size_t kMostPackets = 24;
+constexpr size_t kMaxPackets = 24;
 constexpr size_t kLargestAttachment = size_t{60} << 10;
 // Virtual; longer than whatever a run waits for by itself.
 constexpr Duration kDrainStep = milliseconds(1);
@@ -60,7 +60,7 @@ SimRun::SimRun(uint64_t seed, BlockPool& pool, const SimRunOptions& options)
       world_(random_.Next(), kLoops),
       runtime_(Runtime::On(Parts())),
       largest_attachment_(
-          std::min(kLargestAttachment, kMostPackets * network_.options().max_packet)),
+          std::min(kLargestAttachment, kMaxPackets * network_.options().max_packet)),
       service_(largest_attachment_,
                [this](std::function<void(bool)> then) {
                  SimCall& inner = NewCall(/*depth=*/0);

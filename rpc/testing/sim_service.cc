@@ -33,8 +33,8 @@ void SimService::Handle(Controller& controller, const test::EchoRequest& request
 }
 
 void SimService::Keep(Controller& controller, google::protobuf::Closure* done) {
-  ++asked_to_be_told_;
-  controller.NotifyOnCancel(NewClosure([this] { ++told_; }));
+  ++wait_for_end_;
+  controller.NotifyOnCancel(NewClosure([this] { ++notified_; }));
   kept_.push_back(done);
 }
 
@@ -61,9 +61,8 @@ std::string SimService::Violation(int most_runs) const {
   for (const auto& [id, runs] : runs_) {
     if (runs > most_runs) return absl::StrCat("call ", id, ": its handler ran ", runs, " times");
   }
-  if (told_ != asked_to_be_told_) {
-    return absl::StrCat(asked_to_be_told_, " handlers asked to be told of the end, ", told_,
-                        " were");
+  if (notified_ != wait_for_end_) {
+    return absl::StrCat(wait_for_end_, " handlers called NotifyOnCancel, ", notified_, " were");
   }
   return "";
 }

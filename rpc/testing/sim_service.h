@@ -50,8 +50,8 @@ class SimService {
   ScriptedService service_{[this](auto&&... arguments) { Handle(arguments...); }};
   std::vector<google::protobuf::Closure*> kept_;
   std::map<uint64_t, int> runs_;
-  int asked_to_be_told_ = 0;  // handlers that called NotifyOnCancel
-  int told_ = 0;
+  int wait_for_end_ = 0;  // handlers that called NotifyOnCancel
+  int notified_ = 0;
   bool hurry_ = false;
 };
 

@@ -82,7 +82,7 @@ int Main() {
   std::thread one([&] { Load(client.channel(), stop); });
   std::thread two([&] { Load(other.channel(), stop); });
   HttpPeer peer(server.address());
-  Check(Eventually([&] { return HasHistory(peer); }, 3 * kTestPatience),
+  Check(Eventually([&] { return HasHistory(peer); }, 3 * kTestTimeout),
         "a second has passed a few times");
   std::printf("%s\n", server.address().c_str());
   std::fflush(stdout);

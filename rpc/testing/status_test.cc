@@ -194,7 +194,7 @@ TEST(StatusPageTest, ManyMayLookWhileCallsGoOnAndTheServerStops) {
   }
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(TestCall().Call(client.channel()).Echoed());
   EXPECT_TRUE(Eventually([&] { return looks >= 20; }));
-  EXPECT_TRUE(server.server().Stop(kTestPatience).ok());
+  EXPECT_TRUE(server.server().Stop(kTestTimeout).ok());
   for (std::thread& looker : lookers) looker.join();
 }
 

@@ -95,7 +95,7 @@ bool SteppedRdma::Advance(TimePoint latest) {
 
 bool SteppedRdma::Until(absl::FunctionRef<bool()> done, Duration limit) {
   const TimePoint latest = clock_.Now() + limit;
-  for (int turns = 0; turns < kMostTurns; ++turns) {
+  for (int turns = 0; turns < kMaxTurns; ++turns) {
     if (done()) return true;
     if (!TurnAll() && !Advance(latest)) return false;
   }

@@ -74,7 +74,7 @@ class SteppedRdma {
   // While true the server's process makes no step, as one that was stopped: its NIC goes on, and so
   // does who listens for it.
   void HoldServer(bool held) { server_held_ = held; }
-  // Turns until `done`. False: not within `limit`, or kMostTurns turns were not enough.
+  // Turns until `done`. False: not within `limit`, or kMaxTurns turns were not enough.
   [[nodiscard]] bool Until(absl::FunctionRef<bool()> done, Duration limit);
   void RunFor(Duration span);
   // Stop waits for connections, which takes the loops' turns.
@@ -83,7 +83,7 @@ class SteppedRdma {
   std::string End();
 
  private:
-  static constexpr int kMostTurns = 500'000;
+  static constexpr int kMaxTurns = 500'000;
 
   RdmaRigOptions OnlyOn(const char* device) const;
   bool TurnAll();

@@ -35,7 +35,7 @@ int IdleCode(Channel& channel) {
   return controller.ErrorCode();
 }
 
-// Whether nobody listens at `address`.
+// Whether a connect to `address` is refused.
 bool IsRefused(const std::string& address) {
   const auto parsed = Address::Parse(address);
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM, 0));
@@ -58,8 +58,7 @@ TEST(StopTest, WaitsForAnswersAndRefusesNewRequests) {
   unknown.mutable_request()->set_method_name("Unknown");
   ASSERT_TRUE(peer.Send(FrameBytes(unknown, nullptr)));
   ASSERT_TRUE(peer.Receive().has_value()) << "it was accepted";
-  auto stopped =
-      std::async(std::launch::async, [&] { return server.server().Stop(kTestPatience); });
+  auto stopped = std::async(std::launch::async, [&] { return server.server().Stop(kTestTimeout); });
   EXPECT_TRUE(Eventually([&] { return IdleCode(client.channel()) == kLogoff; }));
   ASSERT_TRUE(peer.Send(EchoFrame(7)));
   const auto refused = peer.Receive();
@@ -69,7 +68,7 @@ TEST(StopTest, WaitsForAnswersAndRefusesNewRequests) {
   EXPECT_EQ(refused->meta.response().error_text(), "the server is stopping");
   peer.Close();
   TestClient newcomer(server.address());
-  EXPECT_EQ(IdleCode(newcomer.channel()), kFailedSocket) << "nobody is accepted any more";
+  EXPECT_EQ(IdleCode(newcomer.channel()), kFailedSocket) << "no client is accepted any more";
 
   kept.RunAll();
   for (TestCall& call : calls) {
@@ -88,9 +87,9 @@ TEST(StopTest, ASecondStopWaitsForTheFirst) {
   TestCall call;
   call.Start(client.channel());
   ASSERT_TRUE(kept.Wait(1));
-  auto first = std::async(std::launch::async, [&] { return server.server().Stop(kTestPatience); });
+  auto first = std::async(std::launch::async, [&] { return server.server().Stop(kTestTimeout); });
   ASSERT_TRUE(Eventually([&] { return IsRefused(server.address()); }));
-  auto second = std::async(std::launch::async, [&] { return server.server().Stop(kTestPatience); });
+  auto second = std::async(std::launch::async, [&] { return server.server().Stop(kTestTimeout); });
   // Meanwhile it could have returned.
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(IsRefused(server.address()));
   EXPECT_EQ(second.wait_for(Duration::zero()), std::future_status::timeout);
@@ -111,8 +110,7 @@ TEST(StopTest, LargeAnswersStillArriveWhole) {
   call.controller.request_attachment().Append(std::string(kBytes, 'x'));
   call.Start(client.channel());
   ASSERT_TRUE(kept.Wait(1));
-  auto stopped =
-      std::async(std::launch::async, [&] { return server.server().Stop(kTestPatience); });
+  auto stopped = std::async(std::launch::async, [&] { return server.server().Stop(kTestTimeout); });
   kept.RunAll();
   EXPECT_TRUE(stopped.get().ok());
   ASSERT_TRUE(call.Wait());
@@ -143,13 +141,13 @@ TEST(StopTest, TwiceIsOnce) {
   TestServer server;
   TestClient client(server.address());
   EXPECT_TRUE(TestCall().Call(client.channel()).Echoed());
-  EXPECT_TRUE(server.server().Stop(kTestPatience).ok());
-  EXPECT_TRUE(server.server().Stop(kTestPatience).ok());
+  EXPECT_TRUE(server.server().Stop(kTestTimeout).ok());
+  EXPECT_TRUE(server.server().Stop(kTestTimeout).ok());
 }
 
 TEST(StopTest, OfAServerThatNeverStartedIsNothing) {
   Server server;
-  EXPECT_TRUE(server.Stop(kTestPatience).ok());
+  EXPECT_TRUE(server.Stop(kTestTimeout).ok());
 }
 
 TEST(StopTest, DestroyingAServerWaitsForTheHandlersThatRun) {
@@ -174,7 +172,7 @@ TEST(StopTest, DestroyingAServerWaitsForTheHandlersThatRun) {
       server.Destroy();
       EXPECT_TRUE(left);
     });
-    // That nobody is accepted any more shows that the server is being destroyed.
+    // That no client is accepted any more shows that the server is being destroyed.
     EXPECT_TRUE(Eventually([&] { return IsRefused(address); }));
     leave.Signal();
     destroyer.join();
@@ -183,7 +181,7 @@ TEST(StopTest, DestroyingAServerWaitsForTheHandlersThatRun) {
 }
 
 // For longer than Stop waits. What is left on its loop would end the process with the runtime.
-// Stop waits for nine seconds for a loop that is held up, which is nearly the patience of an event.
+// Stop waits for nine seconds for a loop that is held up, which is nearly the timeout of an event.
 void HoldUntil(TestEvent& leave) {
   while (!leave.Wait()) continue;
 }
@@ -289,7 +287,7 @@ TEST(StopTest, AChannelFindsTheNextServerOnTheSamePort) {
   EXPECT_TRUE(Eventually([&] { return TestCall().Call(client.channel()).Echoed(); }));
 }
 
-// What was admitted is answered, and what was not is told so: nothing falls between.
+// What was admitted is answered, and what was not is refused: no request is lost.
 TEST(StopTest, UnderLoadLosesNoAnswer) {
   constexpr int kThreads = 3;
   for (int round = 0; round < 9; ++round) {
@@ -314,7 +312,7 @@ TEST(StopTest, UnderLoadLosesNoAnswer) {
       });
     }
     EXPECT_TRUE(Eventually([&] { return echoed > 20 * round; }));
-    EXPECT_TRUE(server.server().Stop(kTestPatience).ok());
+    EXPECT_TRUE(server.server().Stop(kTestTimeout).ok());
     for (std::thread& caller : callers) caller.join();
     EXPECT_EQ(echoed, server.service().runs());
   }

@@ -189,7 +189,7 @@ TEST_F(SynchronousTest, StormsEnd) {
   for (std::thread& caller : callers) caller.join();
 }
 
-// Whose server is on the same loop: the thread drives, and nobody waits for himself.
+// The server is on the same loop: the thread drives it, and no call waits for itself.
 TEST(SynchronousToOneselfTest, HandlersAndCallersOfOneLoopCallTheSameServer) {
   for (const int handler_threads : {0, 4}) {
     TestRuntime runtime;

@@ -34,7 +34,7 @@ class TestCall final : private google::protobuf::Closure {
     started_ = true;
     test::TestService_Stub(&channel).Echo(&controller, &request, &response, this);
   }
-  // Until the closure has run. False: not within kTestPatience.
+  // Until the closure has run. False: not within kTestTimeout.
   [[nodiscard]] bool Wait() { return ended_.Wait(); }
   // How often the closure has run.
   int ends() { return ended_.count(); }

@@ -10,7 +10,7 @@ namespace farcall {
 namespace {
 
 // Twice what tests wait, so that the test's own bound speaks first.
-constexpr int kPatientMs = 2000 * static_cast<int>(kTestPatience.count());
+constexpr int kPatientMs = 2000 * static_cast<int>(kTestTimeout.count());
 
 std::unique_ptr<TestRuntime> OwnRuntime(const ServerOptions& options) {
   return options.runtime == nullptr ? std::make_unique<TestRuntime>() : nullptr;

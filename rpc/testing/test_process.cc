@@ -44,7 +44,7 @@ std::optional<std::string> TestProcess::ReadLine() {
       return line;
     }
     pollfd ready{output_.get(), POLLIN, 0};
-    if (::poll(&ready, 1, 1000 * static_cast<int>(kTestPatience.count())) != 1) return {};
+    if (::poll(&ready, 1, 1000 * static_cast<int>(kTestTimeout.count())) != 1) return {};
     char bytes[512];
     const ssize_t got = ::read(output_.get(), bytes, sizeof(bytes));
     if (got <= 0) return {};

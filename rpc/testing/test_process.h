@@ -23,7 +23,7 @@ class TestProcess {
   ~TestProcess() { Kill(); }
 
   // The next line of its standard output; null: it has ended, or is silent for longer
-  // than kTestPatience.
+  // than kTestTimeout.
   std::optional<std::string> ReadLine();
   // SIGSTOP: none of its threads runs when this returns. SIGCONT.
   void Pause();

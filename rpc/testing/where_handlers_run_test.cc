@@ -192,7 +192,7 @@ TEST(WhereHandlersRunTest, StopWaitsForThoseOfAllKinds) {
   for (TestCall& call : calls) call.Start(client.channel());
   // On threads that lost their loop, on handler threads, and waiting for one.
   ASSERT_TRUE(entered.Wait(4));
-  std::thread stopper([&] { EXPECT_TRUE(server.server().Stop(kTestPatience).ok()); });
+  std::thread stopper([&] { EXPECT_TRUE(server.server().Stop(kTestTimeout).ok()); });
   release.Signal();
   stopper.join();
   for (TestCall& call : calls) {

@@ -80,7 +80,7 @@ TEST_F(CompressMalformedTest, EveryChangedByteIsRefusedOrHarmless) {
         bytes[at] = static_cast<char>(bytes[at] ^ change);
         const auto out = Decompress(type, Buffer(bytes), 1000, *pool_);
         // Only the trailers of gzip, zlib and LZ4 find all changes of the content, and those
-        // of time, name and system in gzip's header matter to nobody.
+        // of time, name and system in gzip's header do not matter.
         if (type == COMPRESS_TYPE_SNAPPY || !out.ok()) continue;
         EXPECT_EQ(out->ToString(), testing::kHello) << CompressTypeName(type) << " at " << at;
       }

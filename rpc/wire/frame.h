@@ -89,7 +89,7 @@ absl::StatusOr<size_t> CutAnyFrame(Buffer& input, const FrameLimits& limits, Fra
 absl::StatusOr<size_t> PeekMeta(const Buffer& input, const FrameLimits& limits, Frame& frame);
 
 // A message of so many bytes makes no longer head with a PlainMeta.
-inline constexpr size_t kSmallMessage = kSmallHead - kFrameHeaderSize - PlainMeta::kMost;
+inline constexpr size_t kSmallMessage = kSmallHead - kFrameHeaderSize - PlainMeta::kMax;
 
 // Writes the head of most frames, as a FrameEncoder does: header, meta and message. `payload` lacks
 // no required field and has `payload_size` (<= kSmallMessage) bytes, which were measured just now;

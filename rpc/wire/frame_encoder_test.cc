@@ -53,7 +53,7 @@ TEST_F(FrameEncoderTest, BlocksHoldTheSameBytes) {
 }
 
 TEST_F(FrameEncoderTest, SmallHeadsAreTheSameInOneGo) {
-  const std::string name(PlainMeta::kMostNames / 2, 'n');
+  const std::string name(PlainMeta::kMaxNames / 2, 'n');
   const PlainMeta::Request request{.service_name = name,
                                    .method_name = name,
                                    .log_id = -1,

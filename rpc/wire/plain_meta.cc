@@ -138,7 +138,7 @@ bool ReadResponse(FieldReader fields, wire::RpcResponseMeta& response) {
 }  // namespace
 
 char* PlainMeta::Put(const Request& request, int32_t attachment_size, char* to) {
-  Check(request.service_name.size() + request.method_name.size() <= kMostNames,
+  Check(request.service_name.size() + request.method_name.size() <= kMaxNames,
         "a plain meta has room for the names");
   // The length of the request stands before it, most often in one byte.
   char* const begin = to + 2;
@@ -198,7 +198,7 @@ bool PlainMetaReader::ReadUsual(absl::string_view rest, wire::RpcMeta& meta) {
 // `front`: up to the end of the `count`th request or response.
 void PlainMetaReader::Remember(absl::string_view front, int count) {
   const bool alone = count == 1 && (front[0] == kRequest || front[0] == kResponse);
-  part_.assign(front.data(), alone && front.size() <= kMostPart ? front.size() : 0);
+  part_.assign(front.data(), alone && front.size() <= kMaxPart ? front.size() : 0);
 }
 
 bool PlainMetaReader::ReadFrom(size_t known, absl::string_view bytes, wire::RpcMeta& meta) {

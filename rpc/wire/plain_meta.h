@@ -20,11 +20,11 @@ namespace farcall {
 class PlainMeta {
  public:
   // Bytes of both names of a request together.
-  static constexpr size_t kMostNames = 256;
+  static constexpr size_t kMaxNames = 256;
   // Of a meta: beside the names three tags with their lengths, and four numbers.
-  static constexpr size_t kMost = kMostNames + 64;
+  static constexpr size_t kMax = kMaxNames + 64;
 
-  // The names have at most kMostNames bytes; checked.
+  // The names have at most kMaxNames bytes; checked.
   struct Request {
     absl::string_view service_name;
     absl::string_view method_name;
@@ -40,7 +40,7 @@ class PlainMeta {
   explicit PlainMeta(const Request& request) : end_(Put(request, 0, bytes_) - bytes_) {}
   explicit PlainMeta(const Answer& answer) : end_(Put(answer, 0, bytes_) - bytes_) {}
 
-  // Writes the bytes to where there is room for kMost, and returns their end. An attachment of 0
+  // Writes the bytes to where there is room for kMax, and returns their end. An attachment of 0
   // bytes is not sent.
   static char* Put(const Request& request, int32_t attachment_size, char* to);
   static char* Put(const Answer& answer, int32_t attachment_size, char* to);
@@ -51,12 +51,12 @@ class PlainMeta {
   absl::string_view bytes() const { return {bytes_, static_cast<size_t>(end_)}; }
 
  private:
-  char bytes_[kMost];
+  char bytes_[kMax];
   std::ptrdiff_t end_;
 };
 
-// Reads the metas of one connection, one after the other, into one RpcMeta that nobody else changes
-// meanwhile. One thread at a time.
+// Reads the metas of one connection, one after the other, into one RpcMeta that no other code
+// changes meanwhile. One thread at a time.
 class PlainMetaReader {
  public:
   // Replaces `meta` by what `bytes` hold, and returns true, if that is what
@@ -68,7 +68,7 @@ class PlainMetaReader {
 
  private:
   // A larger part is not kept.
-  static constexpr size_t kMostPart = 512;
+  static constexpr size_t kMaxPart = 512;
 
   size_t Known(absl::string_view bytes, const wire::RpcMeta& meta) const;
   static bool ReadUsual(absl::string_view rest, wire::RpcMeta& meta);

@@ -18,7 +18,7 @@ namespace {
 
 void Write(const wire::RpcMeta& read) {
   const wire::RpcRequestMeta& from = read.request();
-  if (from.service_name().size() + from.method_name().size() > PlainMeta::kMostNames) return;
+  if (from.service_name().size() + from.method_name().size() > PlainMeta::kMaxNames) return;
   PlainMeta plain(PlainMeta::Request{.service_name = from.service_name(),
                                      .method_name = from.method_name(),
                                      .log_id = from.log_id(),

@@ -70,7 +70,7 @@ constexpr int64_t kNumbers[] = {0,       1,         127,       128,       16383,
                                 1 << 21, 1LL << 28, 1LL << 35, 1LL << 62, INT64_MAX};
 
 TEST(PlainMetaTest, ARequestIsWrittenAsGeneratedCodeDoes) {
-  const std::string name(PlainMeta::kMostNames, 'n');
+  const std::string name(PlainMeta::kMaxNames, 'n');
   for (const size_t service : {0, 1, 20, 115, 116, 117, 118, 119, 120, 127, 128, 200}) {
     for (const int64_t number : kNumbers) {
       for (const int32_t timeout_ms : {-1, 0, 1, 1500, INT32_MAX}) {
@@ -96,7 +96,7 @@ TEST(PlainMetaTest, NegativeNumbersAreWrittenAndLeftToGeneratedCodeToRead) {
 }
 
 TEST(PlainMetaTest, TheLargestHasRoom) {
-  const std::string name(PlainMeta::kMostNames / 2, 'n');
+  const std::string name(PlainMeta::kMaxNames / 2, 'n');
   const PlainMeta::Request request{.service_name = name,
                                    .method_name = name,
                                    .log_id = -1,
@@ -110,7 +110,7 @@ TEST(PlainMetaTest, TheLargestHasRoom) {
 }
 
 TEST(PlainMetaDeathTest, NamesThatHaveNoRoomAreNoticed) {
-  const std::string name(PlainMeta::kMostNames, 'n');
+  const std::string name(PlainMeta::kMaxNames, 'n');
   EXPECT_DEATH(PlainMeta(PlainMeta::Request{.service_name = name, .method_name = "M"}), "room");
 }
 

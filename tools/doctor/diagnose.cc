@@ -15,7 +15,7 @@
 namespace farcall::doctor {
 namespace {
 
-constexpr size_t kMostNext = 3;
+constexpr size_t kMaxNext = 3;
 
 void Append(const Findings& more, Findings& all) {
   all.insert(all.end(), more.begin(), more.end());
@@ -150,7 +150,7 @@ bool IsBehindAnother(const Report& report, const Finding& finding) {
 std::vector<std::string> NextOf(const Report& report, const Finding* first) {
   std::vector<std::string> next;
   const auto add = [&](const std::string& cure) {
-    if (next.size() < kMostNext && !cure.empty() && !Contains(next, cure)) next.push_back(cure);
+    if (next.size() < kMaxNext && !cure.empty() && !Contains(next, cure)) next.push_back(cure);
   };
   if (first != nullptr) add(first->cure);
   for (const Verdict verdict : {Verdict::kFailed, Verdict::kDegraded}) {

@@ -207,7 +207,7 @@ int RunOnMany(const cli::Arguments& arguments, double seconds, const Streams& st
   if (!hosts.ok()) return Refuse(streams, hosts.status().message());
   const auto at_once = arguments.Integer("--paths", 8, 1, 64);
   if (!at_once.ok()) return Refuse(streams, at_once.status().message());
-  if (seconds > DoctorService::kMostSeconds) {
+  if (seconds > DoctorService::kMaxSeconds) {
     return Refuse(streams, "--seconds is 10 at most with --cluster");
   }
   command.hosts = *std::move(hosts);

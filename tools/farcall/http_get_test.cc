@@ -20,7 +20,7 @@ namespace {
 using boost::asio::ip::tcp;
 using testing::HasSubstr;
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kTimeout{10};
 
 // Answers one connection with some bytes, and closes it.
 class OneAnswer {
@@ -58,12 +58,12 @@ class OneAnswer {
 
 absl::StatusOr<std::string> GetOf(const std::string& answer) {
   OneAnswer server(answer);
-  return HttpGet(server.target(), "/status", kPatience);
+  return HttpGet(server.target(), "/status", kTimeout);
 }
 
 TEST(HttpGetTest, ReturnsTheBody) {
   OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
-  const auto body = HttpGet(server.target(), "/status?format=json", kPatience);
+  const auto body = HttpGet(server.target(), "/status?format=json", kTimeout);
   ASSERT_TRUE(body.ok()) << body.status();
   EXPECT_EQ(*body, "{}");
   EXPECT_THAT(server.request(), HasSubstr("GET /status?format=json HTTP/1.1\r\n"));
@@ -103,7 +103,7 @@ TEST(HttpGetTest, ASilentServerIsGivenUp) {
 
 TEST(HttpGetTest, NobodyThereIsAnErrorWithTheTarget) {
   for (const char* target : {"127.0.0.1:1", "[::1]:1", "unix:/nonexistent/socket"}) {
-    const auto body = HttpGet(target, "/", kPatience);
+    const auto body = HttpGet(target, "/", kTimeout);
     EXPECT_EQ(body.status().code(), absl::StatusCode::kUnavailable) << body.status();
     EXPECT_THAT(std::string(body.status().message()), HasSubstr(target));
   }
@@ -111,7 +111,7 @@ TEST(HttpGetTest, NobodyThereIsAnErrorWithTheTarget) {
 
 TEST(HttpGetTest, WhatIsNoTargetIsRefused) {
   for (const char* target : {"", "host", ":80", "host:"}) {
-    EXPECT_EQ(HttpGet(target, "/", kPatience).status().code(), absl::StatusCode::kInvalidArgument)
+    EXPECT_EQ(HttpGet(target, "/", kTimeout).status().code(), absl::StatusCode::kInvalidArgument)
         << target;
   }
 }

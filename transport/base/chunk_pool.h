@@ -12,11 +12,11 @@
 namespace farcall {
 
 // Memory for objects of one type that come and go all the time: what was freed is kept, up to
-// kMost pieces, and used again. Any thread. Outlives its objects.
+// kMax pieces, and used again. Any thread. Outlives its objects.
 template <typename T>
 class ChunkPool {
  public:
-  static constexpr size_t kMost = 512;
+  static constexpr size_t kMax = 512;
 
   ChunkPool() = default;
   ChunkPool(const ChunkPool&) = delete;
@@ -41,7 +41,7 @@ class ChunkPool {
     return ::operator new(sizeof(T), std::align_val_t(alignof(T)));
   }
 
-  SpareList<void, kMost, 32> free_;
+  SpareList<void, kMax, 32> free_;
 };
 
 }  // namespace farcall

@@ -34,7 +34,7 @@ TEST(ChunkPoolTest, WhatWasFreedIsUsedAgain) {
 TEST(ChunkPoolTest, MoreThanItKeepsGoesToTheHeap) {
   ChunkPool<Thing> pool;
   std::vector<Thing*> things;
-  for (size_t i = 0; i < 2 * pool.kMost; ++i) things.push_back(pool.New("x"));
+  for (size_t i = 0; i < 2 * pool.kMax; ++i) things.push_back(pool.New("x"));
   for (Thing* const thing : things) pool.Delete(thing);  // leaks would be found by the sanitizer
   EXPECT_EQ(Thing::alive, 0);
 }

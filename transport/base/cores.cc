@@ -25,7 +25,7 @@ std::string ReadFile(const std::string& path) {
 }
 
 // Larger than cpu_set_t, since the kernel refuses to tell what it has no room for.
-using CpuSet = std::array<cpu_set_t, kMostCpus / CPU_SETSIZE>;
+using CpuSet = std::array<cpu_set_t, kMaxCpus / CPU_SETSIZE>;
 
 // 0 and above; -1: it is no such directory.
 int NumberOfNode(absl::string_view name) {
@@ -46,7 +46,7 @@ std::vector<int> AllowedCpus() {
   std::vector<int> cpus;
   CpuSet set{};
   if (sched_getaffinity(0, sizeof(set), set.data()) != 0) return cpus;
-  for (int cpu = 0; cpu < kMostCpus; ++cpu) {
+  for (int cpu = 0; cpu < kMaxCpus; ++cpu) {
     if (CPU_ISSET_S(cpu, sizeof(set), set.data())) cpus.push_back(cpu);
   }
   return cpus;
@@ -70,7 +70,7 @@ HostCpus ReadHostCpus(const std::string& nodes) {
 bool RunOnlyOn(const std::vector<int>& cpus, pthread_t thread) {
   CpuSet set{};
   for (const int cpu : cpus) {
-    if (cpu >= 0 && cpu < kMostCpus) CPU_SET_S(cpu, sizeof(set), set.data());
+    if (cpu >= 0 && cpu < kMaxCpus) CPU_SET_S(cpu, sizeof(set), set.data());
   }
   return pthread_setaffinity_np(thread, sizeof(set), set.data()) == 0;
 }

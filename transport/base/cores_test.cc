@@ -41,7 +41,7 @@ TEST(UsableCoresTest, AQuotaGivesNoneThatItMayNotRunOn) {
   std::thread([] {
     const int cpu = AllowedCpus().back();
     EXPECT_FALSE(RunOnlyOn({}));
-    EXPECT_FALSE(RunOnlyOn({-1, kMostCpus}));
+    EXPECT_FALSE(RunOnlyOn({-1, kMaxCpus}));
     ASSERT_TRUE(RunOnlyOn({cpu}));
     EXPECT_EQ(AllowedCpus(), std::vector<int>{cpu});
     EXPECT_EQ(CoresWithQuota("400000 100000\n"), 1);
@@ -78,8 +78,8 @@ TEST(StayOnNodeTest, IsOnThoseThatTheThreadMayUse) {
     std::filesystem::create_directories(path);
     std::ofstream(path + "/cpulist") << CpuListText(cpus) << "\n";
   };
-  add(3, {all.front(), kMostCpus - 1});
-  add(4, {kMostCpus - 1});
+  add(3, {all.front(), kMaxCpus - 1});
+  add(4, {kMaxCpus - 1});
   const auto on = [&](int node) {
     std::vector<int> cpus;
     std::thread([&] {

@@ -16,7 +16,7 @@
 namespace farcall {
 namespace {
 
-constexpr int kMostCores = 1 << 20;
+constexpr int kMaxCores = 1 << 20;
 
 bool HasItem(absl::string_view list, absl::string_view item) {
   for (const absl::string_view one : absl::StrSplit(list, ',')) {
@@ -83,7 +83,7 @@ std::optional<int> CoresOf(absl::string_view quota_us, absl::string_view period_
   if (!absl::SimpleAtoi(quota_us, &quota) || !absl::SimpleAtoi(period_us, &period)) return {};
   if (quota <= 0 || period <= 0) return {};
   const int64_t whole = quota / period + (quota % period == 0 ? 0 : 1);
-  return static_cast<int>(std::min<int64_t>(whole, kMostCores));
+  return static_cast<int>(std::min<int64_t>(whole, kMaxCores));
 }
 
 std::optional<int> CoresAt(const std::string& directory, bool v2, FileReader read) {

@@ -19,10 +19,10 @@ class EpisodeLog {
   // `sink`, which may be empty, outlives this.
   explicit EpisodeLog(const Sink& sink) : sink_(sink) {}
 
-  void Trouble(absl::string_view line) {
+  void OnFailure(absl::string_view line) {
     if (!troubled_.exchange(true, std::memory_order_relaxed) && sink_) sink_(line);
   }
-  void Well() {
+  void OnRecovery() {
     if (troubled_.load(std::memory_order_relaxed)) {
       troubled_.store(false, std::memory_order_relaxed);
     }

@@ -11,8 +11,8 @@ namespace farcall {
 
 void EventRing::Add(absl::string_view text) {
   // Escaped first: an escape takes up to four bytes.
-  std::string line = absl::CHexEscape(text.substr(0, kMostText));
-  if (line.size() > kMostText) line.resize(kMostText);
+  std::string line = absl::CHexEscape(text.substr(0, kMaxText));
+  if (line.size() > kMaxText) line.resize(kMaxText);
   const PastEvent::Time now = now_();
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto end = events_.rbegin() + static_cast<long>(std::min(kLookBack, events_.size()));
@@ -23,7 +23,7 @@ void EventRing::Add(absl::string_view text) {
     same->last = now;
     return;
   }
-  if (events_.size() == kMost) {
+  if (events_.size() == kMax) {
     events_.pop_front();
     ++forgotten_;
   }

@@ -22,9 +22,9 @@ namespace farcall {
 // held: a lock for less than a microsecond, so not for what happens with each message.
 class EventRing {
  public:
-  static constexpr size_t kMost = 256;
+  static constexpr size_t kMax = 256;
   // Bytes of one text; the rest is cut.
-  static constexpr size_t kMostText = 512;
+  static constexpr size_t kMaxText = 512;
   // What is said again while so few others came between counts up instead: a storm of one
   // trouble does not push out what led to it.
   static constexpr size_t kLookBack = 8;

@@ -30,11 +30,11 @@ TEST(EventRingTest, TellsOldestFirst) {
 
 TEST(EventRingTest, KeepsTheLastAndCountsTheRest) {
   EventRing ring;
-  for (size_t i = 0; i < EventRing::kMost + 3; ++i) ring.Add(std::to_string(i));
+  for (size_t i = 0; i < EventRing::kMax + 3; ++i) ring.Add(std::to_string(i));
   const std::vector<std::string> texts = Texts(ring);
-  ASSERT_EQ(texts.size(), EventRing::kMost);
+  ASSERT_EQ(texts.size(), EventRing::kMax);
   EXPECT_EQ(texts.front(), "3");
-  EXPECT_EQ(texts.back(), std::to_string(EventRing::kMost + 2));
+  EXPECT_EQ(texts.back(), std::to_string(EventRing::kMax + 2));
   EXPECT_EQ(ring.forgotten(), 3u);
 }
 
@@ -67,7 +67,7 @@ TEST(EventRingTest, WhatAPeerSaysIsEscapedAndCut) {
   ring.Add("a\nb\x1b[31m");
   EXPECT_EQ(Texts(ring)[0], "a\\nb\\x1b[31m");
   ring.Add(std::string(10'000, '\x01'));
-  EXPECT_EQ(Texts(ring)[1].size(), EventRing::kMostText);
+  EXPECT_EQ(Texts(ring)[1].size(), EventRing::kMaxText);
 }
 
 TEST(EventRingTest, AnyThreadMayAdd) {

@@ -36,12 +36,12 @@ class InFlight {
   }
   int count() const { return count_.load(); }
 
-  // Until the count is 0, at most for `patience`; returns the count.
-  int WaitForNone(Duration patience) {
+  // Until the count is 0, at most for `timeout`; returns the count.
+  int WaitForNone(Duration timeout) {
     // A sum with the time now must not overflow: for ever is a year.
     constexpr Duration kLongest = std::chrono::hours(24 * 365);
     std::unique_lock<std::mutex> lock(mutex_);
-    zero_.wait_for(lock, std::min(patience, kLongest), [this] { return count() == 0; });
+    zero_.wait_for(lock, std::min(timeout, kLongest), [this] { return count() == 0; });
     return count();
   }
   void WaitForNone() {

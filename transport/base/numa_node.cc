@@ -18,7 +18,7 @@ std::vector<int> ParseCpuList(absl::string_view list) {
     int first = 0;
     int last = 0;
     if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first)) continue;
-    if (!absl::SimpleAtoi(ends.back(), &last) || last >= kMostCpus) continue;
+    if (!absl::SimpleAtoi(ends.back(), &last) || last >= kMaxCpus) continue;
     for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
   }
   return cpus;

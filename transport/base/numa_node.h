@@ -11,7 +11,7 @@
 namespace farcall {
 
 // Processors have numbers as in /proc/cpuinfo, below this: Linux has no more on any architecture.
-constexpr int kMostCpus = 8192;
+constexpr int kMaxCpus = 8192;
 
 struct NumaNode {
   int number = 0;
@@ -25,7 +25,7 @@ struct HostCpus {
 };
 
 // The numbers of a list as the kernel writes them: "0-3,8,10-11". What is no range of numbers below
-// kMostCpus is left out.
+// kMaxCpus is left out.
 std::vector<int> ParseCpuList(absl::string_view list);
 // As the kernel writes it; `cpus` are in their order.
 std::string CpuListText(const std::vector<int>& cpus);

@@ -35,8 +35,8 @@ template <typename T>
 using ValueOf = std::remove_pointer_t<std::remove_cvref_t<T>>;
 
 int64_t Clipped(uint64_t value) {
-  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
-  return static_cast<int64_t>(value < kMost ? value : kMost);
+  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(value < kMax ? value : kMax);
 }
 
 // With the largest unit that divides it.

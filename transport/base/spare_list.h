@@ -15,13 +15,13 @@
 
 namespace farcall {
 
-// Pointers to what was used and may be used again, `kMost` at most. Any thread. A thread that gives
+// Pointers to what was used and may be used again, `kMax` at most. Any thread. A thread that gives
 // back as much as it takes takes no lock and touches nothing of the others: it has up to `kOwn` for
 // itself, and moves half of them at once from and to the list that all share. Destroys nothing.
-template <typename T, size_t kMost, size_t kOwn>
+template <typename T, size_t kMax, size_t kOwn>
 class SpareList {
  public:
-  SpareList() { shared_.reserve(kMost); }
+  SpareList() { shared_.reserve(kMax); }
   SpareList(const SpareList&) = delete;
   SpareList& operator=(const SpareList&) = delete;
   // Closed, or empty.
@@ -73,7 +73,7 @@ class SpareList {
 
  private:
   static constexpr size_t kThreads = 8;  // more share
-  static_assert(kOwn >= 2 && kMost >= kThreads * kOwn, "the shared list may hold what is left");
+  static_assert(kOwn >= 2 && kMax >= kThreads * kOwn, "the shared list may hold what is left");
 
   // Touched by who has set `busy`; who finds it set does not wait. A cache line of its own.
   struct alignas(64) Own {
@@ -134,7 +134,7 @@ class SpareList {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<T*> shared_;
-  size_t most_shared_ = kMost;
+  size_t most_shared_ = kMax;
   bool closed_ = false;
 };
 

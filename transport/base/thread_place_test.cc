@@ -38,7 +38,7 @@ TEST(ThreadPlaceTest, MovesThoseThatAreThereAndThoseThatCome) {
   std::thread([&] {
     const ThreadPlace::Stay stay(place);
     after = AllowedCpus();
-    place.MoveTo({kMostCpus});
+    place.MoveTo({kMaxCpus});
     unable = AllowedCpus();
   }).join();
   EXPECT_EQ(after, last);

@@ -76,13 +76,13 @@ absl::Status Unusable(absl::string_view what) {
 
 // What both versions ask for.
 absl::Status Usable(const BrpcEnd& end) {
-  if (end.block_bytes < BrpcEnd::kLeastBlock) {
+  if (end.block_bytes < BrpcEnd::kMinBlock) {
     return Unusable(absl::StrCat("has receives of ", end.block_bytes, " bytes, less than ",
-                                 BrpcEnd::kLeastBlock));
+                                 BrpcEnd::kMinBlock));
   }
-  if (end.send_slots < BrpcEnd::kLeastSlots || end.receive_slots < BrpcEnd::kLeastSlots) {
+  if (end.send_slots < BrpcEnd::kMinSlots || end.receive_slots < BrpcEnd::kMinSlots) {
     return Unusable(absl::StrCat("has queues for ", end.send_slots, " sends and ",
-                                 end.receive_slots, " receives, less than ", BrpcEnd::kLeastSlots));
+                                 end.receive_slots, " receives, less than ", BrpcEnd::kMinSlots));
   }
   if (end.number == 0 || end.number >= kQueuePairs) {
     return Unusable(absl::StrCat("names queue pair ", end.number));

@@ -24,7 +24,7 @@ namespace farcall {
 namespace {
 
 constexpr size_t kRegion = size_t{2} << 20;
-constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kTimeout = std::chrono::seconds(10);
 constexpr size_t kSmallBlocks = kRegion / BlockPool::kSmall;
 
 // A region for each class.
@@ -53,14 +53,14 @@ class Pipe {
 
   void Put(BlockRef block) {
     std::unique_lock lock(mutex_);
-    Check(changed_.wait_for(lock, kPatience, [&] { return blocks_.size() < limit_; }),
+    Check(changed_.wait_for(lock, kTimeout, [&] { return blocks_.size() < limit_; }),
           "the other side takes");
     blocks_.push_back(std::move(block));
     changed_.notify_all();
   }
   BlockRef Take() {
     std::unique_lock lock(mutex_);
-    Check(changed_.wait_for(lock, kPatience, [&] { return !blocks_.empty(); }),
+    Check(changed_.wait_for(lock, kTimeout, [&] { return !blocks_.empty(); }),
           "the other side puts");
     BlockRef block = std::move(blocks_.front());
     blocks_.pop_front();

@@ -11,29 +11,28 @@
 namespace farcall {
 namespace {
 
-constexpr size_t kLeast = 4096;
-constexpr size_t kMost = size_t{1} << 30;
-// Half of what a registrar keeps (RdmaRegistrar::kMostUserRegions).
-constexpr size_t kMostEntries = 2048;
+constexpr size_t kMin = 4096;
+constexpr size_t kMax = size_t{1} << 30;
+// Half of what a registrar keeps (RdmaRegistrar::kMaxUserRegions).
+constexpr size_t kMaxEntries = 2048;
 
 }  // namespace
 
 absl::Status RegistrationCacheOptions::Validate() const {
   if (min_bytes == 0) return absl::OkStatus();
-  if (min_bytes < kLeast || min_bytes > kMost) {
+  if (min_bytes < kMin || min_bytes > kMax) {
     return absl::InvalidArgumentError(absl::StrCat("RegistrationCacheOptions.min_bytes is ",
-                                                   min_bytes, "; it must be 0, or ", kLeast, " to ",
-                                                   kMost));
+                                                   min_bytes, "; it must be 0, or ", kMin, " to ",
+                                                   kMax));
   }
   if (max_bytes < min_bytes) {
     return absl::InvalidArgumentError(absl::StrCat("RegistrationCacheOptions.max_bytes is ",
                                                    max_bytes, "; it must be min_bytes (", min_bytes,
                                                    ") or more"));
   }
-  if (max_entries < 1 || max_entries > kMostEntries) {
+  if (max_entries < 1 || max_entries > kMaxEntries) {
     return absl::InvalidArgumentError(absl::StrCat("RegistrationCacheOptions.max_entries is ",
-                                                   max_entries, "; it must be 1 to ",
-                                                   kMostEntries));
+                                                   max_entries, "; it must be 1 to ", kMaxEntries));
   }
   return absl::OkStatus();
 }

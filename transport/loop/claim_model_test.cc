@@ -28,7 +28,7 @@ struct Act {
 };
 using Script = std::vector<std::vector<Act>>;  // of each piece, in their order
 
-constexpr size_t kMost = 3;  // seats, pieces and outputs
+constexpr size_t kMax = 3;  // seats, pieces and outputs
 
 enum class At : uint8_t {
   // A seat.
@@ -68,27 +68,27 @@ struct World {
   };
   TestedClaim claim;
   ClaimLook look;
-  std::array<Seat, kMost> seats{};
+  std::array<Seat, kMax> seats{};
   At monitor = At::kLook;
   DriverClaim::Piece seen = 0;  // by the monitor, as long
   bool asleep = false;          // the loop's driver
   bool monitor_asleep = false;
   bool monitor_woken = false;
-  int driver_mutex = -1;  // who holds it over several steps; kMost: the monitor
+  int driver_mutex = -1;  // who holds it over several steps; kMax: the monitor
   bool drive_free = true;
   int standing_by = 0;
   uint64_t posted = 0;  // pieces, by somebody outside
   uint64_t taken = 0;   // of them, by drivers
   uint64_t due = 0;
-  std::array<bool, kMost> pending{};  // output that was written and not flushed
-  std::array<bool, kMost> flushed{};
-  std::array<int, kMost> ran{};
+  std::array<bool, kMax> pending{};  // output that was written and not flushed
+  std::array<bool, kMax> flushed{};
+  std::array<int, kMax> ran{};
 
   // All of it. The numbers are small.
   std::string Key() const {
     std::string key;
     const auto add = [&key](auto part) { key.push_back(static_cast<char>(part)); };
-    for (size_t i = 0; i < kMost; ++i) {
+    for (size_t i = 0; i < kMax; ++i) {
       const Seat& seat = seats[i];
       add(seat.at);
       add(seat.driving);
@@ -108,7 +108,7 @@ struct World {
     return key;
   }
 
-  static constexpr std::array<char, kMost> kNames{};  // of the threads, by their addresses
+  static constexpr std::array<char, kMax> kNames{};  // of the threads, by their addresses
 };
 
 template <typename TestedClaim>
@@ -148,7 +148,7 @@ class Model {
   bool AtEnd(const W& w) const {
     bool end = w.monitor == At::kSleep && w.posted == script_.size();
     for (size_t i = 0; i < script_.size(); ++i) end = end && w.ran[i] == 1;
-    for (size_t i = 0; i < kMost; ++i) end = end && !w.pending[i];
+    for (size_t i = 0; i < kMax; ++i) end = end && !w.pending[i];
     return end;
   }
   bool AllEnd() const {
@@ -193,7 +193,7 @@ class Model {
   static bool Waiting(const W& w) { return w.taken < w.posted; }
   static bool Output(const W& w) { return w.pending[0] || w.pending[1] || w.pending[2]; }
   static void Flush(W& w) {
-    for (size_t i = 0; i < kMost; ++i) w.flushed[i] = w.flushed[i] || w.pending[i];
+    for (size_t i = 0; i < kMax; ++i) w.flushed[i] = w.flushed[i] || w.pending[i];
     w.pending = {};
   }
   static typename DriverClaim::Thread Name(size_t seat) { return &W::kNames[seat]; }
@@ -311,7 +311,7 @@ class Model {
       case At::kOver:
         if (w.driver_mutex != -1) return false;
         if (w.claim.state() != w.seen || w.standing_by == 0) return GoMonitor(w, At::kLook);
-        w.driver_mutex = static_cast<int>(kMost);
+        w.driver_mutex = static_cast<int>(kMax);
         return GoMonitor(w, At::kOverTake);
       case At::kOverTake:
         PassOn(w, w.seen);

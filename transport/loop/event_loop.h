@@ -188,7 +188,7 @@ class EventLoop {
   // A timer that is so late tells that the loop stood still. Then the sources are polled until they
   // have no more work, as more may wait than one Poll takes; or so often.
   static constexpr Duration kStoodStill = std::chrono::milliseconds(100);
-  static constexpr int kMostPolls = 1024;
+  static constexpr int kMaxPolls = 1024;
   struct Waker final : FdHandler {
     void OnReady(uint32_t) override {}
   };

@@ -82,7 +82,7 @@ bool EventLoop::Look(bool source_worked) {
   turns_since_look_ = 0;
   bool worked = false;
   if (*timer <= now_ - kStoodStill) {
-    for (int i = 0; i < kMostPolls && sources_.PollAll(); ++i) worked = true;
+    for (int i = 0; i < kMaxPolls && sources_.PollAll(); ++i) worked = true;
   }
   if (epoll_->fetched() || descriptors) worked |= epoll_->PollAll();
   return worked;

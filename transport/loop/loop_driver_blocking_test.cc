@@ -162,7 +162,7 @@ TEST_F(LoopDriverBlockingTest, ThreadsThatCameBackAreUsedAgain) {
   constexpr int kSpares = 3;
   Start(kSpares);
   // A thread that has returned from user code may still be on its way back.
-  const TimePoint late = clock_.Now() + kTestPatience;
+  const TimePoint late = clock_.Now() + kTestTimeout;
   for (int full = 0; full < 50 && clock_.Now() < late;) {
     const int depth = BlockInAChain();
     ASSERT_LE(depth, kSpares);

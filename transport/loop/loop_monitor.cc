@@ -60,8 +60,8 @@ bool LoopMonitor::Look() {
     if (!seen.stalled) continue;
     stalled_.fetch_add(1, std::memory_order_relaxed);
     const TimePoint now = std::chrono::steady_clock::now();
-    if (on_stall_ == nullptr || now < tell_at_) continue;
-    tell_at_ = now + kTellEvery;
+    if (on_stall_ == nullptr || now < next_log_) continue;
+    next_log_ = now + kLogEvery;
     on_stall_(seen.name);
   }
   return !quiet;

@@ -32,8 +32,8 @@ class LoopMonitor {
   static constexpr Duration kCalmBound = std::chrono::milliseconds(4);
   static constexpr int kCalmLooks = 64;
   // Of user code that stalls its loop, as no spare thread is left; its name, or "". Told at most
-  // each kTellEvery.
-  static constexpr Duration kTellEvery = std::chrono::seconds(10);
+  // each kLogEvery.
+  static constexpr Duration kLogEvery = std::chrono::seconds(10);
   using OnStall = absl::AnyInvocable<void(absl::string_view name)>;
 
   // Starts its thread.
@@ -84,8 +84,8 @@ class LoopMonitor {
 
   std::mutex drivers_mutex_;  // held while it looks
   std::vector<LoopDriver*> drivers_;
-  int calm_looks_ = 0;   // since one found user code that ran for long; of who looks
-  TimePoint tell_at_{};  // not before
+  int calm_looks_ = 0;    // since one found user code that ran for long; of who looks
+  TimePoint next_log_{};  // not before
 
   std::mutex mutex_;
   std::condition_variable wake_;

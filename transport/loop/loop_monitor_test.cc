@@ -39,7 +39,7 @@ class LoopMonitorTest : public testing::Test {
   }
   // Looks until so many drives were taken over since the start.
   void LookUntilTaken(uint64_t times) {
-    const TimePoint late = clock_.Now() + kTestPatience;
+    const TimePoint late = clock_.Now() + kTestTimeout;
     while (monitor_.counts().taken_over < times && clock_.Now() < late) monitor_.Look();
     ASSERT_EQ(monitor_.counts().taken_over, times);
   }

@@ -21,7 +21,7 @@ namespace farcall {
 
 // How long a test waits for what must happen. It decides nothing but how soon a
 // broken build is red.
-constexpr std::chrono::seconds kTestPatience{10};
+constexpr std::chrono::seconds kTestTimeout{10};
 
 // Something that happens in one thread and is waited for in another. Counts.
 class TestEvent {
@@ -32,10 +32,10 @@ class TestEvent {
     ++count_;
     changed_.notify_all();
   }
-  // False: it did not happen `times` times within kTestPatience.
+  // False: it did not happen `times` times within kTestTimeout.
   [[nodiscard]] bool Wait(int times = 1) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, kTestPatience, [&] { return count_ >= times; });
+    return changed_.wait_for(lock, kTestTimeout, [&] { return count_ >= times; });
   }
   int count() {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -85,7 +85,7 @@ class SleepGuard final : public FdHandler {
   // Its patience begins anew.
   void Restart() {
     itimerspec spec{};
-    spec.it_value.tv_sec = kTestPatience.count();
+    spec.it_value.tv_sec = kTestTimeout.count();
     EXPECT_EQ(::timerfd_settime(fd_.get(), 0, &spec, nullptr), 0);
   }
   void OnReady(uint32_t) override { FAIL() << "nobody woke the loop"; }

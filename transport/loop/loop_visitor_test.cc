@@ -63,7 +63,7 @@ class LoopVisitorTest : public testing::TestWithParam<PollingMode> {
   }
   // Calls until one was ended by the caller's own turn.
   [[nodiscard]] bool CallUntilDriving(Caller& caller) {
-    const TimePoint late = clock_.Now() + kTestPatience;
+    const TimePoint late = clock_.Now() + kTestTimeout;
     while (clock_.Now() < late) {
       if (caller.Call(microseconds(20)) == std::this_thread::get_id()) return true;
     }

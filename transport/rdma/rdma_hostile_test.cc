@@ -381,7 +381,7 @@ TEST_F(RdmaHostileTest, HalfOpenConnectsAreGivenUp) {
 // when their time is over. Nothing is left of any of them.
 class RdmaCrowdTest : public RdmaHostileTest {
  protected:
-  static constexpr int kMost = 256;  // RdmaHost's
+  static constexpr int kMax = 256;  // RdmaHost's
 
   RdmaCrowdTest() {
     Start([this](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
@@ -402,7 +402,7 @@ class RdmaCrowdTest : public RdmaHostileTest {
 
 TEST_F(RdmaCrowdTest, HalfOpenConnectsAtTheLimitHoldUpOthersForTheirTimeOnly) {
   std::vector<std::unique_ptr<FabricEnd>> ends;
-  for (int i = 0; i < kMost; ++i) {
+  for (int i = 0; i < kMax; ++i) {
     const std::string greeting = Greeting(NextPass());
     ends.push_back(Ask(greeting));
   }

@@ -20,7 +20,7 @@ TEST_F(RdmaReferencesTest, BytesLandWhereTheHandlerSays) {
   Begin();
   kept_ = Bytes(kLarge, /*seed=*/9);
   const std::byte* const place = kept_.slices().front().block->data;
-  server_.landing = [this](size_t ahead, size_t bytes) {
+  server_.place_for = [this](size_t ahead, size_t bytes) {
     EXPECT_EQ(ahead, 0u);
     EXPECT_EQ(server_.came.ToString(), "header") << "what stands before was handed over";
     EXPECT_EQ(bytes, kLarge);
@@ -55,7 +55,7 @@ TEST_F(RdmaReferencesTest, APlaceForAPartIsTakenAndTheRestAskedFor) {
   std::vector<Buffer> places;
   for (uint64_t i = 0; i < 3; ++i) places.push_back(Bytes(kLarge / 8, i));
   size_t given = 0;
-  server_.landing = [&](size_t, size_t) {
+  server_.place_for = [&](size_t, size_t) {
     return given == places.size() ? Buffer() : places[given++].Share();
   };
   Buffer message = Bytes(kLarge);
@@ -76,7 +76,7 @@ TEST_F(RdmaReferencesTest, APlaceThatTheDeviceDoesNotKnowIsNotUsed) {
   Begin();
   const std::string untouched(kLarge, 'u');
   const Buffer heap(untouched);
-  server_.landing = [&](size_t, size_t) { return heap.Share(); };
+  server_.place_for = [&](size_t, size_t) { return heap.Share(); };
   Send(client_, Bytes(kLarge));
   ASSERT_TRUE(Until([&] { return server_.came.size() == kLarge; }));
   EXPECT_TRUE(heap.ToString() == untouched);
@@ -135,8 +135,7 @@ TEST_F(RdmaReferencesTest, SeveralReadsAreUnderWayAtATime) {
     harness_->Settle();
     harness_->Run(*server_.loop, [&] { server_.connection->ResumeRead(); });
     ASSERT_TRUE(Until([&] { return server_.came.size() == 2 * kPieces * size; }));
-    EXPECT_EQ(reads("fakeB"),
-              2 * kPieces * std::max<uint64_t>(1, size / IncomingStream::kMostRead));
+    EXPECT_EQ(reads("fakeB"), 2 * kPieces * std::max<uint64_t>(1, size / IncomingStream::kMaxRead));
     EXPECT_EQ(harness_->fabric().counters("fakeB").reads_at_once, 4u);
     TearDown();
     client_ = End();
@@ -210,7 +209,7 @@ TEST_F(RdmaReferencesTest, NothingIsWrittenAfterOnClose) {
       });
       kept_ = Bytes(kLarge, /*seed=*/9);
       const BlockRef& block = kept_.slices().front().block;
-      server_.landing = [this](size_t, size_t) { return kept_.Share(); };
+      server_.place_for = [this](size_t, size_t) { return kept_.Share(); };
       std::string at_close;
       server_.on_close = [&] {
         at_close = kept_.ToString();

@@ -25,7 +25,7 @@ class RdmaReferencesTest : public testing::Test {
  protected:
   static constexpr uint32_t kLarge = 256 << 10;
   // It takes so many READs.
-  static constexpr uint64_t kReadsOfLarge = kLarge / IncomingStream::kMostRead;
+  static constexpr uint64_t kReadsOfLarge = kLarge / IncomingStream::kMaxRead;
 
   // Writes and reads by hand.
   class End final : public Connection::Handler {
@@ -36,10 +36,10 @@ class RdmaReferencesTest : public testing::Test {
       if (pause_after > 0 && came.size() >= pause_after) connection->PauseRead();
       return 0;
     }
-    Buffer Landing(size_t ahead, size_t bytes) override {
+    Buffer PlaceFor(size_t ahead, size_t bytes) override {
       asked.push_back({ahead, bytes});
-      if (!landing) return {};
-      return landing(ahead, bytes);
+      if (!place_for) return {};
+      return place_for(ahead, bytes);
     }
     void OnDrained() override {}
     void OnClose(const absl::Status& status) override {
@@ -50,7 +50,7 @@ class RdmaReferencesTest : public testing::Test {
 
     std::unique_ptr<Connection> connection;
     EventLoop* loop = nullptr;
-    std::function<Buffer(size_t, size_t)> landing;
+    std::function<Buffer(size_t, size_t)> place_for;
     std::function<void()> on_close;
     size_t pause_after = 0;
     Buffer came;
@@ -115,7 +115,7 @@ class RdmaReferencesTest : public testing::Test {
   void EndHarness() {
     listener_.reset();
     kept_.Clear();
-    server_.landing = nullptr;
+    server_.place_for = nullptr;
     harness_->End();
     EXPECT_EQ(harness_->pool().stats().used_bytes, 0u);
   }

@@ -174,7 +174,7 @@ std::unique_ptr<BrpcPair> RdmaTransport::MakeForBrpc(EventLoop& loop, const Brpc
       BrpcSetUp::Start(host_, control_, loop, wish, std::move(made)));
 }
 
-RdmaStatus RdmaTransport::Status(Duration patience) {
+RdmaStatus RdmaTransport::Status(Duration timeout) {
   struct Answer {
     std::mutex mutex;
     std::condition_variable come;
@@ -193,7 +193,7 @@ RdmaStatus RdmaTransport::Status(Duration patience) {
     answer->come.notify_all();
   });
   std::unique_lock<std::mutex> lock(answer->mutex);
-  if (may_wait) answer->come.wait_for(lock, patience, [&] { return answer->status.answered; });
+  if (may_wait) answer->come.wait_for(lock, timeout, [&] { return answer->status.answered; });
   RdmaStatus status = std::move(answer->status);
   const RegistrarStats memory = registrar_.stats();
   status.memory = {memory.regions,          memory.region_bytes,

@@ -52,9 +52,9 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
   std::unique_ptr<BrpcPair> MakeForBrpc(EventLoop& loop, const BrpcWish& wish,
                                         OnBrpcEnd made) override;
 
-  // Any thread, no loop held. Waits for the control loop for at most `patience`: it may be busy
+  // Any thread, no loop held. Waits for the control loop for at most `timeout`: it may be busy
   // with registrations, or with a device whose driver hangs.
-  RdmaStatus Status(Duration patience);
+  RdmaStatus Status(Duration timeout);
 
  private:
   EventLoop& control_;

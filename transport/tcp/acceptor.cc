@@ -70,8 +70,8 @@ void Acceptor::TakeLast() {
 void Acceptor::Watch() {
   auto watch = loop_.fds().Add(parts_.fd.get(), EPOLLIN | EPOLLET, *this);
   if (!watch.ok()) {
-    wait_log_.Trouble(absl::StrCat("accepting connections on ", parts_.address.ToString(),
-                                   " must wait: ", watch.status().message()));
+    wait_log_.OnFailure(absl::StrCat("accepting connections on ", parts_.address.ToString(),
+                                     " must wait: ", watch.status().message()));
     return RetryLater();
   }
   watch_ = *watch;
@@ -112,7 +112,7 @@ bool Acceptor::OnAcceptError(int error) {
   switch (error) {
     case EAGAIN:
       retry_ = kFirstRetry;
-      wait_log_.Well();
+      wait_log_.OnRecovery();
       return false;
     case EINVAL:  // it listens no more: Close
       return false;
@@ -134,7 +134,7 @@ bool Acceptor::OnAcceptError(int error) {
       break;
   }
   const bool descriptors = error == EMFILE || error == ENFILE;
-  wait_log_.Trouble(absl::StrCat(
+  wait_log_.OnFailure(absl::StrCat(
       "cannot accept connections on ", parts_.address.ToString(), ": ",
       ErrnoStatus(error).message(), "; they wait, and are tried again",
       descriptors ? " (raise the limit on open files: ulimit -n, LimitNOFILE of systemd)" : ""));
@@ -156,11 +156,11 @@ void Acceptor::Deal(UniqueFd fd, Address peer) {
 void Acceptor::Hand(EventLoop& loop, UniqueFd fd, Address peer) {
   auto connection = MakeConnection(loop, std::move(fd), std::move(peer));
   if (connection.ok()) {
-    drop_log_.Well();
+    drop_log_.OnRecovery();
     return gate_.Accept(loop, *std::move(connection));
   }
-  drop_log_.Trouble(absl::StrCat("a connection accepted on ", parts_.address.ToString(),
-                                 " is dropped: ", connection.status().message()));
+  drop_log_.OnFailure(absl::StrCat("a connection accepted on ", parts_.address.ToString(),
+                                   " is dropped: ", connection.status().message()));
 }
 
 absl::StatusOr<std::unique_ptr<Connection>> Acceptor::MakeConnection(EventLoop& loop, UniqueFd fd,

@@ -20,11 +20,11 @@ class HeadsAlone {
   static constexpr size_t kRoom = 512;
 
   // The message at the front lacks `missing` bytes (0: none was begun, or it is not known), of
-  // which `landing` have a place. How many bytes behind them to read at most.
-  size_t Room(size_t missing, size_t landing) {
-    if (landing > 0 && missing >= kWorth) {
+  // which `target` have a place. How many bytes behind them to read at most.
+  size_t Room(size_t missing, size_t target) {
+    if (target > 0 && missing >= kWorth) {
       alone_ = true;
-    } else if (overran_ || (landing == 0 && missing >= kWorth)) {
+    } else if (overran_ || (target == 0 && missing >= kWorth)) {
       alone_ = false;
     }
     missing_ = missing;

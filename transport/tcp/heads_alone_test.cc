@@ -74,7 +74,7 @@ TEST(HeadsAloneTest, ALargeMessageWithoutAPlaceEndsIt) {
   EXPECT_EQ(heads.Room(kLarge, 0), SIZE_MAX);
 }
 
-TEST(HeadsAloneTest, TheEndOfALandingDoesNotEndIt) {
+TEST(HeadsAloneTest, TheEndOfAPlaceDoesNotEndIt) {
   HeadsAlone heads;
   Lands(heads, 0);
   EXPECT_EQ(heads.Room(100, 100), kRoom);

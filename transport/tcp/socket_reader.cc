@@ -59,10 +59,10 @@ class SocketReader::Plan {
   std::array<iovec, kMaxSlots> vectors_;
 };
 
-SocketResult SocketReader::Read(int fd, size_t limit, const Buffer& landing) {
+SocketResult SocketReader::Read(int fd, size_t limit, const Buffer& target) {
   Plan plan(limit);
-  const size_t ahead = heads_.Room(missing_, landing.size());
-  PlanLanding(plan, landing);
+  const size_t ahead = heads_.Room(missing_, target.size());
+  PlanPlace(plan, target);
   if (missing_ > plan.bytes() && !plan.full()) PlanLarge(plan);
   if (!plan.full()) PlanSmall(plan, ahead);
   if (plan.bytes() == 0) return {SocketProgress::kNoMemory};
@@ -108,9 +108,9 @@ SocketResult SocketReader::Discard(int fd, size_t limit) {
   return {SocketProgress::kFailed, 0, errno};
 }
 
-// The last slot is for a block: what follows the landing is read along with it.
-void SocketReader::PlanLanding(Plan& plan, const Buffer& landing) {
-  for (const Buffer::Slice& slice : landing.slices()) {
+// The last slot is for a block: what follows the target is read along with it.
+void SocketReader::PlanPlace(Plan& plan, const Buffer& target) {
+  for (const Buffer::Slice& slice : target.slices()) {
     if (plan.slots_left() <= 1 || plan.full()) return;
     plan.Offer({slice.block, slice.offset}, slice.length, nullptr, /*fresh=*/true);
   }

@@ -26,8 +26,8 @@ class SocketReader {
   explicit SocketReader(BlockPool& pool) : pool_(pool) {}
 
   // One readv(2) of at most `limit` (> 0) bytes, to the end of input(). The first of them go to
-  // `landing` (empty: none), which is at most missing() bytes and is not kept.
-  SocketResult Read(int fd, size_t limit, const Buffer& landing = {});
+  // `target` (empty: none), which is at most missing() bytes and is not kept.
+  SocketResult Read(int fd, size_t limit, const Buffer& target = {});
   Buffer& input() { return input_; }
   // `needed`: what Handler::OnRead returned.
   void Expect(size_t needed);
@@ -47,7 +47,7 @@ class SocketReader {
     uint32_t room() const { return block ? block->capacity - used : 0; }
   };
 
-  static void PlanLanding(Plan& plan, const Buffer& landing);
+  static void PlanPlace(Plan& plan, const Buffer& target);
   void PlanLarge(Plan& plan);
   void PlanSmall(Plan& plan, size_t most);
   BlockRef NewLargeBlock(size_t bytes);

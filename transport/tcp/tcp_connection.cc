@@ -113,7 +113,7 @@ void TcpConnection::ReadTurn() {
     if (left == 0) return Soon();
     const size_t missing = std::min(reader_.missing(), left);
     const SocketResult result =
-        reader_.Read(socket_->fd(), left, missing > 0 ? handler_->Landing(0, missing) : Buffer());
+        reader_.Read(socket_->fd(), left, missing > 0 ? handler_->PlaceFor(0, missing) : Buffer());
     ++info_.reads;
     info_.bytes_read += result.bytes;
     left -= result.bytes;

@@ -9,7 +9,7 @@ namespace farcall {
 
 std::vector<ConformanceCheck> ConformanceChecks() {
   std::vector<ConformanceCheck> all;
-  for (const auto& some : {ByteChecks(), FlowChecks(), LandingChecks(), CloseChecks(),
+  for (const auto& some : {ByteChecks(), FlowChecks(), PlacementChecks(), CloseChecks(),
                            EndingChecks(), ConnectChecks(), ListenChecks()}) {
     all.insert(all.end(), some.begin(), some.end());
   }

@@ -22,7 +22,7 @@ struct ConformanceCheck {
 // By subject.
 std::vector<ConformanceCheck> ByteChecks();
 std::vector<ConformanceCheck> FlowChecks();
-std::vector<ConformanceCheck> LandingChecks();
+std::vector<ConformanceCheck> PlacementChecks();
 std::vector<ConformanceCheck> CloseChecks();
 std::vector<ConformanceCheck> EndingChecks();
 std::vector<ConformanceCheck> ConnectChecks();

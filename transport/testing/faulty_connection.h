@@ -32,7 +32,7 @@ class FaultyConnection final : public Connection, private Connection::Handler {
 
  private:
   size_t OnRead(Buffer& input) override;
-  Buffer Landing(size_t ahead, size_t bytes) override;
+  Buffer PlaceFor(size_t ahead, size_t bytes) override;
   bool AwaitsPlace() const override { return handler_->AwaitsPlace(); }
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;

@@ -72,14 +72,14 @@ size_t FaultyConnection::OnRead(Buffer& input) {
   return handler_->OnRead(given_);
 }
 
-Buffer FaultyConnection::Landing(size_t ahead, size_t bytes) {
-  if (fault_ == PlantedFault::kLandsElsewhere) return handler_->Landing(ahead + 1, bytes);
-  Buffer landing = handler_->Landing(ahead, bytes);
-  if (!landing.empty()) {
-    const Buffer::Slice& first = landing.slices()[0];
+Buffer FaultyConnection::PlaceFor(size_t ahead, size_t bytes) {
+  if (fault_ == PlantedFault::kLandsElsewhere) return handler_->PlaceFor(ahead + 1, bytes);
+  Buffer target = handler_->PlaceFor(ahead, bytes);
+  if (!target.empty()) {
+    const Buffer::Slice& first = target.slices()[0];
     landed_ = first.block->bytes() + first.offset;
   }
-  return landing;
+  return target;
 }
 
 void FaultyConnection::OnDrained() {

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
-#include "transport/testing/fill_landing.h"
+#include "transport/testing/fill_place.h"
 
 namespace farcall {
 namespace {
@@ -132,13 +132,13 @@ void SimConnection::ArmTimer() {
 bool SimConnection::TakeIn(const SimPacket& packet) {
   if (packet.kind != SimPacket::Kind::kData || state_ != State::kOpen) return true;
   // Written to once the rest has found a block: what waits is asked for again.
-  Buffer landed = packet.bytes.empty() ? Buffer() : handler_->Landing(0, packet.bytes.size());
+  Buffer landed = packet.bytes.empty() ? Buffer() : handler_->PlaceFor(0, packet.bytes.size());
   Buffer rest;
   if (!writer_->Append(absl::string_view(packet.bytes).substr(landed.size()), rest)) {
     retry_ = loop_.now() + kPoolRetry;
     return false;
   }
-  FillLanding(landed, packet.bytes);
+  FillPlace(landed, packet.bytes);
   input_.Append(std::move(landed));
   input_.Append(std::move(rest));
   return true;

@@ -45,7 +45,7 @@ bool SimWorld::TurnAll() {
   bool worked = false;
   for (EventLoop* const loop : order_) worked |= loop->RunOnce();
   turns_ = worked ? turns_ + 1 : 0;
-  Check(turns_ < kMostTurns, "the loops of a simulation come to rest");
+  Check(turns_ < kMaxTurns, "the loops of a simulation come to rest");
   return worked;
 }
 

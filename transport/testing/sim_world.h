@@ -48,7 +48,7 @@ class SimWorld {
   bool AdvanceToTimer(TimePoint latest);
   bool TurnAll();
 
-  static constexpr int kMostTurns = 1'000'000;
+  static constexpr int kMaxTurns = 1'000'000;
 
   TestRandom random_;
   int turns_ = 0;  // with work, one after the other

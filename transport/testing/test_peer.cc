@@ -148,14 +148,14 @@ size_t TestPeer::OnRead(Buffer& input) {
   return needed;
 }
 
-Buffer TestPeer::Landing(size_t ahead, size_t bytes) {
-  CheckCallback("Landing");
-  if (closed_) Violation("Landing after Close");
-  if (paused_) Violation("Landing after PauseRead");
-  if (bytes == 0) Violation("Landing of no bytes");
-  if (!landing) return {};
+Buffer TestPeer::PlaceFor(size_t ahead, size_t bytes) {
+  CheckCallback("PlaceFor");
+  if (closed_) Violation("PlaceFor after Close");
+  if (paused_) Violation("PlaceFor after PauseRead");
+  if (bytes == 0) Violation("PlaceFor of no bytes");
+  if (!place_for) return {};
   ++callbacks_;
-  Buffer place = landing(*this, seen().received + left_ + ahead, bytes);
+  Buffer place = place_for(*this, seen().received + left_ + ahead, bytes);
   --callbacks_;
   return place;
 }

@@ -44,9 +44,9 @@ class TestPeer final : private Connection::Handler {
   // Set before Adopt; called with the loop held. `take` takes bytes (by Take) and
   // returns what OnRead does; without it everything is taken.
   std::function<size_t(TestPeer&, Buffer&)> take;
-  // Handler::Landing, with the place of the first of the bytes in the stream; without it there is
+  // Handler::PlaceFor, with the place of the first of the bytes in the stream; without it there is
   // none.
-  std::function<Buffer(TestPeer&, uint64_t at, size_t bytes)> landing;
+  std::function<Buffer(TestPeer&, uint64_t at, size_t bytes)> place_for;
   // Handler::AwaitsPlace; with the loop held.
   bool awaits_place = false;
   std::function<void(TestPeer&)> on_start;
@@ -85,7 +85,7 @@ class TestPeer final : private Connection::Handler {
 
  private:
   size_t OnRead(Buffer& input) override;
-  Buffer Landing(size_t ahead, size_t bytes) override;
+  Buffer PlaceFor(size_t ahead, size_t bytes) override;
   bool AwaitsPlace() const override { return awaits_place; }
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;

@@ -17,15 +17,13 @@
 namespace farcall {
 namespace {
 
-constexpr size_t kMostText = 200;
-constexpr size_t kMostNames = 8;
+constexpr size_t kMaxText = 200;
+constexpr size_t kMaxNames = 8;
 
-std::string Printable(absl::string_view text) {
-  return absl::CHexEscape(text.substr(0, kMostText));
-}
+std::string Printable(absl::string_view text) { return absl::CHexEscape(text.substr(0, kMaxText)); }
 
 std::string NameText(const X509_NAME* name) {
-  std::array<char, kMostText> line{};
+  std::array<char, kMaxText> line{};
   if (X509_NAME_oneline(name, line.data(), static_cast<int>(line.size())) == nullptr) return "?";
   return line[0] == '\0' ? "(a certificate without a subject)" : Printable(line.data());
 }
@@ -58,7 +56,7 @@ std::vector<std::string> NamesOf(const X509& certificate) {
   const UniqueNames all(static_cast<GENERAL_NAMES*>(
       X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)));
   for (int i = 0; all != nullptr && i < sk_GENERAL_NAME_num(all.get()); ++i) {
-    if (names.size() == kMostNames) {
+    if (names.size() == kMaxNames) {
       names.emplace_back("...");
       break;
     }

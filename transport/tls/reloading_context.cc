@@ -77,7 +77,7 @@ bool ReloadingContext::Look(TimePoint now) {
     retry_ = now + kRetry;
   }
   if (failure_.empty() || told_) return false;
-  if (now - failing_since_ < kPatience) return true;
+  if (now - failing_since_ < kTimeout) return true;
   Say(absl::StrCat("changed and do not load, so the old ones stay: ", failure_));
   told_ = true;
   return false;

@@ -27,14 +27,14 @@ using TlsLog = std::function<void(absl::string_view)>;
 // changed are they read, milliseconds, by the one who looked; others get the old one meanwhile.
 //
 // A pair is replaced file by file, so between the two it does not load. Then the files are looked
-// at more often, and only when they do not load for kPatience is that told. What fails may also
+// at more often, and only when they do not load for kTimeout is that told. What fails may also
 // have nothing to do with them, like a lack of descriptors, so it is tried again without a change.
 class ReloadingContext {
  public:
   using Loaded = std::shared_ptr<const LoadedContext>;
   using Load = std::function<absl::StatusOr<Loaded>()>;
 
-  static constexpr Duration kPatience = std::chrono::seconds(5);
+  static constexpr Duration kTimeout = std::chrono::seconds(5);
   static constexpr Duration kRetry = std::chrono::minutes(1);
 
   // Loads for the first time. `log`, which may be empty, is told of each change, good or bad, once.

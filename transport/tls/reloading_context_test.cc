@@ -18,7 +18,7 @@ namespace {
 
 constexpr TimePoint kStart = TimePoint() + std::chrono::hours(1);
 // When files that do not load since kStart are told of.
-constexpr TimePoint kImpatient = kStart + ReloadingContext::kPatience;
+constexpr TimePoint kImpatient = kStart + ReloadingContext::kTimeout;
 
 std::string ReadFile(const std::string& file) {
   std::ifstream in(file);

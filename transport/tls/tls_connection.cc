@@ -16,7 +16,7 @@ namespace farcall {
 // drains, or all that was written is within the low-water mark of this one.
 ConnectionOptions TlsConnection::InnerOptions(ConnectionOptions options) {
   if (!options.Validate().ok()) return options;
-  options.high_water = std::max<size_t>(1, std::min(options.low_water, kMostEncrypted));
+  options.high_water = std::max<size_t>(1, std::min(options.low_water, kMaxEncrypted));
   options.low_water = options.high_water / 4;
   return options;
 }
@@ -206,7 +206,7 @@ void TlsConnection::SendOutput(size_t plain) {
   if (engine_->output_size() == 0) return;
   encrypted_.Add(plain, engine_->output_size(), inner_->backlog());
   inner_->Write(engine_->TakeOutput());
-  if (phase_ != Phase::kOpen || inner_->backlog() <= inner_high_ + kMostUnasked) return;
+  if (phase_ != Phase::kOpen || inner_->backlog() <= inner_high_ + kMaxUnasked) return;
   End(absl::ResourceExhaustedError(absl::StrCat(
           PeerName(), " makes this end of TLS answer again and again, and reads nothing")),
       CloseMode::kAbort);

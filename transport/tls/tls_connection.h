@@ -103,9 +103,9 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   std::string PeerName() const;
 
   // What may wait encrypted. Bytes; a burst of this size is encrypted in less than 0.2 ms.
-  static constexpr size_t kMostEncrypted = size_t{256} << 10;
+  static constexpr size_t kMaxEncrypted = size_t{256} << 10;
   // What a peer may make this end answer (alerts, key updates) without reading it. Bytes.
-  static constexpr size_t kMostUnasked = size_t{256} << 10;
+  static constexpr size_t kMaxUnasked = size_t{256} << 10;
   // Without memory: tried again after the first, doubling up to the last; given up as in
   // TcpConnection.
   static constexpr Duration kFirstRetry = std::chrono::milliseconds(1);

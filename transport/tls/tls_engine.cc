@@ -157,8 +157,8 @@ TlsEngine::Outcome TlsEngine::Read(Buffer& input, PlainInput& plain) {
 
 bool TlsEngine::Write(Buffer& plain) {
   ERR_clear_error();
-  char scratch[kMostPlain];
-  const size_t size = std::min(plain.size(), kMostPlain);
+  char scratch[kMaxPlain];
+  const size_t size = std::min(plain.size(), kMaxPlain);
   const absl::string_view bytes = plain.Front(size, scratch);
   if (records_ >= kRecordsForKey && plain_written_ >= kBytesForMessage) TakeNewKeys();
   size_t written = 0;

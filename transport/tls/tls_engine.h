@@ -47,7 +47,7 @@ class TlsEngine {
   bool heard() const { return !first_bytes_.empty(); }
   // After the handshake: decrypts all of `input` to the end of `plain`. Never kDone.
   Outcome Read(Buffer& input, PlainInput& plain);
-  // Encrypts one record of at most kMostPlain bytes from the front of `plain`, which is not empty;
+  // Encrypts one record of at most kMaxPlain bytes from the front of `plain`, which is not empty;
   // nothing while OpenSSL waits for the rest of a message of the peer, until a Read has got it.
   // False: error().
   bool Write(Buffer& plain);
@@ -63,7 +63,7 @@ class TlsEngine {
   std::string PeerSubject() const;  // of its certificate; "" if it showed none
   std::string Alpn() const;         // what was agreed on; "" if nothing
 
-  static constexpr size_t kMostPlain = 16384;  // bytes of a record, RFC 8446 section 5.1
+  static constexpr size_t kMaxPlain = 16384;  // bytes of a record, RFC 8446 section 5.1
 
  private:
   TlsEngine(std::shared_ptr<const LoadedContext> context, bool server, BlockPool& pool);

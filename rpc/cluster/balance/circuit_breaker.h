@@ -35,7 +35,7 @@ class CircuitBreaker {
   // Its mean latency is too many times `median`, that of its peers.
   bool slow(double median) const;
 
-  // It is left alone: for how long is told by `until`.
+  // The server gets no calls until `until`.
   void Open(std::string why, TimePoint now, SplitMix& random);
   // It may get calls again, the pause being over or not.
   void Close(TimePoint now);

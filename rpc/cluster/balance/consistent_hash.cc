@@ -13,7 +13,7 @@ namespace farcall {
 namespace {
 
 constexpr uint64_t kPointsPerWeight = 128;
-constexpr uint64_t kMostPoints = 1024;
+constexpr uint64_t kMaxPoints = 1024;
 // Points that are passed in search of one whose member may have the code. Enough but where most
 // members are down.
 constexpr size_t kWalk = 256;
@@ -30,7 +30,7 @@ void ConsistentHash::OnMembers(const std::vector<Member>& members) {
     largest = std::max(largest, static_cast<uint64_t>(member.node.weight));
   }
   int halvings = 0;
-  while ((largest * kPointsPerWeight) >> halvings > kMostPoints) ++halvings;
+  while ((largest * kPointsPerWeight) >> halvings > kMaxPoints) ++halvings;
 
   ring_.clear();
   identity_.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passes if the simulation finds something wrong with the landing of requests it is linked with, or
-// the code sees by itself (Check) that a rule is broken.
+// Passes if the simulation finds something wrong with the placement of requests it is linked with,
+// or the code sees by itself (Check) that a rule is broken.
 
 #include <csignal>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 int main() {
   std::signal(SIGABRT, [](int) { std::_Exit(0); });
-  constexpr uint64_t kSeeds = 400;  // a fifth of those of request_landing_sim_test
+  constexpr uint64_t kSeeds = 400;  // a fifth of those of request_place_sim_test
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const farcall::PlacingOutcome outcome = farcall::RunPlacing(seed);
     if (outcome.violation.empty()) continue;

@@ -33,7 +33,7 @@ constexpr size_t kLargest = 2000;
 constexpr size_t kCanary = 24;
 constexpr char kOwners = 'o';  // what the owner writes when it has its memory again
 constexpr char kCanaryByte = '#';
-constexpr int kMostTurns = 5000;
+constexpr int kMaxTurns = 5000;
 
 std::string AttachmentOf(uint64_t id, size_t bytes) {
   TestRandom random(id * 31 + 7);
@@ -123,7 +123,7 @@ class PlacingRun final : public one::Lone, private AttachmentPlacer, private Ser
       const auto* const ping = dynamic_cast<const one::Ping*>(request.message);
       if (ping == nullptr || IdOf(ping->text()) != id) Violation("another message was shown");
     }
-    if (request.attachment_bytes != sizes_[id]) Violation("another size was told");
+    if (request.attachment_bytes != sizes_[id]) Violation("the placer got another size");
     if (random_.Chance(0.4)) {
       replies_.push_back({id, std::move(reply)});
     } else {
@@ -244,7 +244,7 @@ class PlacingRun final : public one::Lone, private AttachmentPlacer, private Ser
     Answer(id, std::move(reply));
   }
   void Turn() { world_.loop->RunOnce(); }
-  // As Server::Stop without patience.
+  // As Server::Stop with no grace time.
   void Stop() {
     if (stopped_) return;
     stopped_ = true;
@@ -261,7 +261,7 @@ class PlacingRun final : public one::Lone, private AttachmentPlacer, private Ser
   }
   void Look() {
     for (const auto& given : given_) {
-      if (given->Spoilt()) Violation("memory was written to that nobody may write to");
+      if (given->Spoilt()) Violation("memory was written that no one may write");
     }
   }
   void Violation(absl::string_view what) {
@@ -269,8 +269,8 @@ class PlacingRun final : public one::Lone, private AttachmentPlacer, private Ser
   }
   // All bytes come, all devices end, all placers answer.
   void Finish() {
-    for (int i = 0;
-         i < kMostTurns && !(wire_.idle() && replies_.empty() && !world_.loop->RunOnce()); ++i) {
+    for (int i = 0; i < kMaxTurns && !(wire_.idle() && replies_.empty() && !world_.loop->RunOnce());
+         ++i) {
       AnswerOne();
       Held([&] { wire_.Step(random_); });
       Turn();

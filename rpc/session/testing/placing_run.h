@@ -22,7 +22,7 @@ struct PlacingOutcome {
 // or nowhere; with bytes that come by read, by a device that writes as late as it may, and again
 // after one is given up; and with everything that can end a request, at any step. What must hold:
 //
-//   - Nobody writes beside the memory, nor to it once it was given back.
+//   - Nothing is written beside the memory, nor to it once it was given back.
 //   - It is given back once, with OK if and only if the handler runs, which finds all bytes there.
 //   - What is not ended from outside is answered.
 PlacingOutcome RunPlacing(uint64_t seed);

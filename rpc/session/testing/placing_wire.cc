@@ -9,7 +9,7 @@
 namespace farcall {
 namespace {
 
-constexpr size_t kMostReads = 3;
+constexpr size_t kMaxReads = 3;
 
 }  // namespace
 
@@ -50,7 +50,7 @@ std::unique_ptr<Connection> PlacingWire::Connect(BlockPool& pool) {
 void PlacingWire::Step(TestRandom& random) {
   if (!reads_.empty() && random.Chance(0.6)) return DeviceWrites(random);
   if (closed() || closing_) return;
-  if (news_) return Deliver();
+  if (unread_) return Deliver();
   random.Chance(0.4) ? Fetch(random) : ReadSome(random);
 }
 
@@ -60,16 +60,16 @@ void PlacingWire::ReadSome(TestRandom& random) {
   const size_t bytes = std::min(unread(), random.Size(400));
   const absl::string_view come = absl::string_view(stream_).substr(received_, bytes);
   const size_t missing = needed_ > input_.size() ? needed_ - input_.size() : 0;
-  Buffer landing;
+  Buffer target;
   // After a device was given up, bytes come in frames of a link, and have no place.
-  if (missing > 0 && random.Chance(0.8)) landing = handler_->Landing(0, std::min(missing, bytes));
-  const size_t landed = FillLanding(landing, come);
+  if (missing > 0 && random.Chance(0.8)) target = handler_->PlaceFor(0, std::min(missing, bytes));
+  const size_t landed = FillPlace(target, come);
   landed_ += landed;
-  input_.Append(std::move(landing));
+  input_.Append(std::move(target));
   input_.Append(come.substr(landed));
   received_ += bytes;
   requested_ = received_;
-  news_ = true;
+  unread_ = true;
   Deliver();
 }
 
@@ -77,17 +77,17 @@ void PlacingWire::ReadSome(TestRandom& random) {
 void PlacingWire::Fetch(TestRandom& random) {
   const auto open = static_cast<size_t>(
       std::count_if(reads_.begin(), reads_.end(), [](const Read& read) { return !read.stale; }));
-  if (paused_ || open == kMostReads || requested_ == stream_.size()) return;
+  if (paused_ || open == kMaxReads || requested_ == stream_.size()) return;
   const size_t ahead = requested_ - received_;
   if (input_.size() + ahead >= needed_) return;
   const size_t bytes =
       std::min({needed_ - input_.size() - ahead, stream_.size() - requested_, random.Size(200)});
-  Read read{handler_->Landing(ahead, bytes), requested_};
+  Read read{handler_->PlaceFor(ahead, bytes), requested_};
   if (read.to.empty()) {
     read.to.Append(std::string(bytes, '\0'));
   } else {
     landed_ += read.to.size();
-    read.hold = handler_->HoldLanding();
+    read.hold = handler_->HoldPlace();
   }
   requested_ += read.to.size();
   reads_.push_back(std::move(read));
@@ -115,7 +115,7 @@ void PlacingWire::DeviceWrites(TestRandom& random) {
     if (!done.stale && !closed() && !closing_) {
       received_ += done.to.size();
       input_.Append(std::move(done.to));
-      news_ = true;
+      unread_ = true;
     }
     done.hold = nullptr;
   }
@@ -124,7 +124,7 @@ void PlacingWire::DeviceWrites(TestRandom& random) {
 
 void PlacingWire::Deliver() {
   if (paused_ || closing_ || handler_ == nullptr || input_.empty()) return;
-  news_ = false;
+  unread_ = false;
   needed_ = handler_->OnRead(input_);
 }
 

@@ -34,7 +34,7 @@ class PlacingWire {
   void End(const absl::Status& why);
 
   bool closed() const { return handler_ == nullptr; }
-  // Nothing will come, and nobody writes.
+  // Nothing will come, and no read is under way.
   bool idle() const { return reads_.empty() && (closed() || received_ == stream_.size()); }
   // Whether a device may still write into [begin, begin + bytes).
   bool WritesTo(const char* begin, size_t bytes) const;
@@ -71,7 +71,7 @@ class PlacingWire {
   std::deque<Read> reads_;
   uint64_t landed_ = 0;
   int held_at_end_ = 0;
-  bool news_ = false;  // there are bytes that the handler has not seen
+  bool unread_ = false;  // there are bytes that the handler has not seen
   bool paused_ = false;
   bool closing_ = false;
 };

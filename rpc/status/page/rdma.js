@@ -50,7 +50,7 @@ function showDevices(rdma) {
 
 function showRdma(rdma) {
   showDevices(rdma);
-  let state = 'not looked for: nobody asked for RDMA';
+  let state = 'not looked for: RDMA was not asked for';
   if (rdma.looked) state = rdma.why_not === 'in_use' ? 'usable' : rdma.why_not;
   if (!rdma.answered) state = 'the control loop does not answer';
   byId('rdma-note').textContent = state;

@@ -119,7 +119,7 @@ CheckedLoad::Counts CheckedLoad::counts() const {
 }
 
 bool CheckedLoad::TakeTurn(Slot& slot) {
-  if (stopped_ || counts_.failed >= kMostFailures) return false;
+  if (stopped_ || counts_.failed >= kMaxFailures) return false;
   if (plan_.calls_of_each == 0) return true;
   uint64_t& left = left_[slot.connection];
   if (left == 0) return false;

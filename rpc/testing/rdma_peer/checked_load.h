@@ -74,7 +74,7 @@ class CheckedLoad {
  private:
   struct Slot;
   // Failures after which it gives up by itself.
-  static constexpr uint64_t kMostFailures = 10'000;
+  static constexpr uint64_t kMaxFailures = 10'000;
 
   void Begin(Slot& slot);
   void OnEnd(Slot& slot);

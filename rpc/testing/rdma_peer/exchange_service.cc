@@ -21,7 +21,7 @@ bool OnLoopThread() {
   return prctl(PR_GET_NAME, name) == 0 && absl::string_view(name) == "farcall-loop";
 }
 
-// Of the page that has this byte, which was touched; negative: it is not told.
+// Of the page that has this byte, which was touched; negative: not known.
 int NodeOf(const char* byte) {
   const void* page = byte;
   int node = -1;

@@ -54,7 +54,7 @@ ABSL_FLAG(std::string, polling, "adaptive", "event, adaptive or busy");
 namespace farcall::rdma_peer {
 namespace {
 
-constexpr size_t kMostBody = size_t{256} << 20;
+constexpr size_t kMaxBody = size_t{256} << 20;
 
 void Say(const std::string& line) {
   std::printf("%s\n", line.c_str());
@@ -86,13 +86,13 @@ std::string Common(Runtime& runtime, const std::string& line) {
     return absl::StrCat("pool used=", runtime.parts().pool->stats().used_bytes);
   }
   if (line == "reasons") {
-    std::string told = "reasons";
+    std::string text = "reasons";
     const auto& fallbacks = runtime.upgrade_counts().fallbacks;
     for (size_t why = 0; why < fallbacks.size(); ++why) {
       if (fallbacks[why] == 0) continue;
-      absl::StrAppend(&told, " ", Name(static_cast<WhyNotRdma>(why)), "=", fallbacks[why]);
+      absl::StrAppend(&text, " ", Name(static_cast<WhyNotRdma>(why)), "=", fallbacks[why]);
     }
-    return told;
+    return text;
   }
   return "";
 }
@@ -104,7 +104,7 @@ absl::Status Serve(Runtime& runtime) {
   options.require_rdma = absl::GetFlag(FLAGS_require_rdma);
   options.handler_threads = absl::GetFlag(FLAGS_handler_threads);
   options.handlers_on_pool = options.handler_threads > 0;
-  options.max_body_size = kMostBody;
+  options.max_body_size = kMaxBody;
   ExchangeService service;
   Server server;
   absl::Status status = server.AddService(&service, SERVER_DOESNT_OWN_SERVICE);
@@ -136,8 +136,8 @@ absl::Status Call(Runtime& runtime) {
   options.rdma_peers_may_be_brpc = absl::GetFlag(FLAGS_peers_may_be_brpc);
   options.timeout_ms = absl::GetFlag(FLAGS_timeout_ms);
   options.connect_timeout_ms = absl::GetFlag(FLAGS_connect_timeout_ms);
-  options.max_body_size = kMostBody;
-  options.max_backlog = 4 * kMostBody;
+  options.max_body_size = kMaxBody;
+  options.max_backlog = 4 * kMaxBody;
   ClientCommands client(absl::GetFlag(FLAGS_server), options);
   if (absl::Status status = client.Open(absl::GetFlag(FLAGS_connections)); !status.ok()) {
     return status;

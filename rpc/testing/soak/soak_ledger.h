@@ -36,7 +36,7 @@ class SoakLedger {
     uint64_t failed = 0;
     uint64_t failed_and_run = 0;    // its server died, or the answer did not come
     uint64_t doubled = 0;           // ran more than once
-    uint64_t answered_not_run = 0;  // answered by nobody
+    uint64_t answered_not_run = 0;  // without an answer of a handler
     uint64_t not_ended = 0;
     uint64_t ended_twice = 0;
   };

@@ -117,11 +117,11 @@ void SoakLoad::OnEnd(SoakCall& call) {
     return;
   }
   ++(write ? failed_writes_ : failed_reads_);
-  TellFailure(call);
+  LogFailure(call);
 }
 
-void SoakLoad::TellFailure(const SoakCall& call) {
-  if (++failure_lines_ > kMostFailureLines) return;
+void SoakLoad::LogFailure(const SoakCall& call) {
+  if (++failure_lines_ > kMaxFailureLines) return;
   const bool write = call.kind() == SoakCall::Kind::kWrite;
   std::printf("%s\n", absl::StrCat("{\"failed\":", write ? "\"write\"" : "\"read\"", ",\"id\":",
                                    call.request.id(), ",\"code\":", call.controller.ErrorCode(),
@@ -158,9 +158,9 @@ bool SoakLoad::WaitForNone(TimePoint limit) const {
   return true;
 }
 
-bool SoakLoad::Stop(std::chrono::seconds patience) {
+bool SoakLoad::Stop(std::chrono::seconds timeout) {
   stop_ = true;
-  const TimePoint limit = std::chrono::steady_clock::now() + patience;
+  const TimePoint limit = std::chrono::steady_clock::now() + timeout;
   // Those that wait for a call end with it.
   if (!WaitForNone(limit)) return false;
   for (std::thread& thread : threads_) thread.join();

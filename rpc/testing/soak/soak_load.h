@@ -26,7 +26,7 @@ class SoakLoad {
   static constexpr int kSynchronous = 4;    // threads
   static constexpr int kAsynchronous = 2;   // threads
   static constexpr size_t kInFlight = 128;  // of each asynchronous thread
-  static constexpr int kMostFailureLines = 10'000;
+  static constexpr int kMaxFailureLines = 10'000;
 
   // What the channels are for. They and the ledger outlive this.
   struct Channels {
@@ -35,9 +35,9 @@ class SoakLoad {
   };
   SoakLoad(const Channels& channels, SoakLedger& ledger, int calls_per_second, uint64_t seed);
 
-  // No new calls; waits up to `patience` for those under way. False: some did not end; then this
+  // No new calls; waits up to `timeout` for those under way. False: some did not end; then this
   // must not be destroyed.
-  [[nodiscard]] bool Stop(std::chrono::seconds patience);
+  [[nodiscard]] bool Stop(std::chrono::seconds timeout);
   // One JSON object on one line: the numbers so far.
   std::string Report() const;
 
@@ -46,7 +46,7 @@ class SoakLoad {
   void CallAsynchronously(uint64_t seed, std::deque<SoakCall>& calls);
   void Start(SoakCall& call, uint64_t choice, google::protobuf::Closure* done);
   void OnEnd(SoakCall& call);
-  void TellFailure(const SoakCall& call);
+  void LogFailure(const SoakCall& call);
   bool WaitForNone(TimePoint limit) const;
   int InFlight() const;
   int EndedTwice() const;

@@ -22,8 +22,8 @@ namespace {
 constexpr std::chrono::seconds kReport{100};
 constexpr std::chrono::minutes kMeasure{10};
 // Of one answer.
-constexpr int kMostRows = 64;
-constexpr int kMostFindings = 64;
+constexpr int kMaxRows = 64;
+constexpr int kMaxFindings = 64;
 
 std::string Shown(const std::string& text) { return absl::Utf8SafeCHexEscape(text); }
 
@@ -44,7 +44,7 @@ ReportResponse Printable(const ReportResponse& told) {
   shown.set_status(Shown(told.status()));
   shown.set_summary(Shown(told.summary()));
   for (const ReportResponse::Finding& finding : told.findings()) {
-    if (shown.findings_size() == kMostFindings) break;
+    if (shown.findings_size() == kMaxFindings) break;
     ReportResponse::Finding& each = *shown.add_findings();
     each.set_check(Shown(finding.check()));
     each.set_subject(Shown(finding.subject()));
@@ -100,7 +100,7 @@ class Asking {
       return result;
     }
     for (const MeasureResponse::Row& row : answer->rows()) {
-      if (result.rows.size() < kMostRows) result.rows.push_back(Printable(row));
+      if (result.rows.size() < kMaxRows) result.rows.push_back(Printable(row));
     }
     return result;
   }

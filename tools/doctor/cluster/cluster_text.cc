@@ -13,7 +13,7 @@ namespace farcall::doctor {
 namespace {
 
 // Of a list of paths or findings that all say the same.
-constexpr size_t kMostNamed = 6;
+constexpr size_t kMaxNamed = 6;
 
 const char* UnitOf(const Matrix& matrix) {
   return matrix.better == Better::kLess ? "us there and back" : "MB/s one way";
@@ -42,7 +42,7 @@ std::string NodesText(const Cluster& cluster) {
 // "a, b and 3 more", or `all` where it is all of them.
 std::string Listed(const std::vector<std::string>& names, size_t of, const char* all) {
   if (names.size() == of && of > 1) return all;
-  const size_t told = std::min(names.size(), kMostNamed);
+  const size_t told = std::min(names.size(), kMaxNamed);
   const auto end = names.begin() + static_cast<std::ptrdiff_t>(told);
   return absl::StrCat(
       absl::StrJoin(names.begin(), end, ", "),

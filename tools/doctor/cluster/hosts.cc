@@ -49,9 +49,9 @@ absl::StatusOr<HostLine> ParseHost(absl::string_view word, uint16_t port) {
 
 absl::StatusOr<std::vector<HostLine>> Checked(std::vector<HostLine> lines) {
   if (lines.empty()) return absl::InvalidArgumentError("there is no host");
-  if (lines.size() > kMostHosts) {
+  if (lines.size() > kMaxHosts) {
     return absl::InvalidArgumentError(
-        absl::StrCat(lines.size(), " hosts: no more than ", kMostHosts, " at a time"));
+        absl::StrCat(lines.size(), " hosts: no more than ", kMaxHosts, " at a time"));
   }
   return lines;
 }
@@ -131,7 +131,7 @@ std::vector<Host> Resolve(const std::vector<HostLine>& lines) {
     }
     if (!line.all) addresses->resize(1);
     for (const Address& address : *addresses) {
-      if (hosts.size() == kMostHosts) return hosts;
+      if (hosts.size() == kMaxHosts) return hosts;
       hosts.push_back({line.all ? "" : line.host, address, line.addresses});
     }
   }

@@ -15,7 +15,7 @@
 
 namespace farcall::doctor {
 
-inline constexpr size_t kMostHosts = 256;
+inline constexpr size_t kMaxHosts = 256;
 
 struct HostLine {
   std::string host;  // a name or an address, without port

@@ -46,7 +46,7 @@ TEST(HostsTest, WhatIsWrongIsNamed) {
   ASSERT_FALSE(named.ok());
   EXPECT_EQ(named.status().message(), "\"second\" is no address of n1");
   std::string many;
-  for (size_t i = 0; i <= kMostHosts; ++i) many += "n" + std::to_string(i) + "\n";
+  for (size_t i = 0; i <= kMaxHosts; ++i) many += "n" + std::to_string(i) + "\n";
   EXPECT_FALSE(ParseHostFile(many, 18600).ok());
 }
 

@@ -8,7 +8,7 @@
 namespace farcall::doctor {
 namespace {
 
-constexpr size_t kLeast = 4;
+constexpr size_t kMin = 4;
 constexpr double kWorse = 1.5;
 
 }  // namespace
@@ -24,7 +24,7 @@ Outliers OutliersOf(const std::vector<std::optional<double>>& values, Better bet
   std::sort(sorted.begin(), sorted.end());
   if (better == Better::kMore) std::reverse(sorted.begin(), sorted.end());
   found.expected = sorted[(sorted.size() - 1) / 4];
-  if (sorted.size() < kLeast) return found;
+  if (sorted.size() < kMin) return found;
   size_t count = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     if (!values[i].has_value()) continue;

@@ -22,12 +22,12 @@
 namespace farcall::doctor {
 namespace {
 
-constexpr size_t kMostBytes = 64 << 10;
+constexpr size_t kMaxBytes = 64 << 10;
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text;
-  for (char c; text.size() < kMostBytes && file.get(c);) text += c;
+  for (char c; text.size() < kMaxBytes && file.get(c);) text += c;
   return text;
 }
 

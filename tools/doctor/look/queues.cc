@@ -21,9 +21,9 @@ namespace farcall::doctor {
 namespace {
 
 constexpr uint32_t kSequence = 1;  // each question has a socket of its own
-constexpr size_t kMostAnswer = 64 << 10;
-constexpr timeval kPatience{5, 0};
-constexpr uint32_t kMostStatistics = 65536;  // of an adapter with queues for hundreds of cores
+constexpr size_t kMaxAnswer = 64 << 10;
+constexpr timeval kTimeout{5, 0};
+constexpr uint32_t kMaxStatistics = 65536;  // of an adapter with queues for hundreds of cores
 
 std::string ErrorText(const char* what, int number) {
   return absl::StrCat(what, ": ", std::strerror(number));
@@ -77,7 +77,7 @@ uint32_t Count(int fd, const std::string& interface, int& number) {
 QueueCounters ReadStatistics(int fd, const std::string& interface) {
   int number = 0;
   const uint32_t count = Count(fd, interface, number);
-  if (count == 0 || count > kMostStatistics) {
+  if (count == 0 || count > kMaxStatistics) {
     return NoCounters(number == 0 ? absl::StrCat("its driver has ", count, " counters")
                                   : ErrorText("its driver does not tell its counters", number));
   }
@@ -111,12 +111,12 @@ Dcb ReadDcb(const std::string& interface) {
   if (!IsName(interface)) return NoDcb("no name of an interface");
   const UniqueFd fd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!fd.valid()) return NoDcb(ErrorText("rtnetlink", errno));
-  setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
+  setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &kTimeout, sizeof(kTimeout));
   const std::string question = DcbQuestion(interface, kSequence);
   if (send(fd.get(), question.data(), question.size(), 0) < 0) {
     return NoDcb(ErrorText("rtnetlink", errno));
   }
-  std::string bytes(kMostAnswer, '\0');
+  std::string bytes(kMaxAnswer, '\0');
   const ssize_t got = recv(fd.get(), bytes.data(), bytes.size(), MSG_TRUNC);
   if (got < 0) return NoDcb(ErrorText("rtnetlink", errno));
   if (static_cast<size_t>(got) > bytes.size())

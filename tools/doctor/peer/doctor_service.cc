@@ -132,9 +132,9 @@ void DoctorService::Report(google::protobuf::RpcController* rpc_controller, cons
 }
 
 absl::StatusOr<Address> DoctorService::Allowed(const MeasureRequest& request) const {
-  if (!(request.seconds() > 0 && request.seconds() <= kMostSeconds)) {
+  if (!(request.seconds() > 0 && request.seconds() <= kMaxSeconds)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a doctor measures for others ", kMostSeconds, " s a number at most"));
+        absl::StrCat("a doctor measures for others ", kMaxSeconds, " s a number at most"));
   }
   const uint16_t port = port_;
   std::vector<std::string> words = {request.address()};
@@ -142,7 +142,7 @@ absl::StatusOr<Address> DoctorService::Allowed(const MeasureRequest& request) co
     const auto address = IpWithPort(ip, port);
     words.push_back(address.ok() ? address->ToString() : ip);
   }
-  if (words.size() > kMostWays) return absl::InvalidArgumentError("too many addresses");
+  if (words.size() > kMaxWays) return absl::InvalidArgumentError("too many addresses");
   for (const std::string& word : words) {
     const std::string shown = absl::Utf8SafeCHexEscape(word);
     const auto address = Address::Parse(word);

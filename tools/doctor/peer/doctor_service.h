@@ -63,7 +63,7 @@ class DoctorService final : public Doctor {
   void set_port(uint16_t port) { port_ = port; }
 
   // That others may ask for, for each number.
-  static constexpr double kMostSeconds = 10;
+  static constexpr double kMaxSeconds = 10;
 
   // A session has two measurements of --seconds, which is 600 at most.
   static constexpr RawLimits kRawLimits{std::chrono::seconds(10), std::chrono::minutes(25)};

@@ -21,7 +21,7 @@ std::vector<Rail> RailsOf(const std::vector<Network>& own) {
     const bool known = std::any_of(rails.begin(), rails.end(), [&](const Rail& rail) {
       return rail.device() == each.device();
     });
-    if (!each.device().empty() && !known && rails.size() < kMostWays) rails.push_back(each);
+    if (!each.device().empty() && !known && rails.size() < kMaxWays) rails.push_back(each);
   }
   // One is what the library takes anyway; it is not named.
   if (rails.size() < 2) rails = {Rail()};
@@ -65,7 +65,7 @@ std::vector<Target> TargetsOf(const GreetResponse& peer, const EveryWay& ways) {
   if (reached != nullptr) seen.insert(reached->interface());
   const auto add = [&](const std::string& ip, const std::string& name) {
     const auto address = IpWithPort(ip, ways.server.port());
-    if (!address.ok() || *address == ways.server || targets.size() == kMostWays) return;
+    if (!address.ok() || *address == ways.server || targets.size() == kMaxWays) return;
     if (seen.insert(name).second) targets.push_back({name, *address});
   };
   for (const Network& each : peer.networks()) add(each.address(), each.interface());

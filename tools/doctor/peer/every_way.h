@@ -15,7 +15,7 @@
 namespace farcall::doctor {
 
 // No more rails, and no more networks, than so many are measured.
-inline constexpr size_t kMostWays = 8;
+inline constexpr size_t kMaxWays = 8;
 
 // All ways from this host to another.
 struct EveryWay {

@@ -9,8 +9,8 @@
 namespace farcall::doctor {
 namespace {
 
-constexpr int kMostQueues = 64;
-constexpr int kMostDiscards = 64;
+constexpr int kMaxQueues = 64;
+constexpr int kMaxDiscards = 64;
 constexpr auto kLast = static_cast<uint32_t>(Counted::kBytesSent);
 
 QueueCounters CountersOf(const QueueCount& count) {
@@ -23,7 +23,7 @@ QueueCounters CountersOf(const QueueCount& count) {
     std::copy(each.values().begin(), each.values().end(), values.begin());
   }
   for (const QueueCount::Discards& each : count.discards()) {
-    if (counters.discards.size() == kMostDiscards) break;
+    if (counters.discards.size() == kMaxDiscards) break;
     counters.discards[absl::Utf8SafeCHexEscape(each.name())] = each.value();
   }
   return counters;
@@ -60,7 +60,7 @@ CountResponse ToMessage(const std::vector<QueueOf>& queues,
 std::vector<LoadedQueue> MovedOf(const CountResponse& before, const CountResponse& after) {
   std::vector<LoadedQueue> queues;
   for (const QueueCount& now : after.queues()) {
-    if (static_cast<int>(queues.size()) == kMostQueues) break;
+    if (static_cast<int>(queues.size()) == kMaxQueues) break;
     const auto was =
         std::find_if(before.queues().begin(), before.queues().end(), [&](const QueueCount& each) {
           return each.device() == now.device() && each.interface() == now.interface();

@@ -21,8 +21,8 @@ namespace {
 
 // For each step of setting up, and no more addresses than so many are tried.
 constexpr std::chrono::seconds kConnect{3};
-constexpr size_t kMostAddresses = 8;
-constexpr int kMostNetworks = 64;
+constexpr size_t kMaxAddresses = 8;
+constexpr int kMaxNetworks = 64;
 
 double Micros(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e3; }
 
@@ -69,7 +69,7 @@ std::vector<std::string> AddressesFor(const GreetResponse& peer, const Rail& rai
       return !rail.device().empty() && each.device() == rail.device() && each.address() == address;
     });
   });
-  if (addresses.size() > kMostAddresses) addresses.resize(kMostAddresses);
+  if (addresses.size() > kMaxAddresses) addresses.resize(kMaxAddresses);
   return addresses;
 }
 
@@ -86,7 +86,7 @@ GreetResponse Printable(const GreetResponse& told) {
   }
   shown.set_rdma_trouble(escaped(told.rdma_trouble()));
   for (const Network& network : told.networks()) {
-    if (shown.networks_size() == kMostNetworks) break;
+    if (shown.networks_size() == kMaxNetworks) break;
     Network& each = *shown.add_networks();
     each.set_address(escaped(network.address()));
     each.set_interface(escaped(network.interface()));

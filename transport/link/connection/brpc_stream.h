@@ -24,8 +24,8 @@ class BrpcStream final : private Connection::Handler {
    public:
     // As Connection::Handler.
     virtual size_t OnBrpcInput(Buffer& input) = 0;
-    virtual Buffer BrpcLanding(size_t ahead, size_t bytes) = 0;
-    virtual std::shared_ptr<void> HoldBrpcLanding() = 0;
+    virtual Buffer BrpcPlace(size_t ahead, size_t bytes) = 0;
+    virtual std::shared_ptr<void> HoldBrpcPlace() = 0;
     virtual void OnBrpcDrained() = 0;
     // The last call, from a callback of either connection; both are over.
     virtual void OnBrpcEnd(const absl::Status& why) = 0;
@@ -64,10 +64,10 @@ class BrpcStream final : private Connection::Handler {
 
  private:
   size_t OnRead(Buffer& input) override { return parts_.user.OnBrpcInput(input); }
-  Buffer Landing(size_t ahead, size_t bytes) override {
-    return parts_.user.BrpcLanding(ahead, bytes);
+  Buffer PlaceFor(size_t ahead, size_t bytes) override {
+    return parts_.user.BrpcPlace(ahead, bytes);
   }
-  std::shared_ptr<void> HoldLanding() override { return parts_.user.HoldBrpcLanding(); }
+  std::shared_ptr<void> HoldPlace() override { return parts_.user.HoldBrpcPlace(); }
   void OnDrained() override { parts_.user.OnBrpcDrained(); }
   void OnClose(const absl::Status& why) override;
 

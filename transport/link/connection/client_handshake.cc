@@ -49,7 +49,7 @@ class ClientHandshake final : public Handshake {
 
  private:
   void OnAnswer(const link::HelloAnswer& answer) {
-    if (answer.why() == 0 && answer.window() < kLeastPeerWindow) {
+    if (answer.why() == 0 && answer.window() < kMinPeerWindow) {
       return On(ClientHelloEvent::kOtherBytes);
     }
     if (answer.why() == 0) {

@@ -93,7 +93,7 @@ absl::Status ClientUpgrader::OnSetUp(const LinkFrame& frame) {
   const auto set_up = ParseSetUp(frame.payload.ToString());
   if (!set_up.ok()) return set_up.status();
   if (dial_ == nullptr || set_up->generation != machine_.generation()) return absl::OkStatus();
-  if (++set_ups_ > kMostSetUps) return TooManySetUps();
+  if (++set_ups_ > kMaxSetUps) return TooManySetUps();
   dial_->OnSetUp(set_up->message);
   return absl::OkStatus();
 }

@@ -26,17 +26,17 @@ class GenerationLinks::Link final : public Connection::Handler {
     unread_ = input.size();
     return needed;
   }
-  Buffer Landing(size_t ahead, size_t bytes) override {
+  Buffer PlaceFor(size_t ahead, size_t bytes) override {
     // Where the bytes stand in the stream is told by the header of their frame.
     if (given_up_ || unread_ > 0 || ahead >= parts_.left()) return {};
-    if (links_.user_.GenerationLandingWaits()) {
+    if (links_.user_.GenerationAwaitsPlace()) {
       waits_ = true;
       connection_->PauseRead();
       return {};
     }
-    return links_.user_.GenerationLanding(parts_, ahead, std::min(bytes, parts_.left() - ahead));
+    return links_.user_.GenerationPlace(parts_, ahead, std::min(bytes, parts_.left() - ahead));
   }
-  std::shared_ptr<void> HoldLanding() override { return links_.user_.HoldGenerationLanding(); }
+  std::shared_ptr<void> HoldPlace() override { return links_.user_.HoldGenerationPlace(); }
   void GoOn() {
     if (std::exchange(waits_, false) && !given_up_) connection_->ResumeRead();
   }

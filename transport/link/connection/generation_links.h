@@ -28,10 +28,10 @@ class GenerationLinks {
     virtual size_t OnGenerationRead(uint32_t generation, FrameParts& parts, Buffer& input) = 0;
     // A place for bytes of its DATA frame that was begun, [ahead, ahead + bytes) of what is left
     // of it, or of fewer.
-    virtual Buffer GenerationLanding(const FrameParts& parts, size_t ahead, size_t bytes) = 0;
-    virtual std::shared_ptr<void> HoldGenerationLanding() = 0;
+    virtual Buffer GenerationPlace(const FrameParts& parts, size_t ahead, size_t bytes) = 0;
+    virtual std::shared_ptr<void> HoldGenerationPlace() = 0;
     // Whether it is too early to ask for that: GoOn follows.
-    virtual bool GenerationLandingWaits() = 0;
+    virtual bool GenerationAwaitsPlace() = 0;
     virtual void OnGenerationDrained() = 0;
     virtual void OnGenerationEnd(uint32_t generation, const absl::Status& why) = 0;
 

@@ -145,9 +145,9 @@ size_t LinkConnection::OnRead(Buffer& input) {
 }
 
 // Without a link the bytes of TCP are those of the handler; frames of a link lie between them.
-Buffer LinkConnection::Landing(size_t ahead, size_t bytes) {
+Buffer LinkConnection::PlaceFor(size_t ahead, size_t bytes) {
   if (phase_ != Phase::kPlain || !reads_ || handler_ == nullptr) return {};
-  return handler_->Landing(ahead, bytes);
+  return handler_->PlaceFor(ahead, bytes);
 }
 
 void LinkConnection::OnDrained() {

@@ -85,26 +85,24 @@ class LinkConnection final : public Connection,
 
   // Of tcp.
   size_t OnRead(Buffer& input) override;
-  Buffer Landing(size_t ahead, size_t bytes) override;
-  std::shared_ptr<void> HoldLanding() override { return handler_->HoldLanding(); }
+  Buffer PlaceFor(size_t ahead, size_t bytes) override;
+  std::shared_ptr<void> HoldPlace() override { return handler_->HoldPlace(); }
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;
   // Of the hello.
   void OnHandshaken(Handshaken result) override;
   // Of the stream on brpc's wire.
   size_t OnBrpcInput(Buffer& input) override { return handler_->OnRead(input); }
-  Buffer BrpcLanding(size_t ahead, size_t bytes) override {
-    return handler_->Landing(ahead, bytes);
-  }
-  std::shared_ptr<void> HoldBrpcLanding() override { return handler_->HoldLanding(); }
+  Buffer BrpcPlace(size_t ahead, size_t bytes) override { return handler_->PlaceFor(ahead, bytes); }
+  std::shared_ptr<void> HoldBrpcPlace() override { return handler_->HoldPlace(); }
   void OnBrpcDrained() override { handler_->OnDrained(); }
   void OnBrpcEnd(const absl::Status& why) override;
   // Of the linked stream.
   void OnInput(Buffer& input) override { handler_->OnRead(input); }
-  Buffer InputLanding(size_t ahead, size_t bytes) override {
-    return handler_->Landing(ahead, bytes);
+  Buffer InputPlace(size_t ahead, size_t bytes) override {
+    return handler_->PlaceFor(ahead, bytes);
   }
-  std::shared_ptr<void> HoldInputLanding() override { return handler_->HoldLanding(); }
+  std::shared_ptr<void> HoldInputPlace() override { return handler_->HoldPlace(); }
   bool InputAwaitsPlace() const override { return handler_->AwaitsPlace(); }
   void OnLowWater() override { handler_->OnDrained(); }
   void OnEnded(const absl::Status& why) override;

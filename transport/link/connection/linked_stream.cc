@@ -45,7 +45,7 @@ LinkedStream::LinkedStream(const Parts& parts)
                                          .log_name = parts.log_name,
                                          .user = *this})),
       joiner_(parts.lifeline.pool()),
-      stall_(parts.settings->options.stream.stall_patience),
+      stall_(parts.settings->options.stream.stall_timeout),
       timer_([this] { OnTime(); }) {
   stream_.SetPaused(true, loop_.now());
   stream_.SetExpectsAnswer(parts.role == LinkRole::kClient);
@@ -123,22 +123,22 @@ size_t LinkedStream::OnGenerationRead(uint32_t generation, FrameParts& parts, Bu
                     [&parts](Buffer& from, LinkFrame& frame) { return parts.Cut(from, frame); });
 }
 
-Buffer LinkedStream::GenerationLanding(const FrameParts& parts, size_t ahead, size_t bytes) {
+Buffer LinkedStream::GenerationPlace(const FrameParts& parts, size_t ahead, size_t bytes) {
   // To a handler that has seen all that it could. On others of several rails there may be bytes in
   // front of these.
   if (paused_ || news_ || closing_ || told_ || parts.offset() < stream_.received()) return {};
   const uint64_t before = parts.offset() - stream_.received();
   if (before > 0 && parts_.rails == 1) return {};
-  return parts_.user.InputLanding(before + ahead, bytes);
+  return parts_.user.InputPlace(before + ahead, bytes);
 }
 
 // Shorter than what makes the peer suspect the rail: it asks for the first time StillPing after it
 // has sent, and counts SuspectAfter from the answer on.
-bool LinkedStream::GenerationLandingWaits() {
-  const Duration patience = SuspectAfter(parts_.settings->options.stream);
+bool LinkedStream::GenerationAwaitsPlace() {
+  const Duration timeout = SuspectAfter(parts_.settings->options.stream);
   if (!paused_ || news_ || closing_ || told_ || !parts_.user.InputAwaitsPlace()) return false;
   if (!place_due_) {
-    place_due_ = loop_.now() + patience;
+    place_due_ = loop_.now() + timeout;
     loop_.FlushLater(*this);
   }
   return loop_.now() < *place_due_;

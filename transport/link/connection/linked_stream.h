@@ -42,8 +42,8 @@ class LinkedStream final : private SwitchingStream::Output,
     // `input` has more bytes, or was left when reading was paused.
     virtual void OnInput(Buffer& input) = 0;
     // As Connection::Handler.
-    virtual Buffer InputLanding(size_t ahead, size_t bytes) = 0;
-    virtual std::shared_ptr<void> HoldInputLanding() = 0;
+    virtual Buffer InputPlace(size_t ahead, size_t bytes) = 0;
+    virtual std::shared_ptr<void> HoldInputPlace() = 0;
     virtual bool InputAwaitsPlace() const = 0;
     virtual void OnLowWater() = 0;
     // The last call: `why` is what Close was given, or what broke. Lifeline and generations
@@ -107,9 +107,9 @@ class LinkedStream final : private SwitchingStream::Output,
   void Ended(const absl::Status& why) override;
   // GenerationLinks::User.
   size_t OnGenerationRead(uint32_t generation, FrameParts& parts, Buffer& input) override;
-  Buffer GenerationLanding(const FrameParts& parts, size_t ahead, size_t bytes) override;
-  std::shared_ptr<void> HoldGenerationLanding() override { return parts_.user.HoldInputLanding(); }
-  bool GenerationLandingWaits() override;
+  Buffer GenerationPlace(const FrameParts& parts, size_t ahead, size_t bytes) override;
+  std::shared_ptr<void> HoldGenerationPlace() override { return parts_.user.HoldInputPlace(); }
+  bool GenerationAwaitsPlace() override;
   void OnGenerationDrained() override { AfterEvent(); }
   void OnGenerationEnd(uint32_t generation, const absl::Status& why) override;
   // Upgrader::User.

@@ -144,7 +144,7 @@ void ServerHandshake::Probe() {
   if (std::find(offered.begin(), offered.end(), kUpgradeToRdma) == offered.end()) {
     return OnAvailable(NotRdma(WhyNotRdma::kPeerHasNone, "the hello offers no RDMA"));
   }
-  if (hello_.window() < kLeastPeerWindow) {
+  if (hello_.window() < kMinPeerWindow) {
     return OnAvailable(NotRdma(WhyNotRdma::kRejected, "the hello tells no window"));
   }
   if (parts_.settings->rdma == nullptr) return OnAvailable(NotRdma(WhyNotRdma::kNotBuiltIn, ""));
@@ -174,7 +174,7 @@ void ServerHandshake::Answer(const absl::Status& available) {
     if (rails() > 1) answer.set_rails(rails());
   } else {
     answer.set_why(static_cast<uint32_t>(ReasonOf(available)));
-    answer.set_text(DetailOf(available).substr(0, kMostReasonText));
+    answer.set_text(DetailOf(available).substr(0, kMaxReasonText));
   }
   const std::string bytes = EncodeAnswer(answer);
   written_ = bytes.size();

@@ -45,7 +45,7 @@ class Upgrader {
 
   // UPGRADE_SETUP frames of one generation from the peer: who tries all places of an offer one
   // after the other needs two for each.
-  static constexpr uint32_t kMostSetUps = 2 * kMostOffered;
+  static constexpr uint32_t kMaxSetUps = 2 * kMaxOffered;
 
   virtual ~Upgrader() = default;
   // An upgrade frame, from the lifeline. An error is a breach of the protocol.

@@ -29,7 +29,7 @@ constexpr size_t kHelloLeast = 64;
 constexpr size_t kHelloMost = 4096;  // header and padding included
 
 // Bytes; who takes less cannot be spoken to. That of StreamLimits.
-constexpr uint32_t kLeastPeerWindow = 4096;
+constexpr uint32_t kMinPeerWindow = 4096;
 constexpr uint32_t kLinkVersion = 1;
 constexpr uint32_t kUpgradeToRdma = 1;  // Hello.transports
 

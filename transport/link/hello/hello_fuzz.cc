@@ -51,7 +51,7 @@ void CheckMessages(absl::string_view bytes) {
     Check(again.ok() && again->generation == ask->generation, "an ask is written again");
   }
   if (const auto offer = ParseOffer(bytes); offer.ok()) {
-    Check(offer->addresses.size() <= kMostOffered, "an offer is bounded");
+    Check(offer->addresses.size() <= kMaxOffered, "an offer is bounded");
     const auto again = ParseOffer(EncodeOffer(offer->pass, offer->addresses));
     Check(again.ok() && again->pass.token == offer->pass.token, "an offer is written again");
     Check(again->addresses.size() == offer->addresses.size(), "with its addresses");

@@ -10,7 +10,7 @@
 namespace farcall {
 
 bool Generations::full() const {
-  if (!several()) return live_.size() == kMost;
+  if (!several()) return live_.size() == kMax;
   return live_.size() + awaited_.size() >= rails_;
 }
 

@@ -37,7 +37,7 @@ class Generations {
 
   // Of one rail, alive at once, at most. One is the rule; while RESUMEs are on their way there may
   // be more at the side that is asked.
-  static constexpr size_t kMost = 4;
+  static constexpr size_t kMax = 4;
 
   // `rails`: at the same time.
   explicit Generations(uint32_t rails = 1) : rails_(rails) {}

@@ -65,7 +65,7 @@ Rails::Choice Rails::Pick(uint64_t waiting, TimePoint now) {
   for (const auto& rail : rails_) {
     if (rail->suspect() && rail->number() != home()) continue;
     const double rate = rail->rate().Estimate(best, now);
-    const double most = (rail->rate().rate() > 0 ? kMostSlices : 1) * limits_.least_slice;
+    const double most = (rail->rate().rate() > 0 ? kMaxSlices : 1) * limits_.least_slice;
     const double size = std::clamp<double>(rate * kSliceSeconds, limits_.least_slice, most);
     const double given = std::min(size, static_cast<double>(waiting));
     const double done = rail->rate().Ahead(rate, now) + given / rate;

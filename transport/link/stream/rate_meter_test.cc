@@ -15,7 +15,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr uint64_t kLeast = 32 << 10;
+constexpr uint64_t kMin = 32 << 10;
 constexpr uint64_t kSlice = 64 << 10;
 
 // The other clock is so far ahead of this one; it wraps soon.
@@ -30,7 +30,7 @@ class RateMeterTest : public ::testing::Test {
   // So many have come at `at`, and it is known now.
   void Come(uint64_t count, TimePoint at) { meter_.Acknowledge(count, StampOf(at + kAhead), now_); }
 
-  RateMeter meter_{kLeast};
+  RateMeter meter_{kMin};
   TimePoint now_{seconds(1)};
   uint64_t sent_ = 0;
 };

@@ -17,7 +17,7 @@ namespace farcall {
 // which nothing moves, which is given up long before. What is left is a peer whose handler
 // reads nothing, or a defect, here or there. Looked at when the peer has said something. Time
 // counts as far as it was heard in between: a process that was stopped, or a wire that was cut,
-// for longer than the patience says its first word before it takes anything. Pure.
+// for longer than the timeout says its first word before it takes anything. Pure.
 class StallWatch {
  public:
   enum class News : uint8_t {
@@ -26,8 +26,8 @@ class StallWatch {
     kMoves,    // it did stand still
   };
 
-  // `patience` > 0.
-  explicit StallWatch(Duration patience) : patience_(patience) {}
+  // `timeout` > 0.
+  explicit StallWatch(Duration timeout) : timeout_(timeout) {}
 
   // The peer has said something. `waiting`: bytes that were written and that it has not
   // acknowledged; `acknowledged`: how many it has, ever.
@@ -41,8 +41,8 @@ class StallWatch {
       return Move();
     }
     // Less than all of it, so that one word proves nothing.
-    stands_ += std::min(now - *before, patience_ / 2);
-    if (stalled_ || stands_ < patience_) return News::kNone;
+    stands_ += std::min(now - *before, timeout_ / 2);
+    if (stalled_ || stands_ < timeout_) return News::kNone;
     stalled_ = true;
     return News::kStalled;
   }
@@ -58,7 +58,7 @@ class StallWatch {
     return News::kMoves;
   }
 
-  const Duration patience_;
+  const Duration timeout_;
   std::optional<TimePoint> heard_;  // when it was looked at last; none: nothing waited then
   Duration stands_{};               // for how long it was heard while it stood still
   uint64_t acknowledged_ = 0;       // as of the last move

@@ -44,7 +44,7 @@ absl::Status SwitchingStream::Expect(uint64_t number) {
   if (generations_.full()) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "the peer asks for generation ", number, " while it has given up none of the last ",
-        several() ? limits_.rails : Generations::kMost));
+        several() ? limits_.rails : Generations::kMax));
   }
   generations_.Start();
   return absl::OkStatus();

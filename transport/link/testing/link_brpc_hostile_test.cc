@@ -256,7 +256,7 @@ TEST(LinkBrpcHostileTest, ACloseAmidstTheHandshakeSaysNothing) {
   rig.tcp->Send(EncodeBrpcHello(BrpcVersion::kSecond, rig.end->own()).substr(0, 20));
   ASSERT_TRUE(rig.Until([&] { return !rig.server.peers.empty(); }));
   rig.harness.Settle();
-  rig.accepted().Send("farewell");
+  rig.accepted().Send("last");
   rig.accepted().Close(CloseMode::kFlush);
   ASSERT_TRUE(rig.Until([&] { return rig.tcp->closed.has_value(); }));
   EXPECT_EQ(rig.tcp->received, "") << "it would be taken for a hello";

@@ -210,7 +210,7 @@ TEST(LinkRdmaTest, BytesLandWhereTheHandlerOfTheStreamSays) {
     came.Append(input.CutFront(input.size()));
     return size_t{0};
   };
-  duo->server.landing = [&](TestPeer&, size_t ahead, size_t bytes) {
+  duo->server.place_for = [&](TestPeer&, size_t ahead, size_t bytes) {
     if (came.size() < kHeader) return Buffer();
     const size_t at = came.size() + ahead - kHeader;
     EXPECT_LE(at + bytes, kBytes) << "of nothing but what was sent";

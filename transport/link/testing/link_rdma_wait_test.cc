@@ -67,7 +67,7 @@ class LinkRdmaWaitTest : public testing::Test {
       }
       return size_t{0};
     };
-    duo_->server.landing = [this](TestPeer&, size_t ahead, size_t bytes) {
+    duo_->server.place_for = [this](TestPeer&, size_t ahead, size_t bytes) {
       if (came_.size() < kHeader) return Buffer();
       Buffer rest = place_.Share();
       rest.RemoveFront(came_.size() + ahead - kHeader);

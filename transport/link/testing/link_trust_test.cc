@@ -70,11 +70,11 @@ TEST_F(LinkTrustTest, ABadOneIsRefusedAtOnce) {
 
 TEST_F(LinkTrustTest, OneThatIsTooLongIsShownByARequestOnly) {
   const auto ask = ParseAsk(
-      EncodeAsk(1, NotRdma(WhyNotRdma::kPending, ""), std::string(kMostCredential + 1, 'x')));
+      EncodeAsk(1, NotRdma(WhyNotRdma::kPending, ""), std::string(kMaxCredential + 1, 'x')));
   ASSERT_TRUE(ask.ok());
   EXPECT_EQ(ask->credential, "");
   EXPECT_LE(EncodeAsk(1, NotRdma(WhyNotRdma::kPending, std::string(1000, 'y')),
-                      std::string(kMostCredential, 'x'))
+                      std::string(kMaxCredential, 'x'))
                 .size(),
             kMaxLinkControl);
 }

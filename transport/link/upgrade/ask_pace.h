@@ -24,10 +24,10 @@ class AskPace {
 
   // Half of the client's UpgradeTimes::first_pause is the least between two asks; here a quarter
   // counts, so that clocks need not agree. `first_pause` is this end's own: the client's may be
-  // less, but not less than kLeastUpgradePause. Each of several `rails` is asked for by itself.
+  // less, but not less than kMinUpgradePause. Each of several `rails` is asked for by itself.
   AskPace(Duration first_pause, TimePoint now, uint32_t rails = 1)
       : burst_(kBurst * rails),
-        interval_(std::min(first_pause, kLeastUpgradePause) / 4 / rails),
+        interval_(std::min(first_pause, kMinUpgradePause) / 4 / rails),
         refilled_(now),
         left_(burst_) {}
 

@@ -55,7 +55,7 @@ TEST(AskPaceTest, AClientThatKeepsItsPausesIsNeverCutOff) {
 TEST(AskPaceTest, AServerThatWouldPauseLongCutsOffNoClientThatPausesShort) {
   AskPace pace(std::chrono::hours(1), kStart);
   TimePoint now = kStart;
-  for (int i = 0; i < 10'000; ++i, now += kLeastUpgradePause / 2) {
+  for (int i = 0; i < 10'000; ++i, now += kMinUpgradePause / 2) {
     ASSERT_TRUE(pace.OnAsk(now).ok()) << i;
   }
 }

@@ -24,7 +24,7 @@ class HeldFallback {
   // `others`: of several rails some are left.
   void Hold(uint32_t generation, absl::Status why, bool others = false) {
     // A peer that never says RESUME makes no more pile up.
-    if (held_.size() == kMost) held_.erase(held_.begin());
+    if (held_.size() == kMax) held_.erase(held_.begin());
     held_.push_back({generation, std::move(why), others});
   }
   // The peer's RESUME of `generation`.
@@ -37,7 +37,7 @@ class HeldFallback {
   }
 
  private:
-  static constexpr size_t kMost = kMaxRails;
+  static constexpr size_t kMax = kMaxRails;
 
   struct Held {
     uint32_t generation;

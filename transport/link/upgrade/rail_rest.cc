@@ -13,7 +13,7 @@ RailRest::Record& RailRest::Find(absl::string_view rail) {
     std::rotate(found, found + 1, records_.end());
     return records_.back();
   }
-  if (records_.size() == kMost) records_.erase(records_.begin());
+  if (records_.size() == kMax) records_.erase(records_.begin());
   records_.emplace_back().rail = std::string(rail);
   return records_.back();
 }

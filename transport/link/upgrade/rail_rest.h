@@ -34,7 +34,7 @@ class RailRest {
   static constexpr size_t kErrors = 3;
   static constexpr Duration kWithin = std::chrono::seconds(10);
   // Names that are known; the one that erred the longest ago is forgotten.
-  static constexpr size_t kMost = 16;
+  static constexpr size_t kMax = 16;
 
   struct Record {
     std::string rail;

@@ -11,7 +11,7 @@
 namespace farcall {
 
 absl::Status ReasonOfPeer(uint32_t number, absl::string_view detail) {
-  const std::string told = absl::CHexEscape(detail.substr(0, kMostReasonText));
+  const std::string told = absl::CHexEscape(detail.substr(0, kMaxReasonText));
   if (number == 0 || number >= kWhyNotRdmaCount) {
     return NotRdma(WhyNotRdma::kPeerHasNone, told);
   }

@@ -12,7 +12,7 @@
 namespace farcall {
 
 // Bytes of a text of the peer's that count; the rest is cut.
-constexpr size_t kMostReasonText = 256;
+constexpr size_t kMaxReasonText = 256;
 
 // The reason that a peer gave by number and detail, as an error of this end: what the
 // peer's host lacks is kPeerHasNone here, in words. Unprintable bytes are escaped.

@@ -15,7 +15,7 @@
 namespace farcall {
 namespace {
 
-constexpr size_t kMostDevice = 64;  // IBV_SYSFS_NAME_MAX
+constexpr size_t kMaxDevice = 64;  // IBV_SYSFS_NAME_MAX
 
 absl::Status Parse(absl::string_view payload, absl::string_view name,
                    google::protobuf::MessageLite& message) {
@@ -86,7 +86,7 @@ std::optional<FabricPort> ToPort(const link::FabricPort& fabric) {
 // Nothing: of a kind that this version does not know, or malformed.
 std::optional<UpgradeAddress> ToUpgradeAddress(const link::OfferedAddress& offered) {
   UpgradeAddress result;
-  result.device = offered.device().substr(0, kMostDevice);
+  result.device = offered.device().substr(0, kMaxDevice);
   result.link_layer = ToLinkLayer(offered.link_layer());
   result.rate = offered.rate();
   if (offered.has_connections()) result.connections = offered.connections();
@@ -111,8 +111,8 @@ std::string EncodeAsk(uint32_t generation, const absl::Status& why, absl::string
   link::UpgradeAsk ask;
   ask.set_generation(generation);
   ask.set_why(static_cast<uint32_t>(ReasonOf(why)));
-  ask.set_text(DetailOf(why).substr(0, kMostReasonText));
-  if (credential.size() <= kMostCredential) {
+  ask.set_text(DetailOf(why).substr(0, kMaxReasonText));
+  if (credential.size() <= kMaxCredential) {
     ask.set_credential(credential.data(), credential.size());
   }
   return ask.SerializeAsString();
@@ -123,14 +123,14 @@ std::string EncodeOffer(const UpgradePass& pass, const std::vector<UpgradeAddres
   offer.set_generation(pass.generation);
   offer.set_token(pass.token.data(), pass.token.size());
   if (pass.answer != UpgradeToken{}) offer.set_answer(pass.answer.data(), pass.answer.size());
-  for (size_t i = 0; i < std::min(addresses.size(), kMostOffered); ++i) {
+  for (size_t i = 0; i < std::min(addresses.size(), kMaxOffered); ++i) {
     link::OfferedAddress& offered = *offer.add_addresses();
     if (addresses[i].port) {
       Describe(*addresses[i].port, offered);
     } else {
       Describe(addresses[i].address, offered);
     }
-    offered.set_device(addresses[i].device.substr(0, kMostDevice));
+    offered.set_device(addresses[i].device.substr(0, kMaxDevice));
     offered.set_link_layer(static_cast<uint32_t>(addresses[i].link_layer));
     offered.set_rate(addresses[i].rate);
     if (addresses[i].connections) offered.set_connections(*addresses[i].connections);
@@ -143,7 +143,7 @@ std::string EncodeDecline(uint32_t generation, const absl::Status& why) {
   link::UpgradeDecline decline;
   decline.set_generation(generation);
   decline.set_why(static_cast<uint32_t>(ReasonOf(why)));
-  decline.set_text(DetailOf(why).substr(0, kMostReasonText));
+  decline.set_text(DetailOf(why).substr(0, kMaxReasonText));
   return decline.SerializeAsString();
 }
 
@@ -178,7 +178,7 @@ absl::StatusOr<OfferMessage> ParseOffer(absl::string_view payload) {
   }
   message.pass.answer = Bytes<16>(offer.answer());
   for (const link::OfferedAddress& offered : offer.addresses()) {
-    if (message.addresses.size() == kMostOffered) break;
+    if (message.addresses.size() == kMaxOffered) break;
     auto address = ToUpgradeAddress(offered);
     if (address) message.addresses.push_back(*std::move(address));
   }
@@ -204,10 +204,10 @@ absl::StatusOr<SetUpMessage> ParseSetUp(absl::string_view payload) {
   link::UpgradeSetUp set_up;
   if (absl::Status parsed = Parse(payload, "UPGRADE_SETUP", set_up); !parsed.ok()) return parsed;
   if (set_up.generation() == 0) return NoGeneration("UPGRADE_SETUP");
-  if (set_up.message().size() > kMostSetUpBytes) {
+  if (set_up.message().size() > kMaxSetUpBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("UPGRADE_SETUP with a message of ", set_up.message().size(),
-                     " bytes, where at most ", kMostSetUpBytes, " are"));
+                     " bytes, where at most ", kMaxSetUpBytes, " are"));
   }
   return SetUpMessage{set_up.generation(), std::move(*set_up.mutable_message())};
 }

@@ -16,10 +16,10 @@
 namespace farcall {
 
 // Bytes of a credential in an ask.
-constexpr size_t kMostCredential = 3072;
+constexpr size_t kMaxCredential = 3072;
 
 // Payloads of UPGRADE_ASK, UPGRADE_OFFER, UPGRADE_DECLINE and UPGRADE_SETUP.
-// A credential above kMostCredential is left out.
+// A credential above kMaxCredential is left out.
 std::string EncodeAsk(uint32_t generation, const absl::Status& why,
                       absl::string_view credential = "");
 std::string EncodeOffer(const UpgradePass& pass, const std::vector<UpgradeAddress>& addresses);
@@ -49,7 +49,7 @@ struct DeclineMessage {
 };
 absl::StatusOr<DeclineMessage> ParseDecline(absl::string_view payload);
 
-// kInvalidArgument too: its message is longer than kMostSetUpBytes.
+// kInvalidArgument too: its message is longer than kMaxSetUpBytes.
 struct SetUpMessage {
   uint32_t generation = 0;
   std::string message;

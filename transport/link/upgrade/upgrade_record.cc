@@ -49,10 +49,10 @@ UpgradeCounts UpgradeRecord::counts() const {
 }
 
 void UpgradeRecord::Times::Remember(absl::string_view peer, TimePoint now, TimePoint until) {
-  if (of_.size() >= kMostPeers) {
+  if (of_.size() >= kMaxPeers) {
     std::erase_if(of_, [now](const auto& entry) { return entry.second <= now; });
   }
-  if (of_.size() >= kMostPeers) of_.erase(of_.begin());
+  if (of_.size() >= kMaxPeers) of_.erase(of_.begin());
   of_[std::string(peer)] = until;
 }
 
@@ -86,7 +86,7 @@ bool UpgradeRecord::KnownNoBrpc(absl::string_view peer, TimePoint now) {
 
 void UpgradeRecord::RememberAnswering(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (answered_.size() >= kMostPeers) answered_.clear();
+  if (answered_.size() >= kMaxPeers) answered_.clear();
   answered_[std::string(peer)] = true;
   strangers_.erase(std::string(peer));
   silent_.Forget(peer);
@@ -107,7 +107,7 @@ bool UpgradeRecord::KnownAnswering(absl::string_view peer) {
 void UpgradeRecord::RememberStranger(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (answered_.contains(std::string(peer))) return;
-  if (strangers_.size() >= kMostPeers) strangers_.clear();
+  if (strangers_.size() >= kMaxPeers) strangers_.clear();
   strangers_.emplace(peer);
 }
 
@@ -118,14 +118,14 @@ bool UpgradeRecord::KnownStranger(absl::string_view peer) {
 
 bool UpgradeRecord::FirstStall(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (stalled_peers_.size() >= kMostPeers) stalled_peers_.clear();
+  if (stalled_peers_.size() >= kMaxPeers) stalled_peers_.clear();
   return stalled_peers_.emplace(peer).second;
 }
 
 // Who is forgotten when there are too many is logged once more.
 bool UpgradeRecord::FirstTime(absl::string_view peer, WhyNotRdma why) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (logged_.size() >= kMostPeers) logged_.clear();
+  if (logged_.size() >= kMaxPeers) logged_.clear();
   return logged_.emplace(std::string(peer), why).second;
 }
 

@@ -26,7 +26,7 @@ namespace farcall {
 // hello. Any thread, also with a loop held. Its memory is bounded.
 class UpgradeRecord {
  public:
-  static constexpr size_t kMostPeers = 1024;
+  static constexpr size_t kMaxPeers = 1024;
 
   // `log`, which may be empty, gets a line for each peer and reason, once; `events`, which may be
   // null and else outlives this, each time.

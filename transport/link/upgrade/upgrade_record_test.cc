@@ -61,8 +61,8 @@ TEST(UpgradeRecordTest, RemembersABoundedNumberOfPeers) {
   for (int i = 0; i < 5000; ++i) {
     known += logged.record.KnownSilent(absl::StrCat("peer", i), kStart) ? 1 : 0;
   }
-  EXPECT_LE(known, UpgradeRecord::kMostPeers);
-  EXPECT_GE(known, UpgradeRecord::kMostPeers / 2);
+  EXPECT_LE(known, UpgradeRecord::kMaxPeers);
+  EXPECT_GE(known, UpgradeRecord::kMaxPeers / 2);
 }
 
 TEST(UpgradeRecordTest, ForgetsSilentPeers) {
@@ -87,7 +87,7 @@ TEST(UpgradeRecordTest, ForgetsWhoTookNoHelloOfBrpc) {
   for (int i = 0; i < 3000; ++i) {
     known += logged.record.KnownNoBrpc(absl::StrCat("peer", i), kStart) ? 1 : 0;
   }
-  EXPECT_LE(known, UpgradeRecord::kMostPeers);
+  EXPECT_LE(known, UpgradeRecord::kMaxPeers);
 }
 
 TEST(UpgradeRecordTest, WhoIsAStrangerIsKnown) {
@@ -151,13 +151,13 @@ TEST(UpgradeRecordTest, WhoHasNotShownThatItKnowsNoHelloMayAnswerOne) {
   EXPECT_FALSE(record.KnownAnswering("a"));
   EXPECT_TRUE(record.MayAnswer("a")) << "it was stopped, or replaced, amid a hello";
   size_t known = 0;
-  for (size_t i = 0; i < 2 * UpgradeRecord::kMostPeers; ++i) {
+  for (size_t i = 0; i < 2 * UpgradeRecord::kMaxPeers; ++i) {
     record.RememberStranger(std::to_string(i));
   }
-  for (size_t i = 0; i < 2 * UpgradeRecord::kMostPeers; ++i) {
+  for (size_t i = 0; i < 2 * UpgradeRecord::kMaxPeers; ++i) {
     known += record.MayAnswer(std::to_string(i)) ? 0 : 1;
   }
-  EXPECT_LE(known, UpgradeRecord::kMostPeers) << "memory is bounded";
+  EXPECT_LE(known, UpgradeRecord::kMaxPeers) << "memory is bounded";
 }
 
 TEST(UpgradeRecordTest, NeedsNoLog) {

@@ -102,7 +102,7 @@ bool BrpcChannel::AddBytes(Buffer& out) {
     plan = PlanMessage(out.slices(), 0, less, knows);
     if (!batch_->Reserve(plan)) return false;
   }
-  const bool last = plan.bytes == out.size() || batch_->size() + 1 == SendBatch::kMost;
+  const bool last = plan.bytes == out.size() || batch_->size() + 1 == SendBatch::kMax;
   const BrpcSend send = credits_->Send(plan.bytes, last);
   BlockRef copy = batch_->AddImmediate(out.slices(), plan, send.report, IdOf(send), send.signaled,
                                        send.solicited);

@@ -92,8 +92,8 @@ class BrpcDriver final : private BrpcChannel::User {
   }
   void OnChannel() override {}
   void OnStarved() override {}
-  Buffer Landing(size_t, size_t) override { return {}; }
-  std::shared_ptr<void> HoldLanding() override { return nullptr; }
+  Buffer PlaceFor(size_t, size_t) override { return {}; }
+  std::shared_ptr<void> HoldPlace() override { return nullptr; }
 
   bool failed() const { return !channel_.error().ok(); }
   void Tell(uint64_t id, ibv_wc_status status, uint32_t bytes, uint32_t report, bool immediate) {

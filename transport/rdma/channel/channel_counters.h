@@ -20,7 +20,7 @@ struct ChannelCounters {
   uint64_t references = 0;  // sent
   uint64_t reads = 0;       // RDMA READs that have completed
   uint64_t fetched = 0;     // bytes that they brought
-  uint64_t landed = 0;      // bytes that went to where User::Landing said
+  uint64_t landed = 0;      // bytes that went to where User::PlaceFor said
   // Times that it began to wait while it had bytes to send.
   uint64_t credit_waits = 0;
   uint64_t slot_waits = 0;

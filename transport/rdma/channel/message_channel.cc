@@ -148,7 +148,7 @@ bool MessageChannel::FillBatch(Buffer& out, bool fin) {
       }
     }
     const bool all = plan.bytes == out.size();
-    const bool last = all || batch_->size() + 1 == SendBatch::kMost;
+    const bool last = all || batch_->size() + 1 == SendBatch::kMax;
     AddMessage(out, plan, flow_->Send(last), fin && all);
   }
   if (out.empty() && fin && !fin_sent_ && flow_->Budget() > 0 && !batch_->full()) {

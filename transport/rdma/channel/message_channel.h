@@ -81,7 +81,7 @@ class MessageChannel final : public PairChannel {
   // 100 Gb/s for 40 us, and are four READs, if both devices do so many at a time (most_reads_):
   // what a device cannot begin yet would hold up the messages behind it.
   static constexpr uint32_t kReference = 256 << 10;
-  static constexpr uint64_t kMostFetched = 512 << 10;
+  static constexpr uint64_t kMaxFetched = 512 << 10;
 
   // Completions of a window, bound and invalidated.
   static constexpr uint32_t kOfWindow = 2;
@@ -112,7 +112,7 @@ class MessageChannel final : public PairChannel {
   void OnRead(bool good);
   bool MayRead();
   bool PostNextRead();
-  Buffer PlaceFor(const IncomingStream::Place& place, std::shared_ptr<void>& hold);
+  Buffer MemoryFor(const IncomingStream::Place& place, std::shared_ptr<void>& hold);
   Buffer Blocks(uint32_t bytes);
   void EndReads();
 

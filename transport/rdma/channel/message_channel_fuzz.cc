@@ -81,8 +81,8 @@ class Driver final : private MessageChannel::User {
   }
   void OnChannel() override {}
   void OnStarved() override {}
-  Buffer Landing(size_t, size_t) override { return {}; }
-  std::shared_ptr<void> HoldLanding() override { return nullptr; }
+  Buffer PlaceFor(size_t, size_t) override { return {}; }
+  std::shared_ptr<void> HoldPlace() override { return nullptr; }
 
   void Tell(uint64_t id, ibv_wc_status status, uint32_t bytes) {
     ibv_wc completion{};

@@ -117,7 +117,7 @@ void MessageChannel::OnRead(bool good) {
 
 // Where not, one that is under way brings it here again.
 bool MessageChannel::MayRead() {
-  return incoming_.reading() < most_reads_ && incoming_.reading_bytes() < kMostFetched &&
+  return incoming_.reading() < most_reads_ && incoming_.reading_bytes() < kMaxFetched &&
          TakeReadRoom();
 }
 
@@ -140,7 +140,7 @@ bool MessageChannel::Read() {
     if (!place) break;
     std::shared_ptr<void> hold;
     const bool reading = reading_;
-    Buffer found = PlaceFor(*place, hold);
+    Buffer found = MemoryFor(*place, hold);
     // The user has paused instead of saying where.
     if (reading && !reading_) break;
     memory = !found.empty();
@@ -152,20 +152,20 @@ bool MessageChannel::Read() {
 }
 
 // Empty: there is no memory.
-Buffer MessageChannel::PlaceFor(const IncomingStream::Place& place, std::shared_ptr<void>& hold) {
+Buffer MessageChannel::MemoryFor(const IncomingStream::Place& place, std::shared_ptr<void>& hold) {
   const bool reading = reading_;
-  Buffer landing = user_->Landing(place.ahead, place.bytes);
+  Buffer target = user_->PlaceFor(place.ahead, place.bytes);
   if (reading && !reading_) return {};
-  Check(landing.size() <= place.bytes, "a landing is no longer than what lands");
-  const auto slices = landing.slices();
+  Check(target.size() <= place.bytes, "a target is no longer than what lands");
+  const auto slices = target.slices();
   const bool known = std::all_of(slices.begin(), slices.end(), [this](const Buffer::Slice& slice) {
     return batch_->Knows(*slice.block);
   });
-  if (landing.empty() || !known) return Blocks(place.bytes);
-  counters_.landed += landing.size();
+  if (target.empty() || !known) return Blocks(place.bytes);
+  counters_.landed += target.size();
   // From here until no READ can write there any more: OnRead and Leave.
-  hold = user_->HoldLanding();
-  return landing;
+  hold = user_->HoldPlace();
+  return target;
 }
 
 // Memory of the pool: as much as there is, up to `bytes`, in blocks that the device knows.

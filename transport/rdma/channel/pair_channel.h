@@ -54,8 +54,8 @@ class PairChannel {
     // For long the pool has had no blocks to receive its bytes in.
     virtual void OnStarved() = 0;
     // As Connection::Handler. From inside Read only.
-    virtual Buffer Landing(size_t ahead, size_t bytes) = 0;
-    virtual std::shared_ptr<void> HoldLanding() = 0;
+    virtual Buffer PlaceFor(size_t ahead, size_t bytes) = 0;
+    virtual std::shared_ptr<void> HoldPlace() = 0;
 
    protected:
     ~User() = default;

@@ -163,7 +163,7 @@ void RdmaConnection::WatchFetch() {
   if (fetch_timer_.pending() && fetches == fetches_) return;
   fetches_ = fetches;
   fetch_late_ = false;
-  loop_.SetTimer(fetch_timer_, loop_.now() + kFetchPatience);
+  loop_.SetTimer(fetch_timer_, loop_.now() + kFetchTimeout);
 }
 
 // Whether it is over, once what came was delivered.

@@ -28,7 +28,7 @@ namespace farcall {
 // hears it delivers what came, ends and disconnects; who sent it waits for that, so that nothing is
 // lost on the way. On brpc's wire it is the end of the TCP connection beside it. What must wait for
 // a later turn (OnDrained, what ResumeRead brings) is a timer that is due at once. OnClose comes
-// from the mailbox, and not before nothing is written any more to where Handler::Landing said.
+// from the mailbox, and not before nothing is written any more to where Handler::PlaceFor said.
 class RdmaConnection final : public Connection, private PairChannel::User, private Flushable {
  public:
   struct Parts {
@@ -66,8 +66,8 @@ class RdmaConnection final : public Connection, private PairChannel::User, priva
 
   void OnChannel() override;
   void OnStarved() override;
-  Buffer Landing(size_t ahead, size_t bytes) override { return handler_->Landing(ahead, bytes); }
-  std::shared_ptr<void> HoldLanding() override { return handler_->HoldLanding(); }
+  Buffer PlaceFor(size_t ahead, size_t bytes) override { return handler_->PlaceFor(ahead, bytes); }
+  std::shared_ptr<void> HoldPlace() override { return handler_->HoldPlace(); }
   void Flush() override;
   void OnSoon();
   void Soon(Duration delay = Duration::zero());
@@ -89,7 +89,7 @@ class RdmaConnection final : public Connection, private PairChannel::User, priva
   static constexpr Duration kStarved = std::chrono::seconds(1);
   // A READ that is not answered for so long, and then for the grace, ends the connection: memory
   // that it may write to is nobody else's until then.
-  static constexpr Duration kFetchPatience = std::chrono::seconds(1);
+  static constexpr Duration kFetchTimeout = std::chrono::seconds(1);
   static constexpr Duration kFetchGrace = std::chrono::milliseconds(100);
 
   Parts parts_;

@@ -122,7 +122,7 @@ void ReceiveQueue::Fill() {
   if (empty_.size() < wanted) {
     look_past_ = kFirstUnknown;
   } else if (!unknown.empty()) {
-    look_past_ = std::min(2 * look_past_, kMostUnknown);
+    look_past_ = std::min(2 * look_past_, kMaxUnknown);
   }
 }
 

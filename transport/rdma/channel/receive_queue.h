@@ -87,7 +87,7 @@ class ReceiveQueue {
   // next time where all were such: the pool may have grown by regions that may not be
   // registered, and known blocks may lie behind them.
   static constexpr size_t kFirstUnknown = 64;
-  static constexpr size_t kMostUnknown = 16'384;
+  static constexpr size_t kMaxUnknown = 16'384;
 
   void OnCame(uint32_t slot);
   void Recount();

@@ -203,7 +203,7 @@ TEST_F(ReceiveQueueTest, ManyBlocksThatAreNotKnownDoNotHideOneThatIs) {
 class ReceiveQueueLossTest : public ReceiveQueueTest {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(pool_->Reserve(kReceiveBlock, kMost).ok());
+    ASSERT_TRUE(pool_->Reserve(kReceiveBlock, kMax).ok());
     registrar_.RegisterAll();
     larger_.SetUsed(kSlots);
     a_ = Refill() ? larger_.ledger().Join().value() : 0;
@@ -230,8 +230,8 @@ class ReceiveQueueLossTest : public ReceiveQueueTest {
     Use(slot);
   }
 
-  static constexpr uint32_t kMost = 2 * kSlots;
-  ReceiveQueue larger_{*pool_, kDevice, {.shared = &fake_.srq}, kMost, kMost};
+  static constexpr uint32_t kMax = 2 * kSlots;
+  ReceiveQueue larger_{*pool_, kDevice, {.shared = &fake_.srq}, kMax, kMax};
   std::deque<uint32_t> there_;  // with the device
   ReceiveLedger::Member a_ = 0;
   ReceiveLedger::Member b_ = 0;

@@ -30,9 +30,9 @@ SendBatch::SendBatch(BlockPool& pool, const void* registrar, size_t device, uint
       registrar_(registrar),
       device_(device),
       inline_room_(Aligned(max_inline)),
-      requests_(2 * kMost + kMostOthers),
+      requests_(2 * kMax + kMaxOthers),
       segments_(requests_.size() * kSegments),
-      inline_(kMost * inline_room_) {}
+      inline_(kMax * inline_room_) {}
 
 bool SendBatch::Knows(const Block& block) const {
   return block.keys != nullptr && block.keys->registrar == registrar_ &&

@@ -25,9 +25,9 @@ namespace farcall {
 class SendBatch {
  public:
   // Messages of one doorbell. A reference binds a window too.
-  static constexpr size_t kMost = 32;
+  static constexpr size_t kMax = 32;
   // Work requests beside these: invalidations and READs.
-  static constexpr size_t kMostOthers = size_t{2} * WindowRing::kMost;
+  static constexpr size_t kMaxOthers = size_t{2} * WindowRing::kMax;
 
   // `device`: index in RegionKeys of `registrar`, the pool's. `max_inline`: of any queue pair
   // that it serves.
@@ -36,7 +36,7 @@ class SendBatch {
   SendBatch& operator=(const SendBatch&) = delete;
 
   size_t size() const { return messages_; }
-  bool full() const { return messages_ == kMost; }
+  bool full() const { return messages_ == kMax; }
   // Nothing is to be posted.
   bool empty() const { return size_ == 0; }
   bool Knows(const Block& block) const;
@@ -71,7 +71,7 @@ class SendBatch {
   int Post(ibv_qp& pair);
 
  private:
-  static constexpr size_t kSegments = MessagePlan::kMostSegments;
+  static constexpr size_t kSegments = MessagePlan::kMaxSegments;
 
   // Where the header of a message goes, and its key.
   struct Head {

@@ -14,7 +14,7 @@ PastFailures::Key PastFailures::KeyOf(const OwnEnd* own, const OfferedEnd& offer
 
 void PastFailures::Add(const OwnEnd* own, const OfferedEnd& offered, TimePoint now) {
   const Key key = KeyOf(own, offered);
-  if (ways_.size() >= kMost && !ways_.contains(key)) {
+  if (ways_.size() >= kMax && !ways_.contains(key)) {
     ways_.erase(std::min_element(ways_.begin(), ways_.end(), [](const auto& one, const auto& two) {
       return one.second.last < two.second.last;
     }));

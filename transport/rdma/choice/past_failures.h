@@ -22,7 +22,7 @@ class PastFailures {
  public:
   // Without another failure a way is as good as new then.
   static constexpr Duration kRemembered = std::chrono::seconds(60);
-  static constexpr size_t kMost = 256;  // the oldest is forgotten
+  static constexpr size_t kMax = 256;  // the oldest is forgotten
   static constexpr uint32_t kOthers = 2;
 
   // `own` null: over whichever device the routes lead.

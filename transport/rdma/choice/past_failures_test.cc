@@ -87,14 +87,14 @@ TEST_F(PastFailuresTest, SoDoesAPortOfThisHost) {
 TEST_F(PastFailuresTest, TheOldestIsForgottenWhenThereAreTooMany) {
   past_.Add(&own_, offered_, now_);
   OfferedEnd other = offered_;
-  for (size_t i = 0; i < PastFailures::kMost; ++i) {
+  for (size_t i = 0; i < PastFailures::kMax; ++i) {
     past_.OnWorks(&own_, OfferedEnd());
     now_ += Duration(1);
     other.name[0] = static_cast<uint8_t>(i >> 8);
     other.name[1] = static_cast<uint8_t>(i);
     other.name[2] = 1;
     EXPECT_EQ(Count(), 1u) << i;
-    if (i + 1 < PastFailures::kMost) past_.Add(&own_, other, now_);
+    if (i + 1 < PastFailures::kMax) past_.Add(&own_, other, now_);
   }
   past_.Add(&own_, other, now_);
   EXPECT_EQ(Count(), 0u);

@@ -12,9 +12,9 @@
 namespace farcall {
 namespace {
 
-constexpr size_t kMostData = 255;
+constexpr size_t kMaxData = 255;
 constexpr uint32_t kNumbers = 1u << 24;
-constexpr uint32_t kMostServiceLevel = 15;
+constexpr uint32_t kMaxServiceLevel = 15;
 
 absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("malformed set-up: ", what));
@@ -34,7 +34,7 @@ absl::Status ParseEnd(const rdma::PortSetUp& from, PortSetUp& to) {
     return Malformed("more than 255 RDMA READs at once");
   }
   if (from.traffic_class() > UINT8_MAX) return Malformed("a traffic class above 255");
-  if (from.service_level() > kMostServiceLevel) return Malformed("a service level above 15");
+  if (from.service_level() > kMaxServiceLevel) return Malformed("a service level above 15");
   std::copy(from.gid().begin(), from.gid().end(), to.gid.begin());
   to.lid = static_cast<uint16_t>(from.lid());
   to.number = from.number();
@@ -51,7 +51,7 @@ absl::Status ParseEnd(const rdma::PortSetUp& from, PortSetUp& to) {
 }  // namespace
 
 std::string EncodePortSetUp(const PortSetUp& message) {
-  Check(message.data.size() <= kMostData, "what rdma_cm carries has at most 255 bytes");
+  Check(message.data.size() <= kMaxData, "what rdma_cm carries has at most 255 bytes");
   rdma::PortSetUp out;
   out.set_kind(static_cast<uint32_t>(message.kind));
   out.set_data(message.data);
@@ -81,7 +81,7 @@ absl::StatusOr<PortSetUp> ParsePortSetUp(absl::string_view bytes) {
     return Malformed(absl::StrCat("kind ", in.kind()));
   }
   message.kind = static_cast<PortSetUp::Kind>(in.kind());
-  if (in.data().size() > kMostData) return Malformed("its data have over 255 bytes");
+  if (in.data().size() > kMaxData) return Malformed("its data have over 255 bytes");
   message.data = in.data();
   const bool connects = message.kind == PortSetUp::Kind::kConnect;
   if (connects || message.kind == PortSetUp::Kind::kAccept) {

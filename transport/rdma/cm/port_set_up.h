@@ -33,7 +33,7 @@ struct PortSetUp {
   bool operator==(const PortSetUp&) const = default;
 };
 
-// At most kMostSetUpBytes (upgrade.h), with `data` of at most 255 bytes.
+// At most kMaxSetUpBytes (upgrade.h), with `data` of at most 255 bytes.
 std::string EncodePortSetUp(const PortSetUp& message);
 // kInvalidArgument: what is wrong with it.
 absl::StatusOr<PortSetUp> ParsePortSetUp(absl::string_view bytes);

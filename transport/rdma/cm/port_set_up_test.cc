@@ -34,7 +34,7 @@ TEST(PortSetUpTest, WhatIsWrittenIsRead) {
   const PortSetUp reject{.kind = PortSetUp::Kind::kReject, .data = "why"};
   for (const PortSetUp& message : {Connect(), accept, ready, reject}) {
     const std::string bytes = EncodePortSetUp(message);
-    EXPECT_LE(bytes.size(), kMostSetUpBytes);
+    EXPECT_LE(bytes.size(), kMaxSetUpBytes);
     const auto read = ParsePortSetUp(bytes);
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(*read, message);

@@ -164,7 +164,7 @@ RdmaDeviceStatus StatusOf(const DeviceInfo& info) {
     // Of several types, one after the other.
     const auto& known = status.addresses;
     if (std::find(known.begin(), known.end(), address) != known.end()) continue;
-    if (known.size() == RdmaDeviceStatus::kMostAddresses) break;
+    if (known.size() == RdmaDeviceStatus::kMaxAddresses) break;
     status.addresses.push_back(std::move(address));
   }
   return status;

@@ -22,7 +22,7 @@
 namespace farcall {
 namespace {
 
-constexpr size_t kMostHardware = 20;  // what InfiniBand has
+constexpr size_t kMaxHardware = 20;  // what InfiniBand has
 
 Address AddressOf(const sockaddr& from) {
   SocketAddress address;
@@ -51,7 +51,7 @@ std::map<std::string, std::vector<uint8_t>> HardwareAddresses(const ifaddrs* lis
     const auto* const link = reinterpret_cast<const sockaddr_ll*>(each->ifa_addr);
     const auto* const bytes =
         reinterpret_cast<const uint8_t*>(each->ifa_addr) + offsetof(sockaddr_ll, sll_addr);
-    found[each->ifa_name].assign(bytes, bytes + std::min<size_t>(link->sll_halen, kMostHardware));
+    found[each->ifa_name].assign(bytes, bytes + std::min<size_t>(link->sll_halen, kMaxHardware));
   }
   return found;
 }

@@ -58,7 +58,7 @@ class RdmaRegistrar final : public MemoryRegistrar {
   ~RdmaRegistrar() override;
 
   // Pieces of the program's memory at a time.
-  static constexpr size_t kMostUserRegions = 4096;
+  static constexpr size_t kMaxUserRegions = 4096;
 
   // --- With the control loop held.
 

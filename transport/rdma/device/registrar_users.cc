@@ -16,7 +16,7 @@ namespace farcall {
 
 const RegionKeys* RdmaRegistrar::OnMapUser(std::span<std::byte> memory) {
   const std::lock_guard lock(mutex_);
-  if (stats_.user_regions == kMostUserRegions) return nullptr;
+  if (stats_.user_regions == kMaxUserRegions) return nullptr;
   regions_.push_back(std::make_unique<Region>(memory, Whose::kProgram));
   regions_.back()->keys.registrar = this;
   ++stats_.user_regions;

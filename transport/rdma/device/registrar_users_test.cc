@@ -175,13 +175,13 @@ TEST_F(RegistrarUsersTest, APoolGoesOnWhateverIsRefusedToTheProgram) {
 
 TEST_F(RegistrarUsersTest, ThereIsALimit) {
   std::vector<RegisteredMemory> all;
-  for (size_t i = 0; i < RdmaRegistrar::kMostUserRegions; ++i) all.push_back(Register(bytes_));
+  for (size_t i = 0; i < RdmaRegistrar::kMaxUserRegions; ++i) all.push_back(Register(bytes_));
   const auto more = RegisteredMemory::Register(&registrar_, bytes_, [this] { ++released_; });
   EXPECT_EQ(more.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(released_, 0);
   all.clear();
   Run();
-  EXPECT_EQ(released_, static_cast<int>(RdmaRegistrar::kMostUserRegions));
+  EXPECT_EQ(released_, static_cast<int>(RdmaRegistrar::kMaxUserRegions));
 }
 
 TEST_F(RegistrarUsersTest, WhatWaitsForALetterIsDoneAtTheEnd) {

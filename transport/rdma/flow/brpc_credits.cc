@@ -12,7 +12,7 @@ namespace {
 
 uint32_t WindowOf(uint16_t sends, uint16_t receives) {
   const uint32_t least = std::min(sends, receives);
-  Check(least >= BrpcEnd::kLeastSlots, "both ends have room for a window");
+  Check(least >= BrpcEnd::kMinSlots, "both ends have room for a window");
   return least - BrpcEnd::kBareSlots;
 }
 

@@ -52,7 +52,7 @@ class BrpcCredits {
   // Bytes after which a message is solicited.
   static constexpr uint32_t kSolicitAfter = 1 << 20;
 
-  // Both ends have at least BrpcEnd::kLeastSlots of either kind.
+  // Both ends have at least BrpcEnd::kMinSlots of either kind.
   BrpcCredits(const BrpcEnd& own, const BrpcEnd& peer);
 
   // --- Sending ---

@@ -158,13 +158,13 @@ class BrpcSim {
 
   BrpcEnd Slots(uint16_t most) {
     const auto slots = [&] {
-      const uint64_t more = most - BrpcEnd::kLeastSlots + 1;
+      const uint64_t more = most - BrpcEnd::kMinSlots + 1;
       // Both at the least, in many runs.
-      return static_cast<uint16_t>(BrpcEnd::kLeastSlots +
+      return static_cast<uint16_t>(BrpcEnd::kMinSlots +
                                    (random_.Chance(0.4) ? 0 : random_.Below(more)));
     };
     BrpcEnd end;
-    end.block_bytes = BrpcEnd::kLeastBlock;
+    end.block_bytes = BrpcEnd::kMinBlock;
     end.send_slots = slots();
     end.receive_slots = slots();
     return end;

@@ -15,9 +15,9 @@ namespace {
 constexpr uint32_t kReserve = 1;
 
 absl::Status Between(absl::string_view name, uint32_t value, uint32_t most) {
-  if (value >= CreditLimits::kLeast && value <= most) return absl::OkStatus();
+  if (value >= CreditLimits::kMin && value <= most) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(name, " is ", value, ", not ", CreditLimits::kLeast, " to ", most));
+      absl::StrCat(name, " is ", value, ", not ", CreditLimits::kMin, " to ", most));
 }
 
 // Whether count `a` is later than `b`; they are less than 2^31 apart.
@@ -26,9 +26,9 @@ bool Later(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
 }  // namespace
 
 absl::Status CreditLimits::Validate() const {
-  absl::Status status = Between("send_slots", send_slots, kMost);
-  status.Update(Between("receive_slots", receive_slots, kMost));
-  status.Update(Between("peer_slots", peer_slots, kMost));
+  absl::Status status = Between("send_slots", send_slots, kMax);
+  status.Update(Between("receive_slots", receive_slots, kMax));
+  status.Update(Between("peer_slots", peer_slots, kMax));
   status.Update(Between("initial_receives", initial_receives, receive_slots));
   status.Update(Between("initial_credits", initial_credits, peer_slots));
   return status;
@@ -57,12 +57,12 @@ SendPlan CreditFlow::Send(bool last) {
 
 bool CreditFlow::HasNews(bool soon) const {
   const uint32_t known = announced_ - received_;  // what the peer may still have, at most
-  const uint32_t enough = soon ? kLeastNews : std::max(kLeastNews, known);
+  const uint32_t enough = soon ? kMinNews : std::max(kMinNews, known);
   return unannounced() >= enough && credits() > 0 && free_slots() > 0;
 }
 
 bool CreditFlow::PeerStandsStill() const {
-  return announced_ - received_ <= kReserve && unannounced() < kLeastNews;
+  return announced_ - received_ <= kReserve && unannounced() < kMinNews;
 }
 
 std::optional<SendPlan> CreditFlow::BareCount(bool soon) {

@@ -95,15 +95,15 @@ class MutantFlow {
     const uint32_t known = announced_ - received_;
     switch (M) {
       case Mutation::kWholeWindow:
-        return known == 0 ? CreditFlow::kLeastNews : limits_.receive_slots + 1;
+        return known == 0 ? CreditFlow::kMinNews : limits_.receive_slots + 1;
       case Mutation::kFixedHalf:
-        return std::max(CreditFlow::kLeastNews, limits_.receive_slots / 2);
+        return std::max(CreditFlow::kMinNews, limits_.receive_slots / 2);
       case Mutation::kOneIsNews:
         return std::max(1u, known);
       case Mutation::kAlwaysNews:
         return 1;
       default:
-        return std::max(CreditFlow::kLeastNews, known);
+        return std::max(CreditFlow::kMinNews, known);
     }
   }
   SendPlan Plan(bool signaled) {

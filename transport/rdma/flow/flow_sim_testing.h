@@ -21,7 +21,7 @@ namespace farcall::testing {
 struct SimShape {
   uint32_t most_connections = 4;
   bool shared_queues = true;  // in some of the runs
-  uint32_t least_window = CreditLimits::kLeast;
+  uint32_t least_window = CreditLimits::kMin;
   uint32_t most_window = 16;
   uint32_t steps = 500;
   DriverFaults faults{};
@@ -148,7 +148,7 @@ class FlowSim {
   void Settle() {
     uint64_t before = ~uint64_t{0};
     for (int quiet = 0, round = 0; quiet < 3 && wrong_.empty(); ++round) {
-      if (round > kMostRounds) return server_.Expect(false, "they chatter for ever");
+      if (round > kMaxRounds) return server_.Expect(false, "they chatter for ever");
       for (size_t i = 0; i < ends_.size(); ++i) {
         End& end = *ends_[i];
         // A server reads only when all it wrote has left, in some runs.
@@ -216,7 +216,7 @@ class FlowSim {
     server_.Expect(bare <= data + windows, "there were more bare counts than there may be");
   }
 
-  static constexpr int kMostRounds = 20000;
+  static constexpr int kMaxRounds = 20000;
   TestRandom random_;
   const SimShape shape_;
   // What a connection is given at most by the ledger of each host.

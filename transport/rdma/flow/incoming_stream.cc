@@ -50,7 +50,7 @@ void IncomingStream::SetPlace(Buffer memory, std::shared_ptr<void> hold) {
 }
 
 bool IncomingStream::NextRead(size_t max_segments, Read& read) {
-  max_segments = std::min(max_segments, kMostSegments);
+  max_segments = std::min(max_segments, kMaxSegments);
   for (Item& item : items_) {
     if (!item.reference || !item.placed() || item.dropped) return false;
     if (item.posted == item.remote.length) continue;
@@ -64,8 +64,8 @@ bool IncomingStream::NextRead(size_t max_segments, Read& read) {
         skip -= slice.length;
         continue;
       }
-      if (read.segment_count == max_segments || read.bytes == kMostRead) break;
-      const uint32_t length = std::min(slice.length - skip, kMostRead - read.bytes);
+      if (read.segment_count == max_segments || read.bytes == kMaxRead) break;
+      const uint32_t length = std::min(slice.length - skip, kMaxRead - read.bytes);
       read.segments[read.segment_count++] = {slice.block, slice.offset + skip, length};
       read.bytes += length;
       skip = 0;

@@ -29,10 +29,10 @@ namespace farcall {
 // Pure. One thread at a time.
 class IncomingStream {
  public:
-  static constexpr size_t kMostSegments = 16;
+  static constexpr size_t kMaxSegments = 16;
   // Bytes of one READ: a large piece takes several, so that the peer's device answers one while it
   // fetches the bytes of the next.
-  static constexpr uint32_t kMostRead = 128 << 10;
+  static constexpr uint32_t kMaxRead = 128 << 10;
 
   // Bytes that need memory: `bytes` of the stream, beginning `ahead` behind what was taken.
   struct Place {
@@ -45,7 +45,7 @@ class IncomingStream {
     uint32_t key = 0;
     uint32_t bytes = 0;
     uint32_t segment_count = 0;
-    std::array<Buffer::Slice, kMostSegments> segments;  // to be written, first to last
+    std::array<Buffer::Slice, kMaxSegments> segments;  // to be written, first to last
   };
 
   // What the peer may have waiting here: as many references as it has windows.
@@ -72,7 +72,7 @@ class IncomingStream {
   // Memory for all or the first of NextToPlace(): not empty. `hold` (may be null) is dropped when
   // the reference is over, or by LetGo: no READ writes there any more.
   void SetPlace(Buffer memory, std::shared_ptr<void> hold = nullptr);
-  // The next READ to be posted, of what is placed, kMostRead bytes at most; they complete in this
+  // The next READ to be posted, of what is placed, kMaxRead bytes at most; they complete in this
   // order. False: none.
   bool NextRead(size_t max_segments, Read& read);
   // The oldest READ that was posted has completed, `good` or not: then all that waits never

@@ -135,12 +135,12 @@ TEST(IncomingStreamTest, MoreMemoryThanAReadHasSegmentsTakesSeveral) {
 
 // Whatever the pieces of its memory are: each READ is full but the last.
 TEST(IncomingStreamTest, ALargeReferenceTakesSeveralReads) {
-  constexpr uint32_t kMost = IncomingStream::kMostRead;
-  constexpr uint32_t kAll = 3 * kMost + 100;
+  constexpr uint32_t kMax = IncomingStream::kMaxRead;
+  constexpr uint32_t kAll = 3 * kMax + 100;
   std::string stream(kAll, '\0');
   TestRandom random(1);
   for (char& c : stream) c = static_cast<char>(random.Below(256));
-  for (const uint32_t piece : {kAll, kMost, kMost / 2, kMost / 3}) {
+  for (const uint32_t piece : {kAll, kMax, kMax / 2, kMax / 3}) {
     SCOPED_TRACE(piece);
     IncomingStream in(4);
     ASSERT_TRUE(in.AddReference(At(0, kAll)).ok());
@@ -148,12 +148,12 @@ TEST(IncomingStreamTest, ALargeReferenceTakesSeveralReads) {
       in.SetPlace(Memory(std::min(left, piece)));
     }
     std::vector<Read> posted;
-    for (Read read; in.NextRead(IncomingStream::kMostSegments, read);) posted.push_back(read);
+    for (Read read; in.NextRead(IncomingStream::kMaxSegments, read);) posted.push_back(read);
     ASSERT_EQ(posted.size(), 4u);
     EXPECT_EQ(in.reading_bytes(), kAll);
     for (size_t i = 0; i < posted.size(); ++i) {
-      EXPECT_EQ(posted[i].address, i * kMost);
-      EXPECT_EQ(posted[i].bytes, i < 3 ? kMost : 100);
+      EXPECT_EQ(posted[i].address, i * kMax);
+      EXPECT_EQ(posted[i].bytes, i < 3 ? kMax : 100);
       Carry(posted[i], stream);
     }
     for (const Read& read : posted) {

@@ -50,11 +50,11 @@ struct MessageHeader {
 struct RemoteBytes {
   static constexpr size_t kEncodedBytes = 16;
   // More are refused: who reads finds memory for all of them first.
-  static constexpr uint32_t kMost = 1 << 20;
+  static constexpr uint32_t kMax = 1 << 20;
 
   uint64_t address = 0;
   uint32_t key = 0;
-  uint32_t length = 0;  // 1 to kMost
+  uint32_t length = 0;  // 1 to kMax
 
   bool operator==(const RemoteBytes&) const = default;
 };
@@ -106,9 +106,9 @@ inline absl::StatusOr<RemoteBytes> DecodeRemoteBytes(absl::string_view message) 
   const RemoteBytes bytes{.address = GetBigEndian<uint64_t>(in),
                           .key = GetBigEndian<uint32_t>(in + 8),
                           .length = GetBigEndian<uint32_t>(in + 12)};
-  if (bytes.length == 0 || bytes.length > RemoteBytes::kMost) {
+  if (bytes.length == 0 || bytes.length > RemoteBytes::kMax) {
     return absl::InvalidArgumentError(absl::StrCat("RDMA message refers to ", bytes.length,
-                                                   " bytes, not 1 to ", RemoteBytes::kMost));
+                                                   " bytes, not 1 to ", RemoteBytes::kMax));
   }
   return bytes;
 }

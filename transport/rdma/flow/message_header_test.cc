@@ -105,7 +105,7 @@ TEST(MessageHeaderTest, AReferenceIsOfItsLengthAndRefersToSome) {
     EncodeRemoteBytes(remote, bytes.data() + kMessageHeaderBytes);
     return bytes;
   };
-  const RemoteBytes good{.address = ~uint64_t{0}, .key = ~0u, .length = RemoteBytes::kMost};
+  const RemoteBytes good{.address = ~uint64_t{0}, .key = ~0u, .length = RemoteBytes::kMax};
   EXPECT_EQ(DecodeRemoteBytes(with(good)).value(), good);
   for (size_t size = 0; size < with(good).size(); ++size) {
     EXPECT_FALSE(DecodeRemoteBytes(with(good).substr(0, size)).ok()) << size;
@@ -113,7 +113,7 @@ TEST(MessageHeaderTest, AReferenceIsOfItsLengthAndRefersToSome) {
   EXPECT_FALSE(DecodeRemoteBytes(with(good) + "x").ok());
   EXPECT_THAT(DecodeRemoteBytes(with({.length = 0})).status().message(),
               HasSubstr("refers to 0 bytes"));
-  EXPECT_FALSE(DecodeRemoteBytes(with({.length = RemoteBytes::kMost + 1})).ok());
+  EXPECT_FALSE(DecodeRemoteBytes(with({.length = RemoteBytes::kMax + 1})).ok());
 }
 
 }  // namespace

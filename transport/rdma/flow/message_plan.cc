@@ -74,7 +74,7 @@ MessagePlan PlanReference(const Cursor& cursor, const MessageLimits& limits) {
   // A rest that would be too small for a reference comes with it, so that nothing of a large slice
   // is sent, and copied where it comes.
   if (cursor.left() - plan.bytes < limits.reference_from) {
-    plan.bytes = std::min(cursor.left(), RemoteBytes::kMost);
+    plan.bytes = std::min(cursor.left(), RemoteBytes::kMax);
   }
   plan.send_inline = limits.max_inline >= plan.header + kEncoded;
   plan.segments[0].length = kEncoded;
@@ -88,7 +88,7 @@ MessagePlan PlanMessage(std::span<const Buffer::Slice> slices, uint32_t skip,
   Check(limits.max_message > limits.header && limits.max_segments > 0 && limits.max_copy > 0,
         "there is room for a header and a byte");
   const auto max_segments =
-      std::min<uint32_t>(limits.max_segments, uint32_t{MessagePlan::kMostSegments});
+      std::min<uint32_t>(limits.max_segments, uint32_t{MessagePlan::kMaxSegments});
   Cursor cursor{.slices = slices, .offset = skip};
   MessagePlan plan;
   plan.header = limits.header;

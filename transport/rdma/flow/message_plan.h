@@ -26,7 +26,7 @@ struct MessageLimits {
   // The peer's receive block, the header included.
   uint32_t max_message = 64 << 10;
   // Segments of a work request; the first has the header. >= 1; more than
-  // MessagePlan::kMostSegments are not used.
+  // MessagePlan::kMaxSegments are not used.
   uint32_t max_segments = 4;
   // Messages of up to so many bytes, header included, are given to the device inside the
   // work request, from memory that it need not know. 0: none.
@@ -39,7 +39,7 @@ struct MessageLimits {
   // 0: never.
   uint32_t reference_from = 0;
   // Bytes of one reference, at most. > 0
-  uint32_t max_reference = RemoteBytes::kMost;
+  uint32_t max_reference = RemoteBytes::kMax;
 };
 
 // One message, from the front of what waits. Its bytes are, in order, those of its segments;
@@ -47,7 +47,7 @@ struct MessageLimits {
 // begins with such. A reference stands where copied bytes would: `bytes` are those of the first
 // slice that it is of, and none is copied.
 struct MessagePlan {
-  static constexpr size_t kMostSegments = 16;
+  static constexpr size_t kMaxSegments = 16;
   static constexpr uint32_t kCopied = ~0u;
 
   struct Segment {
@@ -67,7 +67,7 @@ struct MessagePlan {
   bool send_inline = false;  // all is in the first segment, and leaves as IBV_SEND_INLINE
   uint32_t segment_count = 1;
   // segments[0] is the header and the copied bytes right after it, perhaps none.
-  std::array<Segment, kMostSegments> segments;
+  std::array<Segment, kMaxSegments> segments;
 
   // Those behind segment_count are not written: that would take longer than a plan.
   MessagePlan() { segments[0] = {.slice = kCopied, .offset = 0, .length = 0}; }

@@ -23,9 +23,9 @@ constexpr size_t kCommonBytes = 6;              // magic, version, length
 // What rdma_cm carries for a reliable connection: rdma_connect(3), and the sizes of the
 // private data of REP and REJ of the InfiniBand specification, 12.6, without the header of
 // rdma_cm, which connect alone has. A length is a byte.
-static_assert(ConnectData::kMostBytes <= 56);
-static_assert(AcceptData::kMostBytes <= 196);
-static_assert(RejectData::kHeaderBytes + RejectData::kMostText <= 148);
+static_assert(ConnectData::kMaxBytes <= 56);
+static_assert(AcceptData::kMaxBytes <= 196);
+static_assert(RejectData::kHeaderBytes + RejectData::kMaxText <= 148);
 
 void PutCommon(uint32_t magic, size_t length, char* out) {
   PutBigEndian<uint32_t>(magic, out);
@@ -53,22 +53,21 @@ absl::StatusOr<absl::string_view> CheckCommon(absl::string_view bytes, uint32_t 
 }
 
 absl::Status CheckTerms(const ReceiveTerms& terms) {
-  if (terms.block_bytes < ReceiveTerms::kLeastBlock ||
-      terms.block_bytes > ReceiveTerms::kMostBlock) {
+  if (terms.block_bytes < ReceiveTerms::kMinBlock || terms.block_bytes > ReceiveTerms::kMaxBlock) {
     return absl::InvalidArgumentError(
         absl::StrCat("the RDMA peer has receives of ", terms.block_bytes, " bytes, not ",
-                     ReceiveTerms::kLeastBlock, " to ", ReceiveTerms::kMostBlock));
+                     ReceiveTerms::kMinBlock, " to ", ReceiveTerms::kMaxBlock));
   }
-  if (terms.initial_receives < CreditLimits::kLeast ||
-      terms.initial_receives > terms.receive_slots || terms.receive_slots > CreditLimits::kMost) {
+  if (terms.initial_receives < CreditLimits::kMin || terms.initial_receives > terms.receive_slots ||
+      terms.receive_slots > CreditLimits::kMax) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the RDMA peer gives ", terms.initial_receives, " of ", terms.receive_slots,
-        " receives, not ", CreditLimits::kLeast, " or more of at most ", CreditLimits::kMost));
+        " receives, not ", CreditLimits::kMin, " or more of at most ", CreditLimits::kMax));
   }
-  if (terms.windows > ReceiveTerms::kMostWindows || terms.reads > ReceiveTerms::kMostWindows) {
+  if (terms.windows > ReceiveTerms::kMaxWindows || terms.reads > ReceiveTerms::kMaxWindows) {
     return absl::InvalidArgumentError(
         absl::StrCat("the RDMA peer has ", terms.windows, " windows and ", terms.reads,
-                     " reads, not at most ", ReceiveTerms::kMostWindows));
+                     " reads, not at most ", ReceiveTerms::kMaxWindows));
   }
   return absl::OkStatus();
 }
@@ -101,7 +100,7 @@ ReceiveTerms GetTerms(const char* in) {
 }
 
 std::string Printable(absl::string_view text) {
-  std::string printable(text.substr(0, RejectData::kMostText));
+  std::string printable(text.substr(0, RejectData::kMaxText));
   for (char& c : printable) {
     if (!absl::ascii_isprint(static_cast<unsigned char>(c))) c = '?';
   }
@@ -159,7 +158,7 @@ absl::StatusOr<AcceptData> DecodeAcceptData(absl::string_view bytes) {
   AcceptData data{.generation = GetBigEndian<uint32_t>(known->data() + 8),
                   .receives = GetTerms(known->data() + 12)};
   GetReferences(known->substr(AcceptData::kBytes), data.receives);
-  if (known->size() >= AcceptData::kMostBytes) {
+  if (known->size() >= AcceptData::kMaxBytes) {
     std::memcpy(data.answer.data(), known->data() + AcceptData::kWithReferences,
                 data.answer.size());
   }

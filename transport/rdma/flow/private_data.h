@@ -42,19 +42,19 @@ constexpr uint8_t kPrivateDataVersion = 1;
 
 // What each end says of the receives that it gives, and of references (message_header.h).
 struct ReceiveTerms {
-  // Bytes of each receive, header included: no message is longer. kLeastBlock to kMostBlock.
-  static constexpr uint32_t kLeastBlock = 1 << 10;
-  static constexpr uint32_t kMostBlock = 1 << 30;
+  // Bytes of each receive, header included: no message is longer. kMinBlock to kMaxBlock.
+  static constexpr uint32_t kMinBlock = 1 << 10;
+  static constexpr uint32_t kMaxBlock = 1 << 30;
   uint32_t block_bytes = 0;
   // CreditLimits::initial_receives and receive_slots; 4 <= initial <= slots <= 16384.
   uint16_t initial_receives = 0;
   uint16_t receive_slots = 0;
   // References that it has sent and that were not read, at most; and READs that it answers at
-  // once. 0: it sends none. Up to kMostWindows, as is what follows.
+  // once. 0: it sends none. Up to kMaxWindows, as is what follows.
   uint8_t windows = 0;
   // READs that it begins before others have ended. 0: it takes no references.
   uint8_t reads = 0;
-  static constexpr uint8_t kMostWindows = 64;
+  static constexpr uint8_t kMaxWindows = 64;
 
   // References go from this end to `peer`.
   bool RefersTo(const ReceiveTerms& peer) const { return windows > 0 && peer.reads > 0; }
@@ -71,7 +71,7 @@ struct ReceiveTerms {
 
 struct ConnectData {
   static constexpr size_t kBytes = 36;
-  static constexpr size_t kMostBytes = kBytes + 4;  // with windows or reads
+  static constexpr size_t kMaxBytes = kBytes + 4;  // with windows or reads
   // What admits the connection. All zeros: to a listener of a test that admits anybody.
   std::array<uint8_t, 16> token{};
   uint32_t generation = 0;
@@ -82,10 +82,10 @@ struct ConnectData {
 
 struct AcceptData {
   static constexpr size_t kBytes = 20;
-  static constexpr size_t kWithReferences = kBytes + 4;       // with windows or reads
-  static constexpr size_t kMostBytes = kWithReferences + 16;  // with an answer
-  uint32_t generation = 0;                                    // as asked for
-  ReceiveTerms receives{};                                    // of the accepting end
+  static constexpr size_t kWithReferences = kBytes + 4;      // with windows or reads
+  static constexpr size_t kMaxBytes = kWithReferences + 16;  // with an answer
+  uint32_t generation = 0;                                   // as asked for
+  ReceiveTerms receives{};                                   // of the accepting end
   // That this end is the one which has handed out the token. All zeros: there is none.
   std::array<uint8_t, 16> answer{};
 
@@ -94,10 +94,10 @@ struct AcceptData {
 
 struct RejectData {
   static constexpr size_t kHeaderBytes = 8;
-  static constexpr size_t kMostText = 96;
+  static constexpr size_t kMaxText = 96;
   // A number that this version does not know reads as kRejected.
   WhyNotRdma why = WhyNotRdma::kRejected;
-  // Printable ASCII; others read as '?'. Cut to kMostText when it is encoded.
+  // Printable ASCII; others read as '?'. Cut to kMaxText when it is encoded.
   std::string text;
 
   bool operator==(const RejectData&) const = default;

@@ -33,7 +33,7 @@ void Run(absl::string_view bytes) {
   }
   if (const auto data = DecodeRejectData(bytes); data.ok()) {
     Check(!Explain(data->why).empty(), "a reason has a text");
-    Check(data->text.size() <= RejectData::kMostText, "the text is bounded");
+    Check(data->text.size() <= RejectData::kMaxText, "the text is bounded");
     const auto again = DecodeRejectData(EncodeRejectData(*data));
     Check(again.ok() && *again == *data, "reject data says the same");
   }
@@ -53,7 +53,7 @@ void Run(absl::string_view bytes) {
     if (const auto remote = DecodeRemoteBytes(bytes); remote.ok()) {
       EncodeRemoteBytes(*remote, again + kMessageHeaderBytes);
       Check(bytes == View(again), "a reference is the same bytes");
-      Check(remote->length > 0 && remote->length <= RemoteBytes::kMost, "a reference is bounded");
+      Check(remote->length > 0 && remote->length <= RemoteBytes::kMax, "a reference is bounded");
     }
   }
 }

@@ -37,7 +37,7 @@ TEST(PrivateDataTest, AnAnswerStandsBehindEverythingElse) {
   for (const uint8_t windows : {0, 16}) {
     data.receives.windows = data.receives.reads = windows;
     const std::string bytes = Text(EncodeAcceptData(data));
-    EXPECT_EQ(bytes.size(), AcceptData::kMostBytes);
+    EXPECT_EQ(bytes.size(), AcceptData::kMaxBytes);
     EXPECT_EQ(bytes.substr(24), std::string(16, '\xab'));
     EXPECT_EQ(DecodeAcceptData(bytes + std::string(100, '\0')).value(), data);
   }
@@ -230,7 +230,7 @@ TEST(PrivateDataTest, AReasonThatThisVersionDoesNotKnowIsARejection) {
 TEST(PrivateDataTest, TheTextIsCutAndPrintable) {
   const std::string bytes =
       EncodeRejectData({.why = WhyNotRdma::kRejected, .text = "a\nb" + std::string(500, 'x')});
-  EXPECT_EQ(bytes.size(), RejectData::kHeaderBytes + RejectData::kMostText);
+  EXPECT_EQ(bytes.size(), RejectData::kHeaderBytes + RejectData::kMaxText);
   EXPECT_EQ(DecodeRejectData(bytes).value().text, "a?b" + std::string(93, 'x'));
   std::string other = EncodeRejectData({.why = WhyNotRdma::kRejected, .text = "ab"});
   other[8] = '\x1b';

@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Member = ReceiveLedger::Member;
 
-static_assert(ReceiveLedger::kMinimum >= CreditLimits::kLeast);
+static_assert(ReceiveLedger::kMinimum >= CreditLimits::kMin);
 
 // A message came, and its receive is posted again at once.
 uint32_t Use(ReceiveLedger& ledger, Member member) {

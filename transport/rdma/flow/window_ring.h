@@ -24,11 +24,11 @@ namespace farcall {
 // Pure. One thread at a time.
 class WindowRing {
  public:
-  static constexpr uint32_t kMost = 64;
+  static constexpr uint32_t kMax = 64;
 
-  // `windows`: at most kMost; 0: none ever.
+  // `windows`: at most kMax; 0: none ever.
   explicit WindowRing(uint32_t windows) : windows_(windows) {
-    Check(windows <= kMost, "windows are few, for the peer's count has 16 bits");
+    Check(windows <= kMax, "windows are few, for the peer's count has 16 bits");
   }
 
   bool available() const { return bound_ - closed_ < windows_; }

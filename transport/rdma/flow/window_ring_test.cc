@@ -56,7 +56,7 @@ TEST(WindowRingDeathTest, MisuseIsNoticed) {
   EXPECT_DEATH(ring.OnClosed(0), "closed in order");
   ring.Bind();
   EXPECT_DEATH(ring.Bind(), "when it is free");
-  EXPECT_DEATH(WindowRing(WindowRing::kMost + 1), "16 bits");
+  EXPECT_DEATH(WindowRing(WindowRing::kMax + 1), "16 bits");
 }
 
 // Against sets of what is where, long enough for the count to wrap.
@@ -64,7 +64,7 @@ TEST(WindowRingTest, NoWindowIsInTwoPlaces) {
   for (uint64_t seed = 0; seed < SeedsHere(10); ++seed) {
     SCOPED_TRACE(seed);
     TestRandom random(seed);
-    const auto windows = static_cast<uint32_t>(1 + random.Below(WindowRing::kMost));
+    const auto windows = static_cast<uint32_t>(1 + random.Below(WindowRing::kMax));
     WindowRing ring(windows);
     std::deque<uint32_t> open;
     std::deque<uint32_t> closing;

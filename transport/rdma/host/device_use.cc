@@ -102,7 +102,7 @@ void DeviceUse::GiveUpWindows(absl::string_view why) {
 // Of who asked for READs as such they are not kept away by what may be the network's fault.
 void DeviceUse::OnReferred(bool read) {
   never_read_ = read ? 0 : never_read_ + 1;
-  if (never_read_ < kMostNeverRead || parts_.options.read_at_least != kReadAuto) return;
+  if (never_read_ < kMaxNeverRead || parts_.options.read_at_least != kReadAuto) return;
   GiveUpWindows("lost three connections whose peers did not read through");
 }
 

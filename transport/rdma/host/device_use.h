@@ -73,7 +73,7 @@ class DeviceUse {
   void GiveReceives(Lane& lane, uint32_t receives);
   void EndIfEmpty();
 
-  static constexpr int kMostNeverRead = 3;
+  static constexpr int kMaxNeverRead = 3;
 
   const RdmaParts& parts_;
   RdmaDevice& device_;

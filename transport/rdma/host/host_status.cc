@@ -64,7 +64,7 @@ RdmaStatus RdmaHost::Status() const {
 // Its lanes are gone, and its counts final.
 void RdmaHost::Remember(const DeviceUse& use) {
   const std::string& name = use.device().name();
-  if (!past_.contains(name) && past_.size() >= kMostPast) return;
+  if (!past_.contains(name) && past_.size() >= kMaxPast) return;
   use.AddTo(past_[name]);
 }
 

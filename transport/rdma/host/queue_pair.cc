@@ -65,7 +65,7 @@ std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
     made.push_back(window->get());
     windows_.push_back(*std::move(window));
   }
-  if (made.size() < kLeastWindows) made.clear();
+  if (made.size() < kMinWindows) made.clear();
   return made;
 }
 

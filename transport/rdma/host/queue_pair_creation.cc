@@ -29,7 +29,7 @@ void AddReferences(const RdmaOptions& options, const ibv_device_attr& caps, Shap
   const uint32_t windows = Clip(options.read_window, caps.max_qp_rd_atom);
   const uint32_t reads = Clip(options.read_window, caps.max_qp_init_rd_atom);
   uint32_t& slots = shape.attributes.cap.max_send_wr;
-  if (windows < kLeastWindows || reads == 0 ||
+  if (windows < kMinWindows || reads == 0 ||
       slots + 2 * windows + reads > Clip(~0u, caps.max_qp_wr)) {
     return;
   }
@@ -39,11 +39,11 @@ void AddReferences(const RdmaOptions& options, const ibv_device_attr& caps, Shap
 }
 
 // What brpc allows.
-constexpr uint32_t kMostBrpcSlots = 4096;
+constexpr uint32_t kMaxBrpcSlots = 4096;
 
 uint32_t SlotsOf(uint32_t wanted, PairWire wire, const ibv_device_attr& caps) {
   if (wire == PairWire::kBrpc) {
-    wanted = std::clamp<uint32_t>(wanted, BrpcEnd::kLeastSlots, kMostBrpcSlots);
+    wanted = std::clamp<uint32_t>(wanted, BrpcEnd::kMinSlots, kMaxBrpcSlots);
   }
   return Clip(wanted, caps.max_qp_wr);
 }
@@ -58,7 +58,7 @@ Shape ShapeOf(const RdmaOptions& options, const ibv_device_attr& caps, const Lan
   attributes.qp_type = IBV_QPT_RC;
   attributes.cap.max_send_wr = SlotsOf(options.send_slots, wire, caps);
   attributes.cap.max_send_sge =
-      Clip(std::min<uint32_t>(options.max_send_segments, MessagePlan::kMostSegments), caps.max_sge);
+      Clip(std::min<uint32_t>(options.max_send_segments, MessagePlan::kMaxSegments), caps.max_sge);
   if (attributes.srq == nullptr) {
     shape.own_receives = SlotsOf(options.receive_slots, wire, caps);
     attributes.cap.max_recv_wr = shape.own_receives;
@@ -121,7 +121,7 @@ absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const R
   // Of their own: some adapters scatter what they read into one segment only.
   limits.read_segments = std::max(1u, Clip(limits.max_segments, caps.max_sge_rd));
   limits.copy_out_below = options.copy_out_below;
-  const uint32_t least = wire == PairWire::kBrpc ? BrpcEnd::kLeastSlots : kMinSlots;
+  const uint32_t least = wire == PairWire::kBrpc ? BrpcEnd::kMinSlots : kMinSlots;
   if (std::min(limits.send_slots, limits.receive_slots) < least) {
     end.DestroyPair();
     return NotRdma(WhyNotRdma::kDeviceRefused,

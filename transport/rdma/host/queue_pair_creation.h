@@ -17,7 +17,7 @@ namespace farcall {
 
 // With one window alone a sender could wait for ever: that it was read, the peer tells as soon as
 // it has two receives to give (CreditFlow::BareCount).
-inline constexpr uint32_t kLeastWindows = 2;
+inline constexpr uint32_t kMinWindows = 2;
 
 // Who is at the other end.
 enum class PairWire : uint8_t {

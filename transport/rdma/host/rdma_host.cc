@@ -180,14 +180,14 @@ void RdmaHost::OnTime() {
 }
 
 bool RdmaHost::Keep(const std::shared_ptr<Attempt>& attempt, bool incoming) {
-  if (ending_ || (incoming && incoming_.size() >= kMostIncoming)) return false;
+  if (ending_ || (incoming && incoming_.size() >= kMaxIncoming)) return false;
   attempts_[attempt.get()] = attempt;
   if (incoming) incoming_.insert(attempt.get());
   return true;
 }
 
 bool RdmaHost::TakeTurn(Attempt& dial) {
-  if (line_.empty() && dialing_.size() < kMostDialing) {
+  if (line_.empty() && dialing_.size() < kMaxDialing) {
     dialing_.insert(&dial);
     return true;
   }
@@ -205,7 +205,7 @@ void RdmaHost::Drop(Attempt& attempt) {
 // One that fails at once drops itself, from inside this.
 void RdmaHost::NextTurns() {
   if (std::exchange(turning_, true)) return;
-  while (!ending_ && !line_.empty() && dialing_.size() < kMostDialing) {
+  while (!ending_ && !line_.empty() && dialing_.size() < kMaxDialing) {
     Attempt& next = *line_.front();
     line_.pop_front();
     dialing_.insert(&next);

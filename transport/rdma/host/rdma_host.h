@@ -143,10 +143,10 @@ class RdmaHost {
   // The kernel says that a device goes away before librdmacm sees it gone, and shows one that has
   // come before it has addresses: looked at each kGrowEvery, so often.
   static constexpr int kLooksAfterChange = 10;
-  static constexpr size_t kMostIncoming = 256;
-  static constexpr size_t kMostDialing = 64;
+  static constexpr size_t kMaxIncoming = 256;
+  static constexpr size_t kMaxDialing = 64;
   // Names of devices that are remembered: enough for hosts, a limit for tests that make more.
-  static constexpr size_t kMostPast = 64;
+  static constexpr size_t kMaxPast = 64;
 
   absl::Status LoadAtPace();
   absl::Status Load();

@@ -31,8 +31,8 @@ absl::StatusOr<Address> ParseIp(absl::string_view text) {
 }  // namespace
 
 absl::StatusOr<std::vector<PodNetwork>> ParseNetworkStatus(absl::string_view text) {
-  if (text.size() > kMostNetworkStatus) {
-    return Wrong(absl::StrCat("it has more than ", kMostNetworkStatus, " bytes"));
+  if (text.size() > kMaxNetworkStatus) {
+    return Wrong(absl::StrCat("it has more than ", kMaxNetworkStatus, " bytes"));
   }
   text = absl::StripAsciiWhitespace(text);
   if (text.empty()) return Wrong("it is empty");

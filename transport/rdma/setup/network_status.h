@@ -15,7 +15,7 @@ namespace farcall {
 
 // All annotations of an object of Kubernetes have no more bytes together
 // (TotalAnnotationSizeLimitB).
-constexpr size_t kMostNetworkStatus = size_t{256} * 1024;
+constexpr size_t kMaxNetworkStatus = size_t{256} * 1024;
 
 // A network that Multus, or another program that writes this annotation, attached a pod to.
 struct PodNetwork {

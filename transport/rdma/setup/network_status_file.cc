@@ -21,7 +21,7 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   // A pipe under this name must not stop the loop.
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return ErrnoStatus(errno);
-  std::string text(kMostNetworkStatus + 1, '\0');
+  std::string text(kMaxNetworkStatus + 1, '\0');
   size_t size = 0;
   while (size < text.size()) {
     const ssize_t count = read(fd.get(), text.data() + size, text.size() - size);

@@ -101,7 +101,7 @@ TEST_F(NetworkStatusFileTest, WhatIsNoFileOrTooLongIsATroubleToo) {
   file_.Read();
   EXPECT_EQ(told_.size(), 2u);
   std::remove(path_.c_str());
-  Write(std::string(kMostNetworkStatus + 10, '['));
+  Write(std::string(kMaxNetworkStatus + 10, '['));
   file_.Read();
   ASSERT_EQ(told_.size(), 3u);
   EXPECT_TRUE(absl::StrContains(told_[2], "more than")) << told_[2];

@@ -108,7 +108,7 @@ TEST(NetworkStatusTest, WhatItIsNotIsSaid) {
 }
 
 TEST(NetworkStatusTest, ItIsBounded) {
-  const std::string padding(kMostNetworkStatus - 2, ' ');
+  const std::string padding(kMaxNetworkStatus - 2, ' ');
   EXPECT_EQ(WhyNot("[" + padding + "]"), "taken");
   EXPECT_TRUE(absl::StrContains(WhyNot("[ " + padding + "]"), "more than 262144 bytes"));
   const std::string deep = R"([{"x":)" + std::string(100'000, '[') + std::string(100'000, ']');

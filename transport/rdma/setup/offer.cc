@@ -48,10 +48,10 @@ void PutInOrder(std::vector<OfferedPlace>& offer) {
   });
   const auto ports = static_cast<size_t>(
       std::count_if(ranked.begin(), ranked.end(), [](const Ranked& one) { return one.over_tcp; }));
-  size_t addresses_left = kMostOffered - std::min(ports, kMostOffered / 2);
+  size_t addresses_left = kMaxOffered - std::min(ports, kMaxOffered / 2);
   offer.clear();
   for (Ranked& one : ranked) {
-    if (offer.size() == kMostOffered) break;
+    if (offer.size() == kMaxOffered) break;
     if (!one.over_tcp && addresses_left == 0) continue;
     if (!one.over_tcp) --addresses_left;
     offer.push_back(std::move(one.offered));

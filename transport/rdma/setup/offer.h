@@ -26,7 +26,7 @@ std::optional<OfferedPlace> Describe(const RdmaHost& host, const EventLoop& loop
 
 // In the order in which a client should try them that knows nothing better: addresses, then ports;
 // of either, first one of each port, those first of which a connection has the most. At most
-// kMostOffered, at least half of them for either kind.
+// kMaxOffered, at least half of them for either kind.
 void PutInOrder(std::vector<OfferedPlace>& offer);
 
 }  // namespace farcall

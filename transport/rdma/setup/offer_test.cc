@@ -52,7 +52,7 @@ TEST_F(OfferOrderTest, NeitherKindCrowdsOutTheOther) {
     Add(device, 1, 1, /*over_tcp=*/true);
   }
   const std::vector<std::string> names = Ordered();
-  ASSERT_EQ(names.size(), kMostOffered);
+  ASSERT_EQ(names.size(), kMaxOffered);
   EXPECT_EQ(names[7], "7.1");
   EXPECT_EQ(names[8], "port0.1");
   EXPECT_EQ(names[15], "port7.1");
@@ -60,10 +60,10 @@ TEST_F(OfferOrderTest, NeitherKindCrowdsOutTheOther) {
 
 TEST_F(OfferOrderTest, OfOneKindAllPlacesAreTaken) {
   for (int device = 0; device < 20; ++device) Add(device, 1, 1, /*over_tcp=*/true);
-  EXPECT_EQ(Ordered().size(), kMostOffered);
+  EXPECT_EQ(Ordered().size(), kMaxOffered);
   offer_.clear();
   for (int device = 0; device < 20; ++device) Add(device, 1, 1);
-  EXPECT_EQ(Ordered().size(), kMostOffered);
+  EXPECT_EQ(Ordered().size(), kMaxOffered);
 }
 
 }  // namespace

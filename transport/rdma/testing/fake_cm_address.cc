@@ -108,8 +108,8 @@ int FakeCm::Listen(FakeId& id, int backlog) {
             Covers(id, id.source(), other->source()));
   });
   if (taken) return EADDRINUSE;
-  constexpr int kMostBacklog = 1024;
-  id.backlog = backlog > 0 && backlog < kMostBacklog ? backlog : kMostBacklog;
+  constexpr int kMaxBacklog = 1024;
+  id.backlog = backlog > 0 && backlog < kMaxBacklog ? backlog : kMaxBacklog;
   id.state = FakeId::State::kListening;
   return 0;
 }

@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<FakeWorld*> current{nullptr};
 
-constexpr size_t kMostViolations = 100;
+constexpr size_t kMaxViolations = 100;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ FakeWorld& FakeWorld::Current() {
 }
 
 void FakeWorld::Violation(std::string what) {
-  if (violations.size() < kMostViolations) violations.push_back(std::move(what));
+  if (violations.size() < kMaxViolations) violations.push_back(std::move(what));
 }
 
 FakeDevice& FakeWorld::Device(absl::string_view name) {

@@ -14,7 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "transport/rdma/testing/fault_run.h"
-#include "transport/rdma/testing/landing_run.h"
+#include "transport/rdma/testing/placement_run.h"
 
 namespace farcall {
 namespace {
@@ -72,20 +72,21 @@ std::string WithFailedCalls() {
   return WrongWith(RunWithFault(test, 0), "RDMA_CM_EVENT_CONNECT_ERROR");
 }
 
-std::string WithLandings() {
+std::string WithPlacement() {
   const auto breaks = [](FakeFabric& fabric) {
     for (const uint32_t pair : fabric.faults().QueuePairs("fakeB")) {
       fabric.faults().BreakQueuePair(pair);
     }
   };
-  const LandingCase cases[] = {{},
-                               {.receiver_closes = true},
-                               {.fault = breaks},
-                               {.receiver_closes = true, .sender_closes = true, .flushes = false}};
-  for (const LandingCase& test : cases) {
-    const int steps = RunLanding(test, 0).steps;
+  const PlacementCase cases[] = {
+      {},
+      {.receiver_closes = true},
+      {.fault = breaks},
+      {.receiver_closes = true, .sender_closes = true, .flushes = false}};
+  for (const PlacementCase& test : cases) {
+    const int steps = RunPlacement(test, 0).steps;
     for (int at = 0; at <= steps; ++at) {
-      const LandingOutcome outcome = RunLanding(test, at);
+      const PlacementOutcome outcome = RunPlacement(test, at);
       if (!outcome.violation.empty()) return outcome.violation;
     }
   }
@@ -99,7 +100,7 @@ int main(int argc, char** argv) {
   const bool clean = argc > 1 && argv[1] == absl::string_view("--clean");
   if (!clean) std::signal(SIGABRT, farcall::CaughtByCheck);
   for (std::string (*look)() : {farcall::WithFailedCalls, farcall::WithFailedMessages,
-                                farcall::InAnyOrder, farcall::WithLandings}) {
+                                farcall::InAnyOrder, farcall::WithPlacement}) {
     const std::string wrong = look();
     if (wrong.empty()) continue;
     printf("found: %s\n", wrong.c_str());

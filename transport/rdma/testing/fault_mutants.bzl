@@ -18,7 +18,7 @@ _MUTANTS = [
         "      return DialEvent::kConnectError;": "      return std::nullopt;",
     }),
     ("gives_landed_memory_back_at_once", "message_channel_references.cc", {
-        "  hold = user_->HoldLanding();": "  user_->HoldLanding();",
+        "  hold = user_->HoldPlace();": "  user_->HoldPlace();",
     }),
     ("gives_landed_memory_back_when_nobody_listens", "message_channel_references.cc", {
         "if (incoming_.reading() == 0 || !member_) EndReads();": "EndReads();",

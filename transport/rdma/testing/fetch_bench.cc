@@ -30,7 +30,7 @@ class End final : public Connection::Handler {
     input.Clear();
     return 0;
   }
-  Buffer Landing(size_t, size_t bytes) override {
+  Buffer PlaceFor(size_t, size_t bytes) override {
     if (place.empty()) return {};
     Buffer all = place.Share();
     return all.CutFront(std::min(bytes, all.size()));
@@ -69,7 +69,7 @@ class Run {
         });
     Check(listener.ok(), "it listens");
     ConnectOptions connect;
-    connect.timeout = kPatience;
+    connect.timeout = kTimeout;
     client_.loop = &harness_.loops().at(0);
     harness_.Run(*client_.loop, [&] {
       harness_.transport().Connect(*client_.loop, (*listener)->address(), connect,
@@ -114,14 +114,14 @@ class Run {
   }
 
  private:
-  static constexpr Duration kPatience = std::chrono::seconds(20);
+  static constexpr Duration kTimeout = std::chrono::seconds(20);
 
   static RdmaRigOptions Options(Way way) {
     RdmaRigOptions options;
     options.load = [] { return LoadVerbsApi(); };
     options.rdma.read_at_least = way == Way::kSent ? 0 : 4 << 10;
     options.rdma.shared_receives = 128;
-    options.rdma.connect_timeout = kPatience;
+    options.rdma.connect_timeout = kTimeout;
     options.loops = 2;
     return options;
   }

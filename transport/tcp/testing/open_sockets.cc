@@ -9,8 +9,8 @@
 namespace farcall {
 
 int FindSocket(const Address& local, const Address& peer) {
-  constexpr int kMostOfATest = 4096;
-  for (int fd = 0; fd < kMostOfATest; ++fd) {
+  constexpr int kMaxOfATest = 4096;
+  for (int fd = 0; fd < kMaxOfATest; ++fd) {
     const Address its_peer = PeerAddress(fd);
     if (its_peer.family() != AddressFamily::kNone && its_peer == peer &&
         LocalAddress(fd) == local) {

@@ -31,8 +31,8 @@ ChannelOptions RandomOptions(TestRandom& random);
 // The nodes that are listed, in any order.
 std::vector<ServerNode> Listed(const std::vector<Machine>& machines, TestRandom& random);
 
-// What the set must know of each server, and what it may do then: told of all that goes in, and
-// asked about all that comes out. Each check returns what is wrong, or "".
+// What the set must know of each server, and what it may do then. Sees all that goes in, and
+// checks all that comes out. Each check returns what is wrong, or "".
 class SetJudge {
  public:
   using ServerId = ServerSet::ServerId;

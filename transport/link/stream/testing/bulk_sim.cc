@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kTick = 5;  // microseconds
 constexpr double kHeader = 24;
-constexpr int64_t kMost = 10'000'000;  // microseconds, for a message
+constexpr int64_t kMax = 10'000'000;  // microseconds, for a message
 constexpr uint64_t kMessage = uint64_t{8} << 20;
 constexpr int kMessages = 12;
 
@@ -50,7 +50,7 @@ int64_t BulkSim::Carry(uint64_t first, uint64_t second) {
   const int64_t begin = now_;
   const auto all = [](const Way& way) { return way.in_row == way.written; };
   for (; !all(ways_[0]) || !all(ways_[1]); now_ += kTick) {
-    Check(now_ - begin < kMost, "what is written comes");
+    Check(now_ - begin < kMax, "what is written comes");
     for (const int way : {0, 1}) {
       Tell(way);
       Send(way);

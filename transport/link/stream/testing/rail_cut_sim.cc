@@ -75,7 +75,7 @@ class CutSim final : public StreamSide::Network {
       outcome_.resent_bytes += stats.resent_bytes;
       if (stats.fallbacks > 0) Fail("calls went over the lifeline");
     }
-    if (outcome_.stopped > ways_ * kMostStop) {
+    if (outcome_.stopped > ways_ * kMaxStop) {
       Fail(absl::StrCat("calls stopped for ", outcome_.stopped / milliseconds(1), " ms"));
     }
     outcome_.failure = world_.failure;

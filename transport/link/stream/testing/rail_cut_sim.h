@@ -13,7 +13,7 @@
 namespace farcall {
 
 // For so long calls stop, at most, for each way of a cable that is cut.
-inline constexpr Duration kMostStop = std::chrono::milliseconds(150);
+inline constexpr Duration kMaxStop = std::chrono::milliseconds(150);
 // In which no call ends.
 inline constexpr Duration kStop = std::chrono::milliseconds(50);
 
@@ -28,7 +28,7 @@ struct RailCutOutcome {
 // Two SwitchingStreams with the default times, and a lifeline and two rails between them, in
 // virtual time. One end makes calls, which the other one answers. Then the cable of one rail is
 // cut, one way or both: what is on it is lost, or a part of it comes late, and nobody is told. That
-// each byte comes once and in order, that calls stop for kMostStop at most for each way, be it at
+// each byte comes once and in order, that calls stop for kMaxStop at most for each way, be it at
 // once or again and again, and that none goes over the lifeline, must hold.
 // `seed` decides about sizes, calls under way, delays, and when what is cut. `log`, if any, gets a
 // line for each event. `pool` has no block in use afterwards.

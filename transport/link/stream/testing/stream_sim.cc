@@ -99,7 +99,7 @@ void Sim::StartGeneration() {
   // By other ways the server may hear of more than it takes.
   uint32_t alive = 0;
   for (const Pipe& pipe : pipes_) alive += sides_[1]->stream().Alive(pipe.link) ? 1 : 0;
-  if (!scenario_.ask && alive == Generations::kMost) return plan_.At(Ms(15), StreamAct::kStart, 0);
+  if (!scenario_.ask && alive == Generations::kMax) return plan_.At(Ms(15), StreamAct::kStart, 0);
 
   const uint32_t generation = sides_[0]->Start(scenario_.ask);
   // A few bytes take longer on it than many on the others.
@@ -277,10 +277,10 @@ void Sim::CheckProgress() {
 }
 
 std::string Sim::Run(StreamSimStats& stats) {
-  constexpr uint64_t kMostSteps = 100000;
+  constexpr uint64_t kMaxSteps = 100000;
   const auto over = [](const auto& side) { return side->frozen() || side->end(); };
   while (world_.failure.empty() && !std::all_of(sides_.begin(), sides_.end(), over)) {
-    if (++steps_ > kMostSteps || world_.now > limit_) {
+    if (++steps_ > kMaxSteps || world_.now > limit_) {
       Fail("it does not come to an end");
     } else if (!Step()) {
       Fail("nothing happens any more");
