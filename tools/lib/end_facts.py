@@ -62,6 +62,9 @@ class Facts:
     ports: tuple
     programs: tuple  # those asked for that are there
 
+    def first_address(self):
+        return self.ports[0].address() if self.ports else ""
+
     def core(self, device, others=0):
         """The last one that may be used, of those near the device if any is; `others`: so many
         are left to others, as where both ends are on one machine."""

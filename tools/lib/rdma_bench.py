@@ -4,14 +4,14 @@ turns within one run: in the guest of tools/rdma_vm, between two hosts, or betwe
 
 import contextlib
 import json
-import shlex
 import sys
 
 import ends_run
 import machine
 import rdma_ratios
-from arguments import Arguments, bounded, new_file, parsed
+from arguments import Arguments, bounded, new_file
 from children import ChildFailed, exit_on_signals
+from ends_options import add_ends, add_perftest, check_ends
 from perftest import parse as parse_perftest
 from progress import Progress
 from rdma_loads import PERFTESTS, plan
@@ -23,18 +23,6 @@ ENOUGH_ROUNDS = 5
 FIXED = (
     "--cells", "--connections", "--systems", "--polling", "--raw_polling", "--handler_threads",
 )  # fmt: skip
-_OF_ENDS = ("devices", "address", "perftest_flags")
-
-
-def two(text):
-    found = text.split(",")
-    if len(found) != 2 or not all(found):
-        raise ValueError('"%s" is not two names: that of the client, that of the server' % text)
-    return found
-
-
-def devices_of_two(text):
-    return [names.split("+") for names in two(text)]
 
 
 def parse(argv):
@@ -44,12 +32,8 @@ def parse(argv):
     add("--bin", default="bazel-bin")
     add("--rdma", action="store_true")
     add("--driver", choices=("rxe", "siw"))
-    add("--hosts", type=parsed(two))
-    add("--installed", action="store_true")
-    add("--pods", nargs="?", const="", metavar="DIR")
-    add("--devices", type=parsed(devices_of_two))
-    add("--address")
-    add("--perftest_flags", type=shlex.split)
+    add_ends(add)
+    add_perftest(add)
     add("--rounds", type=bounded(int, 1, 1000))
     add("--seconds", type=bounded(float, 0.01, 3600))
     add("--warmup", type=bounded(float, 0, 60), default=0.2)
@@ -59,29 +43,17 @@ def parse(argv):
         if word.split("=")[0] in FIXED:
             arguments.error("%s does not go with --rdma, whose loads are fixed" % word)
     options = arguments.parse_args(argv)
-    check_ends(arguments, options)
+    if check_ends(arguments, options):
+        if options.driver:
+            arguments.error("--driver does not go with --hosts or --pods, whose adapters are there")
+        # Pods have no address of the adapter, without which rdma_cm finds no way.
+        if options.perftest_flags is None:
+            options.perftest_flags = ["-R"] if options.hosts else []
+    else:
+        options.driver = options.driver or "rxe"
     options.rounds = options.rounds or (2 if options.quick else ENOUGH_ROUNDS)
     options.seconds = options.seconds or (0.3 if options.quick else 1.0)
     return options
-
-
-def check_ends(arguments, options):
-    """Where it is measured is said once, and what does not go with that is refused."""
-    real = options.hosts or options.pods is not None
-    if options.hosts and options.pods is not None:
-        arguments.error("--hosts does not go with --pods")
-    if real and options.driver:
-        arguments.error("--driver does not go with --hosts or --pods, whose adapters are there")
-    if options.installed and not options.hosts:
-        arguments.error("--installed goes with --hosts alone")
-    for name in _OF_ENDS:
-        if not real and getattr(options, name) is not None:
-            arguments.error("--%s goes with --hosts or --pods alone" % name)
-    if options.perftest_flags is None:
-        # Pods have no address of the adapter, without which rdma_cm finds no way.
-        options.perftest_flags = ["-R"] if options.hosts else []
-    options.driver = options.driver or ("" if real else "rxe")
-    options.devices = options.devices or [[], []]
 
 
 def numbers_of(name, step, output):
@@ -144,7 +116,7 @@ def save(options, known, rows, between, left_out):
 def ends_of(options):
     """A context, which has nothing in it where the machine is an emulated one."""
     if options.hosts:
-        return Hosts(options.hosts, options.installed, options.bin)
+        return Hosts(options.hosts, options.bin, [] if options.installed else ["echo-bench"])
     return contextlib.nullcontext() if options.pods is None else Pods(options.pods)
 
 

@@ -37,24 +37,62 @@ def run(name, words, limit=_SHORT, stdin=subprocess.DEVNULL):
     return done.stdout.decode(errors="replace")
 
 
-class Hosts:
-    """Two hosts that ssh reaches without a question."""
+# Of each program, where Bazel puts it.
+PROGRAMS = {
+    "echo-bench": "benchmarks/echo/echo_bench",
+    "kv-server": "examples/kv/kv_server",
+    "kv-bench": "examples/kv/kv_bench",
+    "block-server": "examples/attachment/block_server",
+    "block-bench": "examples/attachment/block_bench",
+}
 
-    def __init__(self, names, installed, bin_dir):
-        self._names = dict(zip("AB", names))
-        self._installed = installed
+
+class Here:
+    """Both ends are this host."""
+
+    def __init__(self, bin_dir):
         self._bin_dir = bin_dir
+
+    def name(self, _):
+        return "this host"
+
+    def inside(self, _, words):
+        return words
+
+    def program(self, _, name):
+        return os.path.join(self._bin_dir, PROGRAMS[name])
+
+    def address(self):
+        return "127.0.0.1"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+# A master that stays behind would keep our pipes open; one that is there is used.
+_SSH = ("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ControlMaster=no")
+
+
+class Hosts:
+    """Two hosts that ssh reaches without a question. `programs`: what is brought there."""
+
+    def __init__(self, names, bin_dir, programs):
+        self._names = dict(zip("AB", names))
+        self._bin_dir = bin_dir
+        self._programs = programs
         self._folders = {}
 
     def name(self, end):
         return self._names[end]
 
     def inside(self, end, words):
-        options = ["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"]
-        return ["ssh", *options, self._names[end], "--", shlex.join(words)]
+        return ["ssh", *_SSH, self._names[end], "--", shlex.join(words)]
 
-    def program(self, end):
-        return os.path.join(self._folders[end], "echo_bench") if self._folders else "echo-bench"
+    def program(self, end, name):
+        return os.path.join(self._folders[end], name) if self._folders else name
 
     def address(self):
         """There is none that all hosts have: it is that of an adapter."""
@@ -62,26 +100,28 @@ class Hosts:
 
     def __enter__(self):
         try:
-            for end in () if self._installed else self._names:
-                self._bring(end)
+            for end in self._names if self._programs else ():
+                make = ["mktemp", "-d", "/tmp/farcall-bench.XXXXXX"]
+                self._folders[end] = self._there(end, make).strip()
+                for name in self._programs:
+                    self._bring(end, name)
         except BaseException:
             self.__exit__()
             raise
         return self
 
-    def _bring(self, end):
-        at = "ssh to " + self._names[end]
-        make = ["mktemp", "-d", "/tmp/farcall-bench.XXXXXX"]
-        self._folders[end] = run(at, self.inside(end, make)).strip()
-        path = self.program(end)
-        with open(os.path.join(self._bin_dir, "benchmarks/echo/echo_bench"), "rb") as program:
-            copy = ["sh", "-c", 'cat >"$0" && chmod 755 "$0"', path]
-            run(at, self.inside(end, copy), _LONG, stdin=program)
+    def _there(self, end, words, **more):
+        return run("ssh to " + self._names[end], self.inside(end, words), **more)
+
+    def _bring(self, end, name):
+        copy = ["sh", "-c", 'cat >"$0" && chmod 755 "$0"', self.program(end, name)]
+        with open(os.path.join(self._bin_dir, PROGRAMS[name]), "rb") as program:
+            self._there(end, copy, limit=_LONG, stdin=program)
 
     def __exit__(self, *_):
         for end, folder in self._folders.items():
             with contextlib.suppress(ChildFailed):
-                run("ssh", self.inside(end, ["rm", "-rf", folder]))
+                self._there(end, ["rm", "-rf", folder])
 
 
 class Pods:
@@ -110,8 +150,8 @@ patches:
     def inside(self, end, words):
         return [*self._KUBECTL, "exec", "-i", self._pods[end][0], "-c", "farcall", "--", *words]
 
-    def program(self, _):
-        return "echo-bench"
+    def program(self, _, name):
+        return name
 
     def address(self):
         return self._pods["B"][1]

@@ -17,7 +17,7 @@ class Place:
 
     address: str  # of the server
     settings: dict  # what farcall finds in its environment
-    cores: dict  # each side has one
+    cores: dict  # of each side; none: any
     perftest: dict  # flags
     programs: dict = None  # the echo benchmark, where it is not below bazel-bin
     go_on: bool = False  # where perftest fails, the next step is done
@@ -40,7 +40,7 @@ VM = Place(
         )
         for host in "AB"
     },
-    cores={"A": 1, "B": 0},
+    cores={"A": [1], "B": [0]},
     # By rdma_cm, without which it cannot use iWARP.
     perftest={"A": ("-R",), "B": ("-R",)},
 )
@@ -74,8 +74,8 @@ class Step:
 def planned(step, place):
     """As guest_steps.py takes it."""
     return {
-        "server": pinned(step.server, [place.cores["B"]]),
-        "client": pinned(step.client, [place.cores["A"]]),
+        "server": pinned(step.server, place.cores["B"]),
+        "client": pinned(step.client, place.cores["A"]),
         "limit": step.limit,
         "pause": step.pause,
         "enough": step.enough,

@@ -43,7 +43,7 @@ class NodeCases:
             self.the_page_s_commands_answer, self.calls_of_a_pod_to_another_go_by_rdma,
             self.without_the_resource_calls_go_by_tcp,
             self.a_deleted_pod_gives_its_slot_back, self.deleted_pods_leave_all_slots,
-            self.the_bench_measures_between_two_pods)]
+            self.the_bench_measures_between_two_pods, self.the_studies_run_between_two_pods)]
 
     def _node(self):
         return self._api.get("/api/v1/nodes/" + NAME)
@@ -205,21 +205,30 @@ class NodeCases:
         has = self._has("allocatable")
         need(has == str(_SLOTS), "the node has %s slots" % has)
 
-    def the_bench_measures_between_two_pods(self):
-        """As its --pods makes them, on the one node that there is; without perftest."""
+    def _between_two_pods(self, *flags):
+        """(what tools/bench says, its JSON), on the one node that there is; without perftest."""
         directory = os.path.join(self._room, "bench")
-        os.makedirs(directory)
+        os.makedirs(directory, exist_ok=True)
         base = os.path.relpath(os.path.join(OVERLAYS, "bench"), os.path.realpath(directory))
         with open(os.path.join(directory, "kustomization.yaml"), "w", encoding="utf-8") as stream:
             stream.write(_BENCH_ON_ONE_NODE % base)
         table = os.path.join(self._room, "table.json")
-        said = self._cluster.run(
-            os.path.join(ROOT, "tools", "bench"), "--rdma", "--pods", directory, "--rounds=1",
-            "--seconds=0.2", "--json", table)
-        with open(table, encoding="utf-8") as stream:
-            rows = {row["name"]: row for row in json.load(stream)["rows"]}
+        said = self._cluster.run(os.path.join(ROOT, "tools", "bench"), *flags, "--pods", directory,
+                                 "--json", table)
         print("k8s: " + said.replace("\n", "\nk8s: "))
-        need({"one_rdma", "one_tcp", "get_1m_read_rdma"} <= set(rows), "rows: %s" % list(rows))
-        need("left out: ib_send_lat: is not installed" in said and "rdma0 port 1" in said, said)
         left = self._api.items("/apis/batch/v1/namespaces/farcall/jobs")
         need(not left, "Jobs are left: %s" % left)
+        with open(table, encoding="utf-8") as stream:
+            return said, json.load(stream)
+
+    def the_bench_measures_between_two_pods(self):
+        said, table = self._between_two_pods("--rdma", "--rounds=1", "--seconds=0.2")
+        rows = {row["name"] for row in table["rows"]}
+        need({"one_rdma", "one_tcp", "get_1m_read_rdma"} <= rows, "rows: %s" % rows)
+        need("left out: ib_send_lat: is not installed" in said and "rdma0 port 1" in said, said)
+
+    def the_studies_run_between_two_pods(self):
+        _, table = self._between_two_pods("--studies", "--rate=50", "--keys=500", "--seconds=1")
+        over = {(row["load"], row["over"]) for row in table["rows"]}
+        need({(load, each) for load in ("get of 30 keys", "read of 4 KiB x 1")
+              for each in ("tcp", "rdma")} <= over, "rows: %s" % over)
