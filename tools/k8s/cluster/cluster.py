@@ -73,7 +73,8 @@ class Cluster:
             time.sleep(0.1)
 
     def kubectl(self, *words, directory="."):
-        return self.run("kubectl", *words, directory=directory)
+        kubectl = os.path.join(self._plane.programs, "kubectl")
+        return self.run(kubectl, *words, directory=directory)
 
     def run(self, *words, directory="."):
         """What a program prints that finds this cluster; raises what it complains of."""
