@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs in the guest of tools/rdma_vm: steps of a plan, each a server on hostB and a client on
-hostA. For each it prints one line of JSON: what the client said. It does no more than that:
-a floating point operation takes 27 times longer here than on the host.
+"""Steps of a plan, each a server on hostB and a client on hostA. It runs in the guest of
+tools/rdma_vm, and prints one line of JSON for each: what the client said. It does no more than
+that: a floating point operation takes 27 times longer there than on the host. ends_run.py does
+the same steps on ends that are real.
 
 usage: guest_steps.py PLAN, a file with a JSON list of
   {"server": [word...], "client": [word...], "limit": seconds, "pause": seconds,
@@ -19,11 +20,13 @@ import time
 
 START_LIMIT = 60
 ATTEMPTS = 3
+# Seconds for a server to end by itself, once its standard input has ended.
+END_LIMIT = 0.3
 # So many times as long as asked for a client measures, one after the other, until it has enough.
 LONGER = (1, 4, 16)
 
 
-def _inside(host, words):
+def _in_namespace(host, words):
     return ["ip", "netns", "exec", host, *words]
 
 
@@ -43,10 +46,10 @@ def _address(server):
     raise Failed("the server did not begin to listen")
 
 
-def _stop(server):
+def _stop(server, end_limit):
     server.stdin.close()
     try:
-        server.wait(0.3 if server.poll() is None else 0)
+        server.wait(end_limit)
     except subprocess.TimeoutExpired:
         server.terminate()
         try:
@@ -57,10 +60,10 @@ def _stop(server):
     server.stdout.close()
 
 
-def _attempt(step, log):
+def _attempt(step, log, inside, end_limit):
     pipe = subprocess.PIPE
     server = subprocess.Popen(
-        _inside("hostB", step["server"]), stdin=pipe, stdout=pipe, stderr=log, bufsize=0
+        inside("hostB", step["server"]), stdin=pipe, stdout=pipe, stderr=log, bufsize=0
     )
     try:
         address = ""
@@ -70,7 +73,7 @@ def _attempt(step, log):
             address = _address(server)
         words = [word.replace("@", address) for word in step["client"]]
         done = subprocess.run(
-            _inside("hostA", words),
+            inside("hostA", words),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=step["limit"],
@@ -79,7 +82,7 @@ def _attempt(step, log):
     except subprocess.TimeoutExpired:
         raise Failed("the client did not end within %d s" % step["limit"]) from None
     finally:
-        _stop(server)
+        _stop(server, end_limit)
     if done.returncode:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
         raise Failed("the client ended with %d: %s" % (done.returncode, said[-2000:]))
@@ -103,22 +106,23 @@ def _calls(output):
         return None
 
 
-def perform(step):
-    """What there is to print of it."""
+def perform(step, inside=_in_namespace, end_limit=END_LIMIT):
+    """What there is to print of it. `inside`: of a host and words, those that run them there."""
     enough = step.get("enough", 0)
     for factor in LONGER:
-        result = _perform(dict(step, client=_longer(step["client"], factor)))
+        longer = dict(step, client=_longer(step["client"], factor))
+        result = _perform(longer, inside, end_limit)
         calls = _calls(result.get("output", ""))
         if calls is None or calls >= enough:
             break
     return result
 
 
-def _perform(step):
+def _perform(step, inside, end_limit):
     with tempfile.TemporaryFile() as log:
         for attempt in range(ATTEMPTS):
             try:
-                return {"output": _attempt(step, log)}
+                return {"output": _attempt(step, log, inside, end_limit)}
             except Failed as failed:
                 why = str(failed)
             # Only a server that announces nothing can have been too late.
@@ -130,9 +134,9 @@ def _perform(step):
         return {"error": why, "server_log": said[-2000:]}
 
 
-def main(plan):
+def main(plan, inside=_in_namespace):
     for step in plan:
-        result = perform(step)
+        result = perform(step, inside)
         print(json.dumps(result), flush=True)
         if "error" in result and not step.get("go_on"):
             return 1

@@ -4,7 +4,7 @@
 import dataclasses
 
 from children import ChildFailed
-from vm_run import SERVER_ADDRESS, Step
+from vm_run import VM, Step
 
 # Seconds until it listens, which it does not tell.
 _PAUSE = 1.0
@@ -23,10 +23,11 @@ class Perftest:
     def __str__(self):
         return "%s -s %d" % (self.program, self.size)
 
-    def step(self):
-        # By rdma_cm, without which it cannot use iWARP.
-        words = [self.program, "-R", "-F", "-s", str(self.size), "-n", str(self.iterations)]
-        return Step(str(self), words, words + [SERVER_ADDRESS], limit=90, pause=_PAUSE)
+    def step(self, place=VM):
+        words = [self.program, "-F", "-s", str(self.size), "-n", str(self.iterations)]
+        server, client = (words + list(place.perftest[end]) for end in "BA")
+        client.append(place.address)
+        return Step(str(self), server, client, limit=90, pause=_PAUSE, go_on=place.go_on)
 
 
 def _columns(output):

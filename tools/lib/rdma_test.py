@@ -11,6 +11,7 @@ import unittest
 
 import perftest
 import rdma_bench
+import rdma_loads
 import rdma_quickstart
 import rdma_ratios
 from cells import Cell
@@ -151,16 +152,16 @@ class BenchTest(RdmaTest):
 
     def test_every_other_round_goes_the_other_way_round(self):
         options = rdma_bench.parse(["--rdma", "--rounds=2"])
-        names = [name for _, name, _ in rdma_bench.plan(options)]
+        names = [name for _, name, _ in rdma_loads.plan(options)]
         self.assertEqual(names[:29], names[29:][::-1])
         self.assertEqual(set(names), set(rdma_ratios.TITLES))
 
     def test_iwarp_carries_nothing_of_brpc(self):
         options = rdma_bench.parse(["--rdma", "--rounds=1", "--driver=siw"])
-        self.assertFalse([name for _, name, _ in rdma_bench.plan(options) if "brpc" in name])
+        self.assertFalse([name for _, name, _ in rdma_loads.plan(options) if "brpc" in name])
 
     def test_on_brpcs_wire_each_end_is_what_its_row_says(self):
-        steps = dict(rdma_bench.steps_of_round(rdma_bench.parse(["--rdma"])))
+        steps = dict(rdma_loads.steps_of_round(rdma_bench.parse(["--rdma"])))
         for name, (server, client) in {
             "one_brpc_rdma": ("brpc_gate.py", "--peers_may_be_brpc"),
             "one_brpc_farcall_calls_rdma": ("peer.py", "--peers_may_be_brpc"),

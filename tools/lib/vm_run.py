@@ -10,18 +10,40 @@ import tempfile
 from children import ChildFailed, pinned
 from guest_steps import LONGER
 
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where a server and a client run, by the names of their ends: "A" has the client."""
+
+    address: str  # of the server
+    settings: dict  # what farcall finds in its environment
+    cores: dict  # of each side; none: any
+    perftest: dict  # flags
+    programs: dict = None  # the echo benchmark, where it is not below bazel-bin
+    go_on: bool = False  # where perftest fails, the next step is done
+
+    def host(self):
+        return "[%s]" % self.address if ":" in self.address else self.address
+
+
 SERVER_ADDRESS = "10.9.0.2"
-# Each host sees the devices of both, but has the addresses of its own only. And setting up takes
-# seconds beside a busy loop on the same core: it must not be given up for the next address.
-_SETTINGS = {
-    host: (
-        "env",
-        "FARCALL_RDMA_DEVICES=rdma%s,rdma%s2" % (host, host),
-        "FARCALL_RDMA_CONNECT_TIMEOUT=20s",
-        "FARCALL_LINK_DIAL=60s",
-    )
-    for host in "AB"
-}
+VM = Place(
+    SERVER_ADDRESS,
+    # Each host sees the devices of both, but has the addresses of its own only. And setting up
+    # takes seconds beside a busy loop on the same core: it must not be given up for the next
+    # address.
+    settings={
+        host: (
+            "FARCALL_RDMA_DEVICES=rdma%s,rdma%s2" % (host, host),
+            "FARCALL_RDMA_CONNECT_TIMEOUT=20s",
+            "FARCALL_LINK_DIAL=60s",
+        )
+        for host in "AB"
+    },
+    cores={"A": [1], "B": [0]},
+    # By rdma_cm, without which it cannot use iWARP.
+    perftest={"A": ("-R",), "B": ("-R",)},
+)
 # brpc's queue pairs are set up without rdma_cm.
 _BRPC = ("FARCALL_RDMA_SET_UP=auto",)
 # Both ends want it.
@@ -32,8 +54,8 @@ _PEER = os.path.join(_TOOLS, "rdma_vm_tests", "brpc_peer", "peer.py")
 _GUEST = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guest_steps.py")
 
 
-def _settings(host, brpc, reads):
-    return _SETTINGS[host] + _BRPC * brpc + _READS * reads
+def _settings(place, host, brpc, reads):
+    return ("env",) + place.settings[host] + _BRPC * brpc + _READS * reads
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,21 +71,16 @@ class Step:
     go_on: bool = False  # where it fails, the next step is done
 
 
-def plan_text(steps):
-    """The guest has two cores, one for each side."""
-    return json.dumps(
-        [
-            {
-                "server": pinned(s.server, [0]),
-                "client": pinned(s.client, [1]),
-                "limit": s.limit,
-                "pause": s.pause,
-                "enough": s.enough,
-                "go_on": s.go_on,
-            }
-            for s in steps
-        ]
-    )
+def planned(step, place):
+    """As guest_steps.py takes it."""
+    return {
+        "server": pinned(step.server, place.cores["B"]),
+        "client": pinned(step.client, place.cores["A"]),
+        "limit": step.limit,
+        "pause": step.pause,
+        "enough": step.enough,
+        "go_on": step.go_on,
+    }
 
 
 def vm_command(driver, limit, plan, vm=None, pairs=1):
@@ -81,7 +98,7 @@ def run_steps(steps, driver, vm=None, pairs=1):
         # The guest sees the host's files as they were when it started.
         plan = os.path.join(folder, "plan.json")
         with open(plan, "w", encoding="utf-8") as out:
-            out.write(plan_text(steps))
+            json.dump([planned(step, VM) for step in steps], out)
         command = vm_command(driver, min(limit, 86400), plan, vm, pairs)
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr
@@ -105,17 +122,22 @@ def _output(step, process, command, stderr):
             result = json.loads(line)
         except ValueError:
             result = {"error": "printed no JSON: %s" % line.decode(errors="replace").strip()}
-    if "output" in result:
-        return result["output"]
-    if "error" in result:
-        what = "in the guest: %s\n  its server: %s" % (result["error"], result.get("server_log"))
-        failed = ChildFailed(step.name, step.client, what, "")
-        if step.go_on:
-            return failed
-        raise failed
+    if result:
+        return output_of(step, result, "in the guest: ")
     stderr.seek(0)
     said = stderr.read().decode(errors="replace")
     raise ChildFailed(step.name, command, "ended with the machine (%s)" % process.wait(), said)
+
+
+def output_of(step, result, where):
+    """Of what guest_steps.py tells of a step."""
+    if "output" in result:
+        return result["output"]
+    what = "%s%s\n  its server: %s" % (where, result["error"], result.get("server_log"))
+    failed = ChildFailed(step.name, step.client, what, "")
+    if step.go_on:
+        return failed
+    raise failed
 
 
 def report_of(step, output):
@@ -137,15 +159,17 @@ def report_of(step, output):
 
 
 def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, threads=1, put=False,
-              enough=0, go_on=False, rails=False, brpc=False, gate=False, reads=False):  # fmt: skip
+              enough=0, go_on=False, rails=False, brpc=False, gate=False, reads=False,
+              place=VM):  # fmt: skip
     """A load of the echo benchmark between the hosts; `put`: nothing beside the answers, `rails`:
     over all cables at once; `brpc`: by brpc's RDMA; `gate`: the server hides that it is of farcall,
     so that its client says brpc's hello; `reads`: from 64 KiB on by RDMA READ."""
-    program = os.path.join(bin_dir, "benchmarks/echo/echo_bench")
+    built = os.path.join(bin_dir, "benchmarks/echo/echo_bench")
+    programs = place.programs or {"A": built, "B": built}
     both = ["--polling=" + polling, "--threads=%d" % threads]
     both += ["--use_rdma"] if rdma else []
     both += ["--way=" + cell.way] if cell.way != "echo" else []
-    client = [program, "--server=@", "--json=-", *both]
+    client = [programs["A"], "--server=@", "--json=-", *both]
     client += ["--payload=%d" % cell.payload, "--attachment=%d" % cell.attachment]
     client += ["--in_flight=%d" % cell.in_flight, "--connections=%d" % connections]
     client += ["--seconds=%g" % seconds, "--warmup=%g" % warmup]
@@ -153,10 +177,10 @@ def echo_step(bin_dir, cell, polling, rdma, seconds, warmup, connections=1, thre
     client += ["--synchronous"] if cell.synchronous else []
     client = ["FARCALL_RDMA_RAILS=all", *client] if rails else client
     client += ["--peers_may_be_brpc"] if brpc else []
-    server = [program, "--listen=%s:0" % SERVER_ADDRESS, "--exit_with_stdin", *both]
+    server = [programs["B"], "--listen=%s:0" % place.host(), "--exit_with_stdin", *both]
     server = ["python3", "-B", _GATE, *server] if gate else server
-    client = [*_settings("A", brpc, reads), *client]
-    server = [*_settings("B", brpc, reads), *server]
+    client = [*_settings(place, "A", brpc, reads), *client]
+    server = [*_settings(place, "B", brpc, reads), *server]
     name = "farcall over %s (%s%s)" % ("rdma" if rdma else "tcp", "put of " * put, cell)
     name += " with rails" * rails + " on brpc's wire" * brpc + " by RDMA READ" * reads
     # To connect, to set RDMA up and to end; all is slower there.

@@ -73,16 +73,20 @@ class Cluster:
             time.sleep(0.1)
 
     def kubectl(self, *words, directory="."):
-        """What it prints; raises what it complains of."""
+        kubectl = os.path.join(self._plane.programs, "kubectl")
+        return self.run(kubectl, *words, directory=directory)
+
+    def run(self, *words, directory="."):
+        """What a program prints that finds this cluster; raises what it complains of."""
         with subprocess.Popen(
-                [os.path.join(self._plane.programs, "kubectl"), *words], cwd=directory, text=True,
-                env=self._plane.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                words, cwd=directory, text=True, env=self._plane.environment,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE) as process:
             try:
                 said, wrong = self._wait_for(process, " ".join(words))
             finally:
                 process.kill()  # it may wait for what is gone, and `with` waits for it
-        need(process.returncode == 0, "kubectl %s: %s" % (" ".join(words), wrong))
+        need(process.returncode == 0, "%s: %s" % (" ".join(words), wrong))
         return said
 
     def _wait_for(self, process, words):
@@ -93,7 +97,7 @@ class Cluster:
                 return process.communicate(timeout=0.2)
             except subprocess.TimeoutExpired:
                 if time.monotonic() > end:
-                    raise Trouble("kubectl %s: no end" % words) from None
+                    raise Trouble("%s: no end" % words) from None
                 self._kubelets.step()
 
     def make_namespace(self, name, **labels):

@@ -16,6 +16,15 @@ from page_cases import PageCases
 _SLOTS = 3
 _COUNTERS = "/sys/class/infiniband/rdma0/ports/1/hw_counters/"
 _SIZE = 30000
+_BENCH_ON_ONE_NODE = """resources: [%s]
+images: [{name: farcall-debug, newName: farcall}]
+patches:
+- target: {kind: Job}
+  patch: |-
+    - {op: remove, path: /spec/template/spec/affinity}
+    - {op: remove, path: /spec/template/spec/containers/0/resources/requests/cpu}
+    - {op: remove, path: /spec/template/spec/containers/0/resources/limits/cpu}
+"""
 # Of RDMA on a card with Ethernet's usual MTU.
 _MTU = 1024
 
@@ -33,7 +42,8 @@ class NodeCases:
             self.its_capacity_shows_the_resource, self.pods_get_their_device,
             self.the_page_s_commands_answer, self.calls_of_a_pod_to_another_go_by_rdma,
             self.without_the_resource_calls_go_by_tcp,
-            self.a_deleted_pod_gives_its_slot_back, self.deleted_pods_leave_all_slots)]
+            self.a_deleted_pod_gives_its_slot_back, self.deleted_pods_leave_all_slots,
+            self.the_bench_measures_between_two_pods, self.the_studies_run_between_two_pods)]
 
     def _node(self):
         return self._api.get("/api/v1/nodes/" + NAME)
@@ -194,3 +204,31 @@ class NodeCases:
         self._cluster.kubectl("delete", "-k", os.path.join(OVERLAYS, "shared-hca"))
         has = self._has("allocatable")
         need(has == str(_SLOTS), "the node has %s slots" % has)
+
+    def _between_two_pods(self, *flags):
+        """(what tools/bench says, its JSON), on the one node that there is; without perftest."""
+        directory = os.path.join(self._room, "bench")
+        os.makedirs(directory, exist_ok=True)
+        base = os.path.relpath(os.path.join(OVERLAYS, "bench"), os.path.realpath(directory))
+        with open(os.path.join(directory, "kustomization.yaml"), "w", encoding="utf-8") as stream:
+            stream.write(_BENCH_ON_ONE_NODE % base)
+        table = os.path.join(self._room, "table.json")
+        said = self._cluster.run(os.path.join(ROOT, "tools", "bench"), *flags, "--pods", directory,
+                                 "--json", table)
+        print("k8s: " + said.replace("\n", "\nk8s: "))
+        left = self._api.items("/apis/batch/v1/namespaces/farcall/jobs")
+        need(not left, "Jobs are left: %s" % left)
+        with open(table, encoding="utf-8") as stream:
+            return said, json.load(stream)
+
+    def the_bench_measures_between_two_pods(self):
+        said, table = self._between_two_pods("--rdma", "--rounds=1", "--seconds=0.2")
+        rows = {row["name"] for row in table["rows"]}
+        need({"one_rdma", "one_tcp", "get_1m_read_rdma"} <= rows, "rows: %s" % rows)
+        need("left out: ib_send_lat: is not installed" in said and "rdma0 port 1" in said, said)
+
+    def the_studies_run_between_two_pods(self):
+        _, table = self._between_two_pods("--studies", "--rate=50", "--keys=500", "--seconds=1")
+        over = {(row["load"], row["over"]) for row in table["rows"]}
+        need({(load, each) for load in ("get of 30 keys", "read of 4 KiB x 1")
+              for each in ("tcp", "rdma")} <= over, "rows: %s" % over)
