@@ -55,7 +55,7 @@ absl::Status HandlerPool::AddThread() {
 
 // Of what waits and may begin somebody takes the first: who is on its way, or who is called here.
 // Where the system gives no more threads, those that are there have to do.
-void HandlerPool::CallThread() {
+void HandlerPool::CallOne() {
   if (queue_.empty() || !MayBegin() || starting_ + woken_ > 0) return;
   if (idle_ > 0) {
     ++woken_;
@@ -65,12 +65,24 @@ void HandlerPool::CallThread() {
   }
 }
 
-std::optional<size_t> HandlerPool::Submit(UserTask& task) {
+std::optional<size_t> HandlerPool::Submit(UserTask& task, Calling calling) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (threads_.empty() && !AddThread().ok()) return std::nullopt;
   queue_.Push(task);
-  CallThread();
+  waiting_.store(queue_.size(), std::memory_order_relaxed);
+  if (calling == Calling::kNow) CallOne();
   return queue_.size();
+}
+
+void HandlerPool::CallThread() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  CallOne();
+}
+
+UserTask* HandlerPool::Pop() {
+  UserTask* const task = MayBegin() ? queue_.Pop() : nullptr;
+  waiting_.store(queue_.size(), std::memory_order_relaxed);
+  return task;
 }
 
 void HandlerPool::BeginElsewhere() {
@@ -81,12 +93,7 @@ void HandlerPool::BeginElsewhere() {
 void HandlerPool::EndElsewhere() {
   std::lock_guard<std::mutex> lock(mutex_);
   --elsewhere_;
-  CallThread();
-}
-
-size_t HandlerPool::waiting() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return queue_.size();
+  CallOne();
 }
 
 int HandlerPool::idle() const {
@@ -101,7 +108,7 @@ bool HandlerPool::BeforeBlocking(Hook& hook) {
   if (blocked_ >= spares_) return false;
   hook.blocked = true;
   ++blocked_;
-  CallThread();
+  CallOne();
   return true;
 }
 
@@ -111,9 +118,9 @@ void HandlerPool::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   --starting_;
   for (;;) {
-    while (UserTask* const task = MayBegin() ? queue_.Pop() : nullptr) {
+    while (UserTask* const task = Pop()) {
       ++busy_;
-      CallThread();
+      CallOne();
       lock.unlock();
       task->Run();
       lock.lock();

@@ -3,6 +3,7 @@
 #ifndef FARCALL_RPC_DISPATCH_HANDLER_POOL_H_
 #define FARCALL_RPC_DISPATCH_HANDLER_POOL_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -37,14 +38,18 @@ class HandlerPool {
 
   // All `most` threads at once. kResourceExhausted when the system gives fewer.
   absl::Status StartAll();
+  // Whether a thread is called to a task at once, or by CallThread, when more are there: a thread
+  // that is woken for the first one would run it, and sleep before the next one comes.
+  enum class Calling : bool { kLater, kNow };
   // `task` owns itself. Returns how many wait for a thread, this one among them; null: it was not
   // taken, as there is no thread and the system gives none.
-  std::optional<size_t> Submit(UserTask& task);
+  std::optional<size_t> Submit(UserTask& task, Calling calling = Calling::kNow);
+  void CallThread();
   // A handler runs elsewhere, and counts as one that runs here: as many fewer begin.
   void BeginElsewhere();
   void EndElsewhere();
   int most() const { return most_; }
-  size_t waiting() const;
+  size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
   // Threads that have nothing to do.
   int idle() const;
 
@@ -56,13 +61,15 @@ class HandlerPool {
   // With mutex_ held.
   bool MayBegin() const { return busy_ - blocked_ + elsewhere_ < most_; }
   absl::Status AddThread();
-  void CallThread();
+  void CallOne();
+  UserTask* Pop();
 
   const int most_;
   const int spares_;
   const std::vector<int> cpus_ = AllowedCpus();
   mutable std::mutex mutex_;
   std::condition_variable wake_;
+  std::atomic<size_t> waiting_ = 0;  // queue_.size()
   // Guarded by mutex_.
   UserQueue queue_;
   int busy_ = 0;       // threads that run a handler

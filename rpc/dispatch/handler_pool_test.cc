@@ -24,10 +24,14 @@ namespace {
 class Task final : public UserTask {
  public:
   // Returns how many wait.
-  static size_t Submit(HandlerPool& pool, std::function<void()> run) {
-    const std::optional<size_t> waiting = pool.Submit(*new Task(std::move(run)));
+  static size_t Submit(HandlerPool& pool, std::function<void()> run,
+                       HandlerPool::Calling calling = HandlerPool::Calling::kNow) {
+    const std::optional<size_t> waiting = pool.Submit(*new Task(std::move(run)), calling);
     EXPECT_TRUE(waiting.has_value()) << "the system gives a thread";
     return waiting.value_or(0);
+  }
+  static void SubmitLater(HandlerPool& pool, std::function<void()> run) {
+    Submit(pool, std::move(run), HandlerPool::Calling::kLater);
   }
   void Run() override {
     run_();
@@ -196,6 +200,25 @@ TEST(HandlerPoolTest, OneThreadIsEnoughForTasksOneAfterTheOther) {
     while (pool->idle() == 0) std::this_thread::yield();
   }
   EXPECT_EQ(threads.size(), 1u);
+}
+
+TEST(HandlerPoolTest, AThreadIsCalledWhenTheSubmitterSays) {
+  const auto pool = Start(4);
+  TestEvent first;
+  Task::Submit(*pool, [&] { first.Signal(); });
+  ASSERT_TRUE(first.Wait());
+  while (pool->idle() == 0) std::this_thread::yield();
+  TestEvent here;
+  for (int i = 0; i < 4; ++i) {
+    // They end only if each gets a thread, by one call.
+    Task::SubmitLater(*pool, [&] {
+      here.Signal();
+      EXPECT_TRUE(here.Wait(4));
+    });
+  }
+  EXPECT_EQ(pool->waiting(), 4u) << "who sleeps is not woken";
+  pool->CallThread();
+  EXPECT_TRUE(here.Wait(4));
 }
 
 TEST(HandlerPoolTest, NoMoreRunAtOnceThanItSays) {

@@ -13,11 +13,12 @@
 namespace farcall {
 
 // Brings a frame to `loop`: deliver(head, body) runs with the loop held, now or later. Until then
-// `head` stays. `now`: read from the loop's clock a moment ago. No loop is held.
+// `head` stays. `now`: read from the loop's clock a moment ago. `more`: others follow at once, so
+// that who drives the loop sends them together. No loop is held.
 template <typename Deliver>
 void DeliverFrame(EventLoop& loop, TimePoint now, absl::string_view head, Buffer& attachment,
-                  Deliver deliver) {
-  if (loop.TryRunAt(now, [&] { deliver(head, std::move(attachment)); })) return;
+                  Deliver deliver, bool more = false) {
+  if (!more && loop.TryRunAt(now, [&] { deliver(head, std::move(attachment)); })) return;
   loop.Post([deliver = std::move(deliver), head, body = std::move(attachment)]() mutable {
     deliver(head, std::move(body));
   });

@@ -124,6 +124,18 @@ TEST_F(SendFrameTest, ASmallFrameIsPostedWhileAnotherThreadHoldsTheLoop) {
   EXPECT_EQ(Take().body, "beside");
 }
 
+TEST_F(SendFrameTest, AFrameThatOthersFollowIsLeftToWhoDrivesTheLoop) {
+  std::vector<std::string> order;
+  Buffer none;
+  const auto deliver = [&](absl::string_view head, Buffer&&) { order.emplace_back(head); };
+  DeliverFrame(*loop_, clock_.Now(), "first", none, deliver, /*more=*/true);
+  EXPECT_TRUE(order.empty()) << "the loop is free, and would be flushed for one frame";
+  DeliverFrame(*loop_, clock_.Now(), "last", none, deliver);
+  EXPECT_TRUE(order.empty()) << "it does not overtake";
+  EXPECT_TRUE(loop_->RunOnce());
+  EXPECT_EQ(order, (std::vector<std::string>{"first", "last"}));
+}
+
 TEST_F(SendFrameTest, NoFrameOvertakesWhatWaitsInTheMailbox) {
   std::vector<std::string> order;
   loop_->Post([&] { order.push_back("before"); });

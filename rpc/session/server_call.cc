@@ -62,12 +62,12 @@ bool ServerCall::BelongsOnPool() const {
          (core_->options.handlers_on_pool || admission_.method.state->pace.on_pool());
 }
 
-bool ServerCall::GoToPool() {
+bool ServerCall::GoToPool(HandlerPool::Calling calling) {
   if (!BelongsOnPool()) return false;
   ServerCore& core = *core_;
   const google::protobuf::MethodDescriptor& name = method();
   on_pool_ = true;
-  const std::optional<size_t> waiting = core.handlers->Submit(*this);
+  const std::optional<size_t> waiting = core.handlers->Submit(*this, calling);
   if (waiting) {
     core.LogWaiting(name, *waiting);
     return true;
@@ -76,13 +76,15 @@ bool ServerCall::GoToPool() {
   return false;
 }
 
+bool ServerCall::MoreWait() const { return on_pool_ && core_->handlers->waiting() > 0; }
+
 void ServerCall::Run() {
   if (!on_pool_ && BelongsOnPool()) {
     // Since it was queued the method has turned out to be slow. The call may be over before this
     // has returned, and then nothing else holds the pool.
     const std::shared_ptr<ServerCore> core = session_->core();
     core->running.Begin();
-    const bool gone = GoToPool();
+    const bool gone = GoToPool(HandlerPool::Calling::kNow);
     core->running.End();
     if (gone) return;
   }

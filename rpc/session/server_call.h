@@ -13,6 +13,7 @@
 #include "google/protobuf/message.h"
 #include "google/protobuf/service.h"
 #include "rpc/controller.h"
+#include "rpc/dispatch/handler_pool.h"
 #include "rpc/dispatch/service_map.h"
 #include "rpc/session/server_core.h"
 #include "transport/loop/user_queue.h"
@@ -40,7 +41,7 @@ class ServerCall : public UserTask {
   void Run() final;
   // Gives it to the handler threads, if the method belongs there: then it may be gone. With the
   // session's loop held, before Run.
-  bool GoToPool();
+  bool GoToPool(HandlerPool::Calling calling);
   // Whoever asks first has the call: the thread that is to run it, or who answers it instead.
   bool Claim() { return !claimed_.exchange(true, std::memory_order_acq_rel); }
   // Ends a call that was claimed, and not run. Any thread, with nothing held.
@@ -66,6 +67,8 @@ class ServerCall : public UserTask {
   ServerCall(ServerSession& session, const Admission& admission);
   virtual ~ServerCall() = default;
 
+  // On the handler's thread: other handlers wait for it, whose answers follow.
+  bool MoreWait() const;
   // Fills the request; on the handler's thread, with nothing held. An error fails the call with
   // its message: kResourceExhausted, there is no memory for it now, with EOVERCROWDED, others
   // with EREQUEST.

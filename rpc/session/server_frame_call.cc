@@ -164,7 +164,8 @@ bool ServerFrameCall::SendSmall(const google::protobuf::Message* response) {
   Ref();  // for the delivery, which unlists the call
   const TimePoint now = Count(0);
   Buffer none;
-  DeliverFrame(session()->loop(), now, {memory_, head}, none, Responding(*this, *session()));
+  DeliverFrame(session()->loop(), now, {memory_, head}, none, Responding(*this, *session()),
+               MoreWait());
   return true;
 }
 

@@ -57,6 +57,7 @@ ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
       pool_(connection_->pool()),
       writer_(std::in_place, pool_),
       output_(loop),
+      pool_caller_(loop, core_->handlers.get()),
       timeouts_(TimeoutLimits(core_->options), loop.now()),
       timeout_timer_([this] { OnTimeout(); }),
       memory_timer_([this] { OnMemoryWatch(); }),
@@ -135,7 +136,10 @@ void ServerSession::Submit(ServerCall& call) {
 }
 
 void ServerSession::Run(ServerCall& call) {
-  if (!call.GoToPool()) loop_.RunUser(call);
+  using Calling = HandlerPool::Calling;
+  const bool later = core_->options.handlers_on_pool && connection_ != nullptr;
+  if (!call.GoToPool(later ? Calling::kLater : Calling::kNow)) return loop_.RunUser(call);
+  if (later) pool_caller_.CallLater();
 }
 
 void ServerSession::RunTask(UserTask& task) {
@@ -252,6 +256,7 @@ void ServerSession::Log(absl::string_view what) {
 void ServerSession::OnClose(const absl::Status& why) {
   if (!IsOrderlyEnd(why)) Log(absl::StrCat("closed: ", why.message()));
   output_.Forget();
+  pool_caller_.CallNow();
   connection_ = nullptr;
   loop_.NeedThread(-1);
   loop_.CancelTimer(timeout_timer_);

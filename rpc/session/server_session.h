@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "rpc/authenticator.h"
 #include "rpc/session/connection_info_cache.h"
+#include "rpc/session/pool_caller.h"
 #include "rpc/session/server_call.h"
 #include "rpc/session/server_core.h"
 #include "rpc/session/server_protocol.h"
@@ -165,6 +166,7 @@ class ServerSession final : public Connection::Handler {
   BacklogBound written_;
   std::optional<BlockWriter> writer_;  // while there is a connection
   TurnOutput output_;
+  PoolCaller pool_caller_;
   SessionTimeouts timeouts_;
   Timer timeout_timer_;
   Timer memory_timer_;  // pending: it holds much, or did a moment ago
