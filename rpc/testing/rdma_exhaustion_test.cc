@@ -178,7 +178,7 @@ TEST(RdmaExhaustionTest, AStallIsSeenLoggedAndCountedUntilItIsOver) {
   options.stream.progress_timeout = std::chrono::seconds(60);
   options.stream.peer_timeout = std::chrono::seconds(60);
   options.stream.ping_interval = std::chrono::milliseconds(10);
-  options.stream.stall_timeout = std::chrono::milliseconds(50);
+  options.stream.stall_patience = std::chrono::milliseconds(50);
   for (const bool cut : {false, true}) {
     RdmaPair pair(options);
     const RdmaPeers peers(pair);

@@ -105,7 +105,7 @@ void RdmaEnd::Drive(EventLoop& loop) {
 }
 
 void RdmaEnd::TakeForBrpc(const Address& peer) {
-  record_.RememberStranger(peer.ToString());
+  record_.RememberNoHello(peer.ToString());
   record_.RememberSilent(peer.ToString(), clock_.Now(), clock_.Now() + std::chrono::hours(1));
 }
 

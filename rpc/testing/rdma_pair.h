@@ -21,7 +21,7 @@
 #include "transport/base/event_ring.h"
 #include "transport/base/in_flight.h"
 #include "transport/buffer/registration_cache.h"
-#include "transport/link/chosen_transport.h"
+#include "transport/link/selecting_transport.h"
 #include "transport/loop/blocking_threads.h"
 #include "transport/loop/loop_driver.h"
 #include "transport/loop/loop_monitor.h"
@@ -70,7 +70,7 @@ class RdmaEnd {
   TcpTransport tcp_;
   TlsTransport tls_;
   UpgradeRecord record_;
-  ChosenTransport transport_;
+  SelectingTransport transport_;
   RegistrationCache registrations_;
   std::unique_ptr<LoopMonitor> monitor_;
   std::vector<std::unique_ptr<LoopDriver>> drivers_;

@@ -18,7 +18,7 @@
 #include "rpc/testing/rdma_pair.h"
 #include "transport/base/event_ring.h"
 #include "transport/base/in_flight.h"
-#include "transport/link/chosen_transport.h"
+#include "transport/link/selecting_transport.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/rdma/testing/stepped_clock.h"
 #include "transport/testing/sim_network.h"
@@ -51,7 +51,7 @@ class SteppedEnd {
   RdmaRig rig_;
   SimTransport tcp_;
   UpgradeRecord record_;
-  ChosenTransport transport_;
+  SelectingTransport transport_;
   std::unique_ptr<Runtime> runtime_;
 };
 

@@ -24,9 +24,9 @@ namespace farcall {
 namespace {
 
 struct CountingCode final : WatchedCode {
-  void OnLong() override { told.Signal(); }
+  void OnLong() override { long_code.Signal(); }
   std::string Name() const override { return "the code"; }
-  TestEvent told;
+  TestEvent long_code;
 };
 
 class LoopMonitorTest : public testing::Test {
@@ -138,14 +138,14 @@ TEST_F(LoopMonitorTest, CodeThatIsWatchedIsToldOnceWhileItRuns) {
     {
       const WatchScope scope(code);
       running.Signal();
-      EXPECT_TRUE(code.told.Wait());
+      EXPECT_TRUE(code.long_code.Wait());
     }
     done.Signal();
   });
   ASSERT_TRUE(running.Wait());
   LookUntilTaken(1);
   ASSERT_TRUE(done.Wait());
-  EXPECT_EQ(code.told.count(), 1);
+  EXPECT_EQ(code.long_code.count(), 1);
 }
 
 TEST_F(LoopMonitorTest, CodeThatHasEndedIsNotTold) {
@@ -162,7 +162,7 @@ TEST_F(LoopMonitorTest, CodeThatHasEndedIsNotTold) {
   LookUntilTaken(1);
   release.Signal();
   driver_.reset();
-  EXPECT_EQ(code.told.count(), 0);
+  EXPECT_EQ(code.long_code.count(), 0);
 }
 
 TEST_F(LoopMonitorTest, WithNoSpareThreadAStallIsToldOnceByName) {
@@ -186,7 +186,7 @@ TEST_F(LoopMonitorTest, WithNoSpareThreadAStallIsToldOnceByName) {
   EXPECT_EQ(stalls_, std::vector<std::string>{"the code"});
   TestEvent goes_on;
   RunUserCode(*loop_, [&] { goes_on.Signal(); });
-  EXPECT_EQ(goes_on.count(), 0) << "nobody drives";
+  EXPECT_EQ(goes_on.count(), 0) << "no thread drives";
   release.Signal();
   EXPECT_TRUE(goes_on.Wait());
   driver_.reset();

@@ -163,7 +163,7 @@ TEST(ReceiveLedgerTest, APausedMemberIsGivenNothing) {
   ledger.Pause(a);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(Use(ledger, a), 0u);
   EXPECT_EQ(ledger.outstanding(a), 0u);
-  EXPECT_FALSE(ledger.NextHungry().has_value());
+  EXPECT_FALSE(ledger.NextStarved().has_value());
   ledger.Resume(a);
   EXPECT_GE(ledger.Grant(a), 4u);
 }
@@ -182,7 +182,7 @@ TEST(ReceiveLedgerTest, TheMinimumOfAPausedMemberIsKeptForIt) {
   EXPECT_EQ(ledger.Grant(a), 4u);
 }
 
-TEST(ReceiveLedgerTest, WhatIsPostedLateGoesToTheHungryInTurn) {
+TEST(ReceiveLedgerTest, WhatIsPostedLateGoesToTheStarvedInTurn) {
   ReceiveLedger ledger(64);
   ledger.OnPosted(12);
   std::vector<Member> members;
@@ -194,9 +194,9 @@ TEST(ReceiveLedgerTest, WhatIsPostedLateGoesToTheHungryInTurn) {
   std::vector<Member> order;
   for (int i = 0; i < 6; ++i) {
     ledger.OnPosted(2);
-    while (const auto hungry = ledger.NextHungry()) {
-      order.push_back(*hungry);
-      EXPECT_EQ(ledger.Grant(*hungry), 2u);
+    while (const auto starved = ledger.NextStarved()) {
+      order.push_back(*starved);
+      EXPECT_EQ(ledger.Grant(*starved), 2u);
     }
   }
   EXPECT_THAT(order,
@@ -204,7 +204,7 @@ TEST(ReceiveLedgerTest, WhatIsPostedLateGoesToTheHungryInTurn) {
   EXPECT_EQ(ledger.outstanding(), 12u);
 }
 
-TEST(ReceiveLedgerTest, AHungryMemberMayLeave) {
+TEST(ReceiveLedgerTest, AStarvedMemberMayLeave) {
   ReceiveLedger ledger(64);
   ledger.OnPosted(8);
   const Member a = ledger.Join().value();
@@ -214,7 +214,7 @@ TEST(ReceiveLedgerTest, AHungryMemberMayLeave) {
   EXPECT_EQ(ledger.Grant(a), 0u);
   ledger.Leave(a);
   ledger.OnPosted(8);
-  EXPECT_FALSE(ledger.NextHungry().has_value());
+  EXPECT_FALSE(ledger.NextStarved().has_value());
   EXPECT_EQ(ledger.outstanding(), 0u);
 }
 
@@ -227,36 +227,36 @@ TEST(ReceiveLedgerTest, AMessageWithoutACreditTakesAReceiveAllTheSame) {
   EXPECT_EQ(ledger.outstanding(), 0u);
 }
 
-TEST(ReceiveLedgerTest, StrangersHaveAShareAndNoMore) {
-  ReceiveLedger ledger(64, ReceiveLedger::Use::kShared, /*for_strangers=*/16);
+TEST(ReceiveLedgerTest, UntrustedPeersHaveAShareAndNoMore) {
+  ReceiveLedger ledger(64, ReceiveLedger::Use::kShared, /*for_untrusted=*/16);
   ledger.OnPosted(64);
-  std::vector<Member> strangers;
-  for (int i = 0; i < 4; ++i) strangers.push_back(ledger.Join(PeerTrust::kStranger).value());
-  const auto refused = ledger.Join(PeerTrust::kStranger);
+  std::vector<Member> untrusted;
+  for (int i = 0; i < 4; ++i) untrusted.push_back(ledger.Join(PeerTrust::kUntrusted).value());
+  const auto refused = ledger.Join(PeerTrust::kUntrusted);
   EXPECT_EQ(ReasonOf(refused.status()), WhyNotRdma::kCapacity);
   EXPECT_THAT(refused.status().message(), HasSubstr("all the 16 receives"));
-  EXPECT_EQ(Load(ledger, strangers[0]), 4u) << "whatever it sends";
+  EXPECT_EQ(Load(ledger, untrusted[0]), 4u) << "whatever it sends";
   EXPECT_TRUE(ledger.Join().ok()) << "who is known finds a place";
 
-  ledger.Trust(strangers[0]);
-  ledger.Trust(strangers[0]);
-  EXPECT_GT(Load(ledger, strangers[0]), 4u);
-  EXPECT_TRUE(ledger.Join(PeerTrust::kStranger).ok());
-  EXPECT_FALSE(ledger.Join(PeerTrust::kStranger).ok());
-  ledger.Leave(strangers[1]);
-  EXPECT_TRUE(ledger.Join(PeerTrust::kStranger).ok());
+  ledger.Trust(untrusted[0]);
+  ledger.Trust(untrusted[0]);
+  EXPECT_GT(Load(ledger, untrusted[0]), 4u);
+  EXPECT_TRUE(ledger.Join(PeerTrust::kUntrusted).ok());
+  EXPECT_FALSE(ledger.Join(PeerTrust::kUntrusted).ok());
+  ledger.Leave(untrusted[1]);
+  EXPECT_TRUE(ledger.Join(PeerTrust::kUntrusted).ok());
 }
 
-TEST(ReceiveLedgerTest, WhatAStrangerHasCountsUntilItIsUsed) {
-  ReceiveLedger ledger(64, ReceiveLedger::Use::kShared, /*for_strangers=*/16);
+TEST(ReceiveLedgerTest, WhatAnUntrustedPeerHasCountsUntilItIsUsed) {
+  ReceiveLedger ledger(64, ReceiveLedger::Use::kShared, /*for_untrusted=*/16);
   ledger.OnPosted(256);
-  const Member a = ledger.Join(PeerTrust::kStranger).value();
+  const Member a = ledger.Join(PeerTrust::kUntrusted).value();
   EXPECT_EQ(Load(ledger, a), 16u);
-  EXPECT_FALSE(ledger.Join(PeerTrust::kStranger).ok());
+  EXPECT_FALSE(ledger.Join(PeerTrust::kUntrusted).ok());
   ledger.Pause(a);
   for (int i = 0; i < 12; ++i) Use(ledger, a);
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(ledger.Join(PeerTrust::kStranger).ok());
-  EXPECT_FALSE(ledger.Join(PeerTrust::kStranger).ok());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(ledger.Join(PeerTrust::kUntrusted).ok());
+  EXPECT_FALSE(ledger.Join(PeerTrust::kUntrusted).ok());
 }
 
 TEST(ReceiveLedgerTest, WhatMayBeGoneIsGivenToNobodyUntilItIsCounted) {
@@ -310,8 +310,8 @@ class LedgerSim {
   explicit LedgerSim(uint64_t seed)
       : random_(seed),
         slots_(4 + Below(60)),
-        for_strangers_(4 + Below(60)),
-        ledger_(slots_, ReceiveLedger::Use::kShared, for_strangers_),
+        for_untrusted_(4 + Below(60)),
+        ledger_(slots_, ReceiveLedger::Use::kShared, for_untrusted_),
         depth_(8 + Below(400)) {
     ledger_.OnPosted(depth_);
   }
@@ -322,10 +322,10 @@ class LedgerSim {
       ASSERT_LE(ledger_.outstanding(), ledger_.posted());
       ASSERT_LE(ledger_.posted(), depth_);
       uint32_t strange = 0;
-      for (const Member member : strangers_) {
+      for (const Member member : untrusted_) {
         strange += std::max(ledger_.outstanding(member), ReceiveLedger::kMinimum);
       }
-      ASSERT_LE(strange, for_strangers_);
+      ASSERT_LE(strange, for_untrusted_);
     }
     ledger_.OnPosted(used_);
     used_ = 0;
@@ -350,10 +350,10 @@ class LedgerSim {
   void Step() {
     const uint32_t what = Below(20);
     if (what == 0 || members_.empty()) {
-      const bool stranger = random_.Chance(0.3);
-      const auto member = ledger_.Join(stranger ? PeerTrust::kStranger : PeerTrust::kTrusted);
+      const bool untrusted = random_.Chance(0.3);
+      const auto member = ledger_.Join(untrusted ? PeerTrust::kUntrusted : PeerTrust::kTrusted);
       if (member.ok()) members_.push_back(*member);
-      if (member.ok() && stranger) strangers_.insert(*member);
+      if (member.ok() && untrusted) untrusted_.insert(*member);
       return;
     }
     const size_t which = Below(std::min<size_t>(members_.size(), 1 + Below(members_.size())));
@@ -361,11 +361,11 @@ class LedgerSim {
     if (what == 1) {
       ledger_.Leave(member);
       paused_.erase(member);
-      strangers_.erase(member);
+      untrusted_.erase(member);
       members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(which));
     } else if (what == 2 && paused_.insert(member).second) {
       ledger_.Pause(member);
-    } else if (what == 5 && strangers_.erase(member) > 0) {
+    } else if (what == 5 && untrusted_.erase(member) > 0) {
       ledger_.Trust(member);
     } else if (what <= 4 && paused_.erase(member) > 0) {
       ledger_.Resume(member);
@@ -384,20 +384,20 @@ class LedgerSim {
   }
 
   void Feed() {
-    while (const auto hungry = ledger_.NextHungry()) {
-      ASSERT_GT(ledger_.Grant(*hungry), 0u);
+    while (const auto starved = ledger_.NextStarved()) {
+      ASSERT_GT(ledger_.Grant(*starved), 0u);
     }
   }
 
   TestRandom random_;
   const uint32_t slots_;
-  const uint32_t for_strangers_;
+  const uint32_t for_untrusted_;
   ReceiveLedger ledger_;
   const uint32_t depth_;
   uint32_t used_ = 0;  // and not posted again
   std::vector<Member> members_;
   std::set<Member> paused_;
-  std::set<Member> strangers_;
+  std::set<Member> untrusted_;
 };
 
 TEST(ReceiveLedgerTest, NeverGivesMoreThanIsPostedAndStarvesNobody) {
