@@ -123,7 +123,7 @@ def fields(header, struct):
 class DumpTest(unittest.TestCase):
     """What /status/dump tells of the options."""
 
-    # Not values: handles of the program's own, and what is told by its members.
+    # Not values: handles of the program's own, and what its members say.
     UNTOLD = {"runtime", "log"}
 
     def test_it_tells_each_option_of_a_server(self):

@@ -29,7 +29,7 @@
 #include "transport/base/process_mark.h"
 #include "transport/buffer/registration_cache.h"
 #include "transport/copy_tally.h"
-#include "transport/link/chosen_transport.h"
+#include "transport/link/selecting_transport.h"
 #include "transport/loop/blocking_threads.h"
 #include "transport/loop/loop_driver.h"
 #include "transport/loop/loop_group.h"
@@ -68,13 +68,13 @@ struct Runtime::Machine {
   std::unique_ptr<BlockPool> pool;
   std::unique_ptr<TcpTransport> tcp;
   std::unique_ptr<TlsTransport> tls;
-  std::unique_ptr<EventLoop> rdma_control;  // letters that the loops drop may post to it
+  std::unique_ptr<EventLoop> rdma_control;  // tasks that the loops drop may post to it
   std::vector<std::unique_ptr<EventLoop>> loops;
   std::unique_ptr<LoopPlaces> places;
   std::unique_ptr<LoopGroup> group;
   std::unique_ptr<RdmaTransport> rdma;
   std::unique_ptr<UpgradeRecord> upgrades;
-  std::unique_ptr<ChosenTransport> transport;
+  std::unique_ptr<SelectingTransport> transport;
   std::unique_ptr<LoopMonitor> monitor;
   std::vector<std::unique_ptr<LoopDriver>> drivers;
   std::unique_ptr<BlockingThreads> blocking;
@@ -130,7 +130,7 @@ struct Runtime::Machine {
     upgrade.counted_opening = std::string(kFrameMagic);
     upgrade.rails_apart = options.rdma.rails == 0;
     upgrade.stream.rails = upgrade.rails_apart ? kMaxRails : options.rdma.rails;
-    transport = std::make_unique<ChosenTransport>(*tls, *rdma, *upgrades, upgrade);
+    transport = std::make_unique<SelectingTransport>(*tls, *rdma, *upgrades, upgrade);
   }
 
   RuntimeStatus Status() {

@@ -14,7 +14,7 @@ namespace farcall {
 
 // What a Listener promises about OnAccept when it is closed. Any thread.
 //
-// Who deals with a new connection is inside meanwhile; Close waits until nobody is. It
+// The code that accepts a connection is inside meanwhile; Close waits until none is. It
 // waits for code that holds a loop, never for a loop's turn, so it ends even if no
 // loop is driven.
 class AcceptGate {
@@ -35,7 +35,7 @@ class AcceptGate {
     on_accept_(loop, std::move(connection));
   }
 
-  // Nobody is or gets inside when it has returned. Not from inside, nor with a lock that
+  // No thread is or gets inside when it has returned. Not from inside, nor with a lock that
   // OnAccept takes.
   void Close() {
     const std::unique_lock<std::shared_mutex> alone(mutex_);

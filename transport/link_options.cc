@@ -129,8 +129,8 @@ std::vector<OptionField> TimeFields(StreamLimits& limits) {
        .range = {milliseconds(11), hours(1)},
        .meaning = "a peer that owes an answer and is silent for so long counts as dead; more than "
                   "ping_interval"},
-      {.name = "stall_timeout",
-       .target = &limits.stall_timeout,
+      {.name = "stall_patience",
+       .target = &limits.stall_patience,
        .range = {milliseconds(10), hours(1)},
        .meaning = "a peer that answers and takes nothing for so long is logged and counted"},
       {.name = "close_timeout",

@@ -62,7 +62,7 @@ struct StreamLimits {
   Duration peer_timeout = std::chrono::seconds(10);
   // A peer that answers, and takes nothing of what waits for so long, is logged and counted
   // (StallWatch). 10 ms to 1 h.
-  Duration stall_timeout = std::chrono::seconds(5);
+  Duration stall_patience = std::chrono::seconds(5);
   // From this side's BYE to the end of the lifeline. 1 ms to 1 h.
   Duration close_timeout = std::chrono::seconds(3);
 

@@ -8,7 +8,7 @@
 namespace farcall {
 
 // Whether a server knows who the peer of a connection is (Connection::TrustPeer).
-enum class PeerTrust : uint8_t { kStranger, kTrusted };
+enum class PeerTrust : uint8_t { kUntrusted, kTrusted };
 
 }  // namespace farcall
 

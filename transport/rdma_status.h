@@ -91,7 +91,7 @@ struct RdmaStatus {
   // The control loop did in time; else only `memory` is known.
   bool answered = false;
   double answer_seconds = 0;            // how long it took until it looked
-  bool looked = false;                  // for devices: somebody has asked for RDMA
+  bool looked = false;                  // for devices: RDMA was asked for
   WhyNotRdma why = WhyNotRdma::kInUse;  // why no device may be used; kInUse: one may
   std::string why_detail;
   uint64_t setups = 0;                    // dials and accepts under way

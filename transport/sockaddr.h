@@ -24,7 +24,7 @@ struct SocketAddress {
 absl::StatusOr<SocketAddress> ToSocketAddress(const Address& address);
 
 // kNone for what an Address cannot say: the unnamed socket of a unix client, unix(7), or
-// another family. An IPv4 peer of an IPv6 socket, ::ffff:a.b.c.d, is told as IPv4.
+// another family. An IPv4 peer of an IPv6 socket, ::ffff:a.b.c.d, becomes an IPv4 address.
 Address FromSocketAddress(const SocketAddress& from);
 
 // What getsockname(2) and getpeername(2) say; kNone where they fail.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What TLS on TCP connections can be told. TLS 1.2 and 1.3, by OpenSSL.
+// Options of TLS on TCP connections. TLS 1.2 and 1.3, by OpenSSL.
 
 #ifndef FARCALL_TRANSPORT_TLS_OPTIONS_H_
 #define FARCALL_TRANSPORT_TLS_OPTIONS_H_

@@ -81,7 +81,8 @@ class Connection {
     // For a connection that writes to what PlaceFor gave after it has returned, as a device does.
     // Asked right after, and dropped, with the loop held, when nothing is written there any more:
     // the bytes came, or the device has let go of the memory, which may be later than OnClose and
-    // the end of the Connection. The handler gives the memory to nobody before. Null: nobody waits.
+    // the end of the Connection. Until then the handler gives the memory to no one. Null: no need
+    // to wait.
     virtual std::shared_ptr<void> HoldPlace() { return nullptr; }
     // While it has paused: PlaceFor will know of a place in a moment. Who has bytes that need not
     // be read yet waits for that, for a while; who reads them at once finds no place.
@@ -116,7 +117,7 @@ class Connection {
   // whatever frames or records a connection wraps them in, and none that the peer has read. Rises
   // by Write only.
   virtual size_t backlog() const = 0;
-  // Bytes that the kernel has taken and the peer's has not acknowledged, where that is told; else
+  // Bytes that the kernel has taken and the peer's has not acknowledged, where that is known; else
   // 0.
   virtual size_t unacknowledged() const { return 0; }
   // Its blocks leave without a copy. Outlives the Connection; any thread.
@@ -125,8 +126,8 @@ class Connection {
   // Counts up when info() tells another transport, reason or device, so that who keeps
   // an info need not ask for a new one each time.
   virtual uint64_t info_version() const { return 0; }
-  // Server: its handler knows who the peer is, by a credential or by a good request. What strangers
-  // are given beside the bytes of the connection is limited. Once is enough.
+  // Server: its handler knows who the peer is, by a credential or by a good request. What untrusted
+  // peers are given beside the bytes of the connection is limited. Once is enough.
   virtual void TrustPeer() {}
 };
 
@@ -175,8 +176,8 @@ struct ConnectOptions {
 struct ListenOptions {
   ConnectionOptions connection;
   int backlog = 1024;  // connections that the kernel keeps waiting, listen(2)
-  // kNo: clients that ask for RDMA are told so. kRequire: Listen waits until it is known
-  // whether this host has RDMA, and fails without.
+  // kNo: clients that ask for RDMA get an answer that says so. kRequire: Listen waits until it is
+  // known whether this host has RDMA, and fails without.
   UseRdma rdma = UseRdma::kNo;
   std::shared_ptr<TlsServerContext> tls;  // null: none
   bool tls_forbids_rdma = false;          // as in ConnectOptions
@@ -188,7 +189,7 @@ struct ListenOptions {
 class Transport {
  public:
   // With `loop` held, never from inside Connect; exactly once, within the timeout (the link
-  // has a few steps with a time each: upgrading_connector.h).
+  // has a few steps with a time each: link_connector.h).
   using OnConnect = absl::AnyInvocable<void(absl::StatusOr<std::unique_ptr<Connection>>)>;
   // With the new Connection's loop held. Several may run at once, one a loop.
   using OnAccept = absl::AnyInvocable<void(EventLoop&, std::unique_ptr<Connection>) const>;

@@ -40,10 +40,10 @@ struct UpgradeAddress {
   std::string device;
   LinkLayer link_layer = LinkLayer::kUnknown;
   std::optional<FabricPort> port = std::nullopt;
-  // Of the device's port; 0 and none: not told, as by those of the first release.
+  // Of the device's port; 0 and none: unknown, as with those of the first release.
   uint32_t rate = 0;                                   // Mb/s
   std::optional<uint32_t> connections = std::nullopt;  // that use it at the server
-  uint16_t partition = 0;                              // the key of set-up over TCP; 0: not told
+  uint16_t partition = 0;                              // the key of set-up over TCP; 0: unknown
 };
 
 // Of one message between two ends of a set-up.
@@ -59,7 +59,7 @@ struct UpgradePass {
 };
 
 // Of a client that takes up an offer.
-struct DialOptions {
+struct OfferConnectOptions {
   ConnectionOptions connection;
   Duration timeout = std::chrono::seconds(1);  // > 0, over all addresses
   // Those that the connection has. Another one goes over other ports where it can.
@@ -92,7 +92,7 @@ class BrpcPair {
   // Both ends have decided for RDMA. The Connection has what came before, and may be written to.
   virtual void Open(Transport::OnConnect done) = 0;
   // The TCP connection beside the Connection has ended. What had come before is delivered, then its
-  // handler is told.
+  // handler is notified.
   virtual void EndOfPeer() = 0;
 };
 
@@ -127,15 +127,14 @@ class UpgradeTransport {
   // Client: tries `addresses` in turn (the first that resolves, routes and accepts is
   // taken), all within options.timeout. The Connection is ready to be written to. Destroying
   // the ticket gives up; `done` is not called then.
-  virtual std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop,
-                                              std::vector<UpgradeAddress> addresses,
-                                              const UpgradePass& pass, const DialOptions& options,
-                                              SendSetUp send, Transport::OnConnect done) = 0;
+  virtual std::unique_ptr<UpgradeTicket> ConnectToOffer(
+      EventLoop& loop, std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
+      const OfferConnectOptions& options, SendSetUp send, Transport::OnConnect done) = 0;
 
-  // Server: `offered` tells where to dial, or why not; then whoever shows the token of `pass` at
-  // one of these places becomes a Connection on this loop. The token is void as soon as it was
-  // shown, whatever comes of it. Strangers are given less; who is trusted later, the Connection is
-  // told (TrustPeer).
+  // Server: `offered` says where to connect to, or why not; then whoever shows the token of `pass`
+  // at one of these places becomes a Connection on this loop. The token is void as soon as it was
+  // shown, whatever comes of it. Untrusted peers are given less; TrustPeer of the
+  // Connection says when a peer is trusted.
   virtual std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                                const ConnectionOptions& options, PeerTrust trust,
                                                SendSetUp send, OnOffer offered,
@@ -145,8 +144,8 @@ class UpgradeTransport {
   // device, a port, an address. Until the ticket is destroyed, which is not from inside `come`.
   virtual std::unique_ptr<UpgradeTicket> Watch(EventLoop& loop, OnCome come) = 0;
 
-  // `made`: what the other end is told; its receives are posted. Where the peer is known it is
-  // joined too.
+  // `made`: what the other end needs to know; its receives are posted. Where the peer is known it
+  // is joined too.
   virtual std::unique_ptr<BrpcPair> MakeForBrpc(EventLoop& loop, const BrpcWish& wish,
                                                 OnBrpcEnd made) = 0;
 };

@@ -38,7 +38,7 @@ enum class WhyNotRdma : uint8_t {
   kPeerHasNone = 15,  // it has no RDMA for one of the reasons above
   // The way there.
   kUnreachable = 16,  // address or route does not resolve from here
-  kRejected = 17,     // the peer rejected: token, version, or nobody listens
+  kRejected = 17,     // the peer rejected: token, version, or nothing listens
   kTimedOut = 18,     // no answer in time
   kBroken = 19,       // it was in use and broke; tried again with a pause
   kNotBuiltIn = 20,   // the program composed its transports without RDMA

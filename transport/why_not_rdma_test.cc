@@ -54,9 +54,9 @@ TEST(WhyNotRdmaTest, TheDetailIsTheSameHoweverTheErrorIsTold) {
     for (const char* const detail : {"", "mlx5_0", "mlx5_0 (port 1)", ": (", "a\nb"}) {
       const absl::Status error = NotRdma(At(i), detail);
       EXPECT_EQ(DetailOf(error), detail);
-      const absl::Status told = Detached(Annotate(Annotate(error, "cannot connect"), "channel"));
-      EXPECT_EQ(DetailOf(told), detail);
-      EXPECT_EQ(ReasonOf(told), At(i));
+      const absl::Status status = Detached(Annotate(Annotate(error, "cannot connect"), "channel"));
+      EXPECT_EQ(DetailOf(status), detail);
+      EXPECT_EQ(ReasonOf(status), At(i));
     }
   }
   EXPECT_EQ(DetailOf(absl::UnavailableError("a cable")), "a cable");

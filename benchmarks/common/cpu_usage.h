@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CPU time of a whole process, to be told apart from the time that passed meanwhile.
+// CPU time of a whole process, as opposed to the time that passed meanwhile.
 
 #ifndef FARCALL_BENCHMARKS_COMMON_CPU_USAGE_H_
 #define FARCALL_BENCHMARKS_COMMON_CPU_USAGE_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is put comes to lie in registered memory of the service, and what is got is sent from there.
-// Nobody looks at the bytes, so the memory is used round and round.
+// The bytes are not looked at, so the memory is used round and round.
 
 #ifndef FARCALL_BENCHMARKS_ECHO_STORE_SERVICE_H_
 #define FARCALL_BENCHMARKS_ECHO_STORE_SERVICE_H_

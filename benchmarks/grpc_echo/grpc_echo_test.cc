@@ -73,7 +73,7 @@ TEST_F(GrpcEchoTest, ManyCallsInFlightOnSeveralConnections) {
   ExpectCallsSucceed(options);
 }
 
-// gRPC refuses more than 4 MiB unless it is told otherwise.
+// gRPC refuses more than 4 MiB by default.
 TEST_F(GrpcEchoTest, LargeMessagesPass) {
   LoadOptions options = Load();
   options.in_flight = 2;

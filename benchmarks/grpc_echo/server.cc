@@ -17,7 +17,7 @@ namespace {
 
 class EchoService final : public GrpcEcho::CallbackService {
  public:
-  // The synchronous methods of the same names, which nobody calls, must not be hidden.
+  // The synchronous methods of the same names, which are not called, must not be hidden.
   using GrpcEcho::CallbackService::Echo;
   using GrpcEcho::CallbackService::Usage;
 

@@ -2,7 +2,7 @@
 //
 // Echo calls, client and server stepped in one thread: for callgrind, which counts the
 // instructions of ClientTurn and ServerTurn. Over RDMA on a stand-in for the device, whose own
-// are told apart by its names, which begin with Fake; or over TCP, through the loopback device.
+// are recognised by its names, which begin with Fake; or over TCP, through the loopback device.
 //
 //   rdma_echo_instructions CALLS IN_FLIGHT rdma|tcp
 
@@ -23,7 +23,7 @@
 #include "rpc/server.h"
 #include "transport/base/check.h"
 #include "transport/base/clock.h"
-#include "transport/link/chosen_transport.h"
+#include "transport/link/selecting_transport.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/rdma/testing/rdma_rig.h"
 #include "transport/tcp/tcp_transport.h"
@@ -88,14 +88,14 @@ class World {
   RdmaRig rig_;
   TcpTransport tcp_;
   UpgradeRecord record_;
-  ChosenTransport transport_;
+  SelectingTransport transport_;
   LoopGroup client_loops_;
   LoopGroup server_loops_;
   std::unique_ptr<Runtime> client_;
   std::unique_ptr<Runtime> server_;
 };
 
-// Calls one after the other, until it is told to stop.
+// Calls one after the other, until it is stopped.
 class Caller {
  public:
   Caller(Channel& channel, int& left) : stub_(&channel), left_(left) {

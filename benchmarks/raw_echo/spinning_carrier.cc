@@ -25,7 +25,7 @@ class Spinner {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       stop_ = true;
-      news_ = true;
+      new_streams_ = true;
     }
     wake_.notify_one();
     thread_.join();
@@ -35,19 +35,19 @@ class Spinner {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       arrived_.emplace_back(std::move(fd));
-      news_ = true;
+      new_streams_ = true;
     }
     wake_.notify_one();
   }
 
  private:
   // Takes over what arrived; false when it is to stop.
-  bool HearNews(std::list<EchoStream>& streams) {
+  bool TakeNewStreams(std::list<EchoStream>& streams) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (streams.empty()) {
-      wake_.wait(lock, [this] { return news_.load(); });
+      wake_.wait(lock, [this] { return new_streams_.load(); });
     }
-    news_ = false;
+    new_streams_ = false;
     streams.splice(streams.end(), arrived_);
     while (streams.size() > kMaxConnections) streams.pop_back();
     return !stop_;
@@ -56,7 +56,7 @@ class Spinner {
   void Run() {
     std::list<EchoStream> streams;
     while (true) {
-      if ((streams.empty() || news_) && !HearNews(streams)) {
+      if ((streams.empty() || new_streams_) && !TakeNewStreams(streams)) {
         return;
       }
       streams.remove_if([](EchoStream& stream) { return !stream.Turn(MSG_DONTWAIT); });
@@ -67,7 +67,7 @@ class Spinner {
   std::condition_variable wake_;
   std::list<EchoStream> arrived_;  // under mutex_
   bool stop_ = false;              // under mutex_
-  std::atomic<bool> news_ = false;
+  std::atomic<bool> new_streams_ = false;
   std::thread thread_;
 };
 

@@ -47,7 +47,7 @@ absl::StatusOr<std::unique_ptr<Blocks>> Blocks::Create(const farcall::Runtime& r
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for ", slots, " slots of ", block_bytes, " bytes"));
   }
-  // It stays mapped until no device knows it, and nobody has a slice of it.
+  // It stays mapped until no device knows it, and there is no slice of it.
   auto memory = runtime.RegisterMemory(mapping->bytes(), [mapping] {});
   if (!memory.ok()) return memory.status();
   return std::unique_ptr<Blocks>(new Blocks(count, block_bytes, slots, *std::move(memory)));

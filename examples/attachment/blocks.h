@@ -44,7 +44,7 @@ class Blocks {
   void Release(const farcall::Buffer& slots);
   // The errors of Reserve.
   absl::Status Read(uint64_t first, uint32_t count, farcall::Buffer& bytes) const;
-  // Slots that nobody uses.
+  // Slots that are not in use.
   size_t free_slots() const;
 
  private:

@@ -45,7 +45,7 @@ void BlockService::Write(google::protobuf::RpcController* rpc_controller,
                          google::protobuf::Closure* done) {
   const farcall::ClosureGuard answer(done);
   farcall::Controller& controller = AsController(rpc_controller);
-  // By HTTP, which carries no attachment, nobody has reserved anything.
+  // By HTTP, which carries no attachment, nothing was reserved.
   const farcall::Buffer slots = std::move(controller.request_attachment());
   if (slots.empty()) return controller.SetFailed(EINVAL, "0 bytes are no blocks");
   if (blocks_.Commit(request->block(), slots)) return;

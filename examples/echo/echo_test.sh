@@ -26,7 +26,7 @@ grep -qx '500 calls, 0 failed' "$out/async"
 kill -TERM $pid
 wait $pid # exits 0 after a graceful stop
 
-# Nobody listens any more: the error names the address and the cause.
+# Nothing listens any more: the error names the address and the cause.
 if "$client" --server="$address" 2>"$out/error"; then exit 1; fi
 cat "$out/error"
 grep -q "$address" "$out/error"

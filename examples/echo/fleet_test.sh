@@ -18,7 +18,7 @@ for _ in $(seq 1200); do
 done
 [ -n "$address" ] || { echo "the server did not come up in a minute"; cat "$out/server"; exit 1; }
 
-# Port 1 is nobody's.
+# Nothing is on port 1.
 "$client" --servers="list://127.0.0.1:1,$address" --calls=6 | tee "$out/client"
 [ "$(grep -c "^hello from $address" "$out/client")" -eq 6 ]
 grep -q "tried again 1 times" "$out/client"

@@ -14,7 +14,7 @@
 #include "farcall/server.h"
 #include "gtest/gtest.h"
 #include "rpc/testing/eventually.h"
-#include "rpc/testing/rdma_pair.h"
+#include "rpc/testing/rdma/rdma_pair.h"
 
 namespace example {
 namespace {

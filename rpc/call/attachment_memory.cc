@@ -35,7 +35,7 @@ size_t AttachmentMemory::Lying(const Buffer& came, size_t skip) const {
   return lying;
 }
 
-// Tells of each piece that came where it is and where it belongs.
+// Calls back for each piece that came: where it is and where it belongs.
 void AttachmentMemory::Compare(const Buffer& came, size_t skip, Piece piece) const {
   auto to = memory_.slices().begin();
   uint32_t done = 0;  // bytes of *to

@@ -126,7 +126,7 @@ TEST(ClusterTest, CallsGoOnToTheirEndsWhenTheChannelIsGone) {
   EXPECT_EQ(world.sessions.count(), 0);
 }
 
-// Telling them that there are none ends the last call, and with it the cluster.
+// Publishing an empty list ends the last call, and with it the cluster.
 TEST(ClusterTest, NamesThatComeToNothingEndTheCallsOfAChannelThatIsGone) {
   ClusterWorld world("file:///nonexistent/servers");
   const auto& call = world.Start();

@@ -20,7 +20,7 @@ namespace {
 template <typename Base>
 class Real final : public Base {};
 
-// Tells when it is destroyed.
+// Counts its destructor.
 class Mortal final : public one::Lone {
  public:
   explicit Mortal(int& deaths) : deaths_(deaths) {}

@@ -18,7 +18,7 @@ namespace farcall {
 // GetFiles fails with E2BIG.
 inline constexpr size_t kReflectionMaxBytes = size_t{4} << 20;
 
-// Tells of `services`, which outlive it, and of itself. Its handlers take microseconds and do
+// Describes `services`, which outlive it, and itself. Its handlers take microseconds and do
 // not block; any thread.
 //
 //   auto reflection = MakeReflection({echo.GetDescriptor(), store.GetDescriptor()});

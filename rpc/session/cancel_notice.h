@@ -10,7 +10,7 @@
 
 namespace farcall {
 
-// Tells the handlers of calls whose connection closed: user code of the loop, since a
+// Notifies the handlers of calls whose connection closed: user code of the loop, since a
 // handler may have asked for a callback.
 class CancelNotice final : public UserTask {
  public:

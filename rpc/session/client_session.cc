@@ -125,9 +125,9 @@ void ClientSession::ConnectNow() {
   ConnectToTarget(environment_->parts, loop_, target_, ToConnectOptions(*environment_, target_),
                   [self = self_, attempt = gate_->Begin()](auto connection) {
                     const absl::Status how = connection.status();
-                    const bool news = self->gate_->OnEnd(attempt, self->loop_.now(), how);
+                    const bool counts = self->gate_->OnEnd(attempt, self->loop_.now(), how);
                     self->OnConnected(std::move(connection));
-                    if (news) self->gate_->Wake(how);
+                    if (counts) self->gate_->Wake(how);
                   });
 }
 

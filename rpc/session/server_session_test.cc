@@ -54,7 +54,7 @@ TEST_F(ServerSessionTest, TheLimitOfAConnectionIsExactWithinOneRead) {
   EXPECT_EQ(wire_->TakeFrames().size(), 3u);
 }
 
-// What strangers are given beside the connection is limited (transport.h).
+// What untrusted peers are given beside the connection is limited (transport.h).
 TEST_F(ServerSessionTest, AGoodRequestEndsBeingAStrangerAndABadOneDoesNot) {
   Accept();
   EXPECT_EQ(wire_->trusted, 0);

@@ -58,7 +58,7 @@ LeapingRuntime::~LeapingRuntime() {
 
 void LeapingRuntime::Leap(Duration by) {
   clock_.Leap(by);
-  // The second letter's turn comes after one that has run the timers.
+  // The second task runs in a turn after one that has run the timers.
   for (int i = 0; i < 2; ++i) {
     TestEvent seen;
     loop_->Post([&seen] { seen.Signal(); });

@@ -145,7 +145,7 @@ Facts CollectWatched(const absl::StatusOr<VerbsApi>& api, double seconds,
                      const Progress& progress) {
   Watchdog watchdog(kStandstill, EndProcess);
   return Collect(api, seconds, [&](absl::string_view what) {
-    watchdog.Tell(what);
+    watchdog.Report(what);
     progress(what);
   });
 }

@@ -25,7 +25,7 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-void Watchdog::Tell(absl::string_view progress) {
+void Watchdog::Report(absl::string_view progress) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     progress_ = std::string(progress);

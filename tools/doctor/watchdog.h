@@ -29,7 +29,7 @@ class Watchdog {
   ~Watchdog();
 
   // Something goes on. Any thread.
-  void Tell(absl::string_view progress);
+  void Report(absl::string_view progress);
 
  private:
   void Look(Duration limit, const StandsStill& stands_still);

@@ -23,7 +23,7 @@ TEST(WatchdogTest, TellsWhereItStandsStill) {
   auto future = told.get_future();
   Watchdog watchdog(milliseconds(20),
                     [&](const std::string& progress) { told.set_value(progress); });
-  watchdog.Tell("reading the node's files");
+  watchdog.Report("reading the node's files");
   ASSERT_EQ(future.wait_for(seconds(10)), std::future_status::ready);
   const std::string progress = future.get();
   // Where this thread is late, it stood still before.
@@ -34,8 +34,8 @@ TEST(WatchdogTest, EndsWithWhatItWatches) {
   bool called = false;
   {
     Watchdog watchdog(hours(1), [&](const std::string&) { called = true; });
-    watchdog.Tell("a");
-    watchdog.Tell("b");
+    watchdog.Report("a");
+    watchdog.Report("b");
   }
   EXPECT_FALSE(called);
 }
@@ -45,7 +45,7 @@ TEST(WatchdogDeathTest, ADriverThatHangsEndsTheProcess) {
   EXPECT_EXIT(
       {
         Watchdog watchdog(milliseconds(200), EndProcess);
-        watchdog.Tell("asking libibverbs and librdmacm");
+        watchdog.Report("asking libibverbs and librdmacm");
         while (true) pause();
       },
       testing::ExitedWithCode(kNoRdma),

@@ -32,7 +32,7 @@ Exit codes: 0 the call succeeded, 1 it failed, 2 wrong arguments, 3 the server w
 )";
 
 // The outcome for people, on standard error.
-void Tell(Controller& controller, bool use_rdma, std::ostream& err) {
+void Print(Controller& controller, bool use_rdma, std::ostream& err) {
   err << "* " << Carrier(controller.connection().get(), use_rdma) << "\n* "
       << controller.latency_us() << " us";
   if (controller.retried_count() > 0) err << ", " << controller.retried_count() << " retries";
@@ -56,7 +56,7 @@ absl::Status Attach(const Arguments& arguments, Controller& controller) {
 
 absl::StatusOr<int> Show(const Arguments& arguments, Controller& controller, absl::string_view what,
                          const google::protobuf::Message& response, Streams& streams) {
-  if (arguments.Has("--verbose")) Tell(controller, arguments.Has("--use_rdma"), streams.err);
+  if (arguments.Has("--verbose")) Print(controller, arguments.Has("--use_rdma"), streams.err);
   if (controller.Failed()) {
     streams.err << "farcall: " << what << " failed: " << controller.status().message() << "\n";
     return controller.connection() == nullptr ? kNoConnection : kCallFailed;

@@ -29,7 +29,7 @@ bool AsksForHelp(const std::string& word) {
   return word == "--help" || word == "-h" || word == "help";
 }
 
-int Tell(const absl::Status& error, const Command& command, std::ostream& err) {
+int PrintError(const absl::Status& error, const Command& command, std::ostream& err) {
   err << "farcall: " << std::string(error.message()) << "\n";
   if (error.code() == absl::StatusCode::kInvalidArgument) {
     err << "\"farcall " << command.name << " --help\" tells what it takes.\n";
@@ -67,9 +67,9 @@ int RunProgram(const std::vector<std::string>& arguments, Streams& streams) {
     return kSuccess;
   }
   const auto parsed = Arguments::Parse(command->options, rest);
-  if (!parsed.ok()) return Tell(parsed.status(), *command, streams.err);
+  if (!parsed.ok()) return PrintError(parsed.status(), *command, streams.err);
   const absl::StatusOr<int> code = command->run(*parsed, streams);
-  return code.ok() ? *code : Tell(code.status(), *command, streams.err);
+  return code.ok() ? *code : PrintError(code.status(), *command, streams.err);
 }
 
 }  // namespace farcall::cli

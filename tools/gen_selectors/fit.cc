@@ -71,7 +71,7 @@ bool IsEmpty(const Selectors& s) {
          s.link_types.empty() && s.pf_names.empty();
 }
 
-absl::Status CannotTellApart(const Function& function, bool wanted) {
+absl::Status CannotDistinguish(const Function& function, bool wanted) {
   if (wanted) {
     return absl::FailedPreconditionError(
         absl::StrCat("the plugin does not see ", Describe(function), " of ", function.node,
@@ -103,7 +103,7 @@ absl::StatusOr<Selectors> Fit(Plugin plugin, const std::vector<Function>& functi
   }
   const size_t wrong = FirstWrong(plugin, narrowest, functions, wanted);
   if (in_the_way != nullptr) *in_the_way = wrong;
-  return CannotTellApart(functions[wrong], wanted[wrong]);
+  return CannotDistinguish(functions[wrong], wanted[wrong]);
 }
 
 }  // namespace farcall::selectors

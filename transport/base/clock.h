@@ -15,7 +15,7 @@ class SteadyClock final : public Clock {
   TimePoint Now() const override { return std::chrono::steady_clock::now(); }
 };
 
-// Stands still until it is told to move: for tests and simulations.
+// Moves only when it is advanced: for tests and simulations.
 class ManualClock final : public Clock {
  public:
   TimePoint Now() const override { return TimePoint(Duration(nanoseconds_.load())); }

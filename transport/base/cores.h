@@ -31,8 +31,8 @@ HostCpus ReadHostCpus(const std::string& nodes = kNodesOfHost);
 bool RunOnlyOn(const std::vector<int>& cpus, pthread_t thread = pthread_self());
 
 // While it lives this thread runs on those processors of a NUMA node that it may use: so the pages
-// that nobody has touched before it lie there. Nothing changes where there are none, and of node
-// -1. For one thread, which nobody else moves meanwhile. Reads files.
+// that were not touched before it lie there. Nothing changes where there are none, and of node
+// -1. For one thread, which no other code moves meanwhile. Reads files.
 class StayOnNode {
  public:
   explicit StayOnNode(int node, const std::string& nodes = kNodesOfHost);

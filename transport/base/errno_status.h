@@ -27,7 +27,7 @@ inline absl::Status ErrnoStatus(int error) {
   return absl::Status(StatusCodeOf(error), std::generic_category().message(error));
 }
 
-// The same error, with its payloads, told with what failed: "WHAT: ERROR".
+// The same error, with its payloads and what failed: "WHAT: ERROR".
 inline absl::Status Annotate(const absl::Status& error, absl::string_view what) {
   absl::Status annotated(error.code(), absl::StrCat(what, ": ", error.message()));
   error.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {

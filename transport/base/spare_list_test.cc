@@ -92,7 +92,7 @@ TEST(SpareListTest, AClosedOneGivesAllAndKeepsNone) {
   EXPECT_TRUE(list.Close().empty());
 }
 
-// What is taken while it is closed brings nothing to where nobody looks any more.
+// What is taken while it is closed adds nothing to a list that is not read any more.
 TEST(SpareListTest, NothingIsLeftInWhatIsClosedMeanwhile) {
   for (int round = 0; round < 300; ++round) {
     List list;

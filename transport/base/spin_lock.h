@@ -9,7 +9,7 @@
 namespace farcall {
 
 // For a few loads and stores that two threads hardly ever want at the same
-// time: where nobody else does, it takes a tenth of a mutex's instructions.
+// time: where no other thread does, it takes a tenth of a mutex's instructions.
 // Nothing that waits, allocates or runs code of others is done under it. Use it
 // by std::lock_guard.
 class SpinLock {

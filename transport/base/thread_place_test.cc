@@ -43,7 +43,7 @@ TEST(ThreadPlaceTest, MovesThoseThatAreThereAndThoseThatCome) {
   }).join();
   EXPECT_EQ(after, last);
   EXPECT_EQ(unable, last) << "stays where it is";
-  place.MoveTo(last);  // nobody is there any more
+  place.MoveTo(last);  // no thread is there any more
 }
 
 }  // namespace

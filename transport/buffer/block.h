@@ -43,7 +43,7 @@ struct Block {
   std::atomic<uint32_t> references{0};
   BlockOwner* owner = nullptr;       // outlives the block
   const RegionKeys* keys = nullptr;  // so that posting needs no search
-  Block* next = nullptr;             // the owner's, while nobody refers to the block
+  Block* next = nullptr;             // the owner's, while there is no reference to the block
 
   // The bytes as the CPU sees them. Only for kHost.
   char* bytes() {
@@ -70,7 +70,7 @@ class BlockRef {
   }
   ~BlockRef() {
     if (block_ == nullptr) return;
-    // The only reference needs no locked instruction: nobody else can count up.
+    // The only reference needs no locked instruction: no other thread can count up.
     if (unique()) {
       block_->references.store(0, std::memory_order_relaxed);
     } else if (block_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) {
@@ -83,7 +83,7 @@ class BlockRef {
   Block* get() const { return block_; }
   Block* operator->() const { return block_; }
   Block& operator*() const { return *block_; }
-  // True: nobody else can see the bytes, so they may be written.
+  // True: no other code can see the bytes, so they may be written.
   bool unique() const {
     return block_ != nullptr && block_->references.load(std::memory_order_acquire) == 1;
   }

@@ -39,7 +39,7 @@ std::vector<OptionField> Fields(BlockPoolOptions& options, absl::string_view pre
 
 struct BlockPoolStats {
   size_t region_bytes = 0;  // mapped
-  size_t used_bytes = 0;    // in blocks that somebody refers to
+  size_t used_bytes = 0;    // in blocks with a reference
   size_t max_bytes = 0;     // BlockPoolOptions::max_bytes
   uint64_t allocations = 0;
   uint64_t exhausted = 0;       // Allocate calls that got nothing
@@ -60,7 +60,7 @@ class BlockPool final : private BlockOwner {
   static constexpr uint32_t kMedium = 64 << 10;
   static constexpr uint32_t kLarge = 2 << 20;
 
-  // `registrar`, if any, is told of each region when it is mapped and outlives the pool.
+  // `registrar`, if any, is notified of each region when it is mapped and outlives the pool.
   static absl::StatusOr<std::unique_ptr<BlockPool>> Create(const BlockPoolOptions& options,
                                                            MemoryRegistrar* registrar = nullptr);
   ~BlockPool();
@@ -84,7 +84,7 @@ class BlockPool final : private BlockOwner {
   // Maps regions until the class that holds `bytes` has `count` free blocks, at the limit those of
   // other parts too: before receives are posted, whose blocks must be registered.
   // kResourceExhausted: max_bytes does not allow it, or mmap refused; what was mapped stays. The
-  // blocks are nobody's: other threads may take them meanwhile.
+  // blocks are not reserved: other threads may take them meanwhile.
   absl::Status Reserve(size_t bytes, size_t count);
   // Maps one region more for each class in use, of each part, of which fewer blocks are free than a
   // quarter of a region: for a timer, so that a block that is to be sent is registered already.

@@ -34,7 +34,7 @@ class BlockWriter {
   bool AppendAcross(absl::string_view bytes, uint32_t room, Buffer& out);
 
   BlockPool& pool_;  // outlives this
-  BlockRef block_;   // bytes from used_ on are nobody's yet
+  BlockRef block_;   // bytes from used_ on are free
   uint32_t used_ = 0;
 };
 

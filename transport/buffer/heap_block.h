@@ -16,7 +16,7 @@ namespace farcall {
 // bytes are not initialised. Any thread.
 BlockRef NewHeapBlock(uint32_t bytes);
 
-// A block over the caller's memory, [data, data + bytes). Nobody writes to it.
+// A block over the caller's memory, [data, data + bytes). It is not written.
 // `release`, which may be null, runs once, when the last reference is dropped.
 // `keys`, where the memory is part of a region that devices know, stay valid until then.
 BlockRef NewUserBlock(const void* data, uint32_t bytes, absl::AnyInvocable<void()> release,

@@ -23,7 +23,7 @@ class Region {
 
   // Maps `bytes`, a multiple of kAlignment and of `block_bytes`. With `huge_pages`:
   // MAP_HUGETLB, else madvise(MADV_HUGEPAGE), else ordinary pages, all of mmap(2) and
-  // madvise(2). `registrar`, if any, is told of it and of the node, as OnMap says, and outlives
+  // madvise(2). `registrar`, if any, is notified of it and of the node, as OnMap says, and outlives
   // it. The blocks belong to `owner`. Fails, with nothing left behind, when mmap refuses.
   static absl::StatusOr<std::unique_ptr<Region>> Map(size_t bytes, uint32_t block_bytes,
                                                      bool huge_pages, int node,

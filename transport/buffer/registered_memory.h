@@ -55,7 +55,7 @@ class RegisteredMemory {
   // is not run.
   absl::StatusOr<Buffer> TrySlice(size_t offset, size_t length,
                                   absl::AnyInvocable<void()> done = nullptr) const;
-  // Nobody has a slice. Once it is true it stays so until the next Slice.
+  // There is no slice of it. Once it is true it stays so until the next Slice.
   bool idle() const;
   // OK: all devices in use know it, or there are none. kUnavailable: it is being registered; until
   // it is, its slices are copied. Else why a device refused it: for the limit of locked memory

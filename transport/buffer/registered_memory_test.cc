@@ -247,7 +247,7 @@ TEST(RegisteredMemoryThreadsTest, SlicesAreTakenAndDroppedByAnyThread) {
       threads.emplace_back([memory, &done] {
         for (size_t n = 0; n < 1000; ++n) {
           const Buffer plain = memory.Slice(n, 1000 - n);
-          const Buffer told = memory.Slice(0, 1, [&done] { ++done; });
+          const Buffer dropped = memory.Slice(0, 1, [&done] { ++done; });
         }
       });
     }

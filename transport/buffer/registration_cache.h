@@ -17,7 +17,7 @@
 namespace farcall {
 
 // Off by default. Whoever turns it on promises: before memory that was given to
-// Buffer::AppendUserData is unmapped, Runtime::ForgetMemory is told of it. free(3) unmaps large
+// Buffer::AppendUserData is unmapped, call Runtime::ForgetMemory. free(3) unmaps large
 // memory, too. Otherwise a device may go on to send the bytes that stood there before, since a
 // registration is of pages, not of addresses (docs/memory.md).
 struct RegistrationCacheOptions {

@@ -13,7 +13,7 @@
 
 namespace farcall {
 
-// `bytes` bytes in blocks of `pool` to which nobody else refers, to be written by CopyFrom or
+// `bytes` bytes in blocks of `pool` without another reference, to be written by CopyFrom or
 // WritableIovecs; they are what they were. Of more than 4 KiB they pin less than twice
 // their size, unless the pool has only larger blocks left. kResourceExhausted: the pool has not so
 // many, and none is taken. Any thread.

@@ -34,7 +34,7 @@ bool BufferInputStream::Next(const void** data, int* size) {
 }
 
 // Further than what Next gave last, too: libprotobuf does that after a malformed message
-// that it was told to stop within, and a peer must not be able to abort us by one.
+// that is its limit, and a peer must not be able to abort us by one.
 void BufferInputStream::BackUp(int count) {
   Check(count >= 0 && count <= count_, "a stream backs up at most what it gave");
   count_ -= count;

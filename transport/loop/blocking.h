@@ -10,7 +10,7 @@ namespace farcall {
 // What a thread does before user code on it blocks, and where that code can be watched.
 class BlockingHook {
  public:
-  // False: nobody can take over, so blocking would stall a loop.
+  // False: no thread can take over, so blocking would stall a loop.
   virtual bool BeforeBlocking() = 0;
 
   WatchSlot watched;
@@ -27,8 +27,8 @@ bool BeforeBlocking();
 // For drivers: the hook of this thread while it runs user code; null: none.
 void SetBlockingHook(BlockingHook* hook);
 
-// While it lives, `code` runs on this thread, and is told when it runs for long on a thread that
-// drives a loop.
+// While it lives, `code` runs on this thread, and is notified when it runs for long on a thread
+// that drives a loop.
 class WatchScope {
  public:
   explicit WatchScope(WatchedCode& code);

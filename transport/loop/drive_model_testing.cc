@@ -63,8 +63,8 @@ void DriveWorld::Work(Actor& me, uint8_t work) {
 
 void DriveWorld::Collect(Actor& me) {
   const uint8_t read = std::exchange(readable_, 0);
-  me.worked = letters_ != 0 || read != 0 || user_;
-  Work(me, std::exchange(letters_, 0));
+  me.worked = tasks_ != 0 || read != 0 || user_;
+  Work(me, std::exchange(tasks_, 0));
   me.ended |= static_cast<uint8_t>(read & kCalls);
   if ((read & kClosure) != 0) {
     needs_ = false;
@@ -79,7 +79,7 @@ void DriveWorld::WakeDriver(const DriveScenario& scenario, Actor& me) {
     case Driver::kAsleep:
       wake_fd_ = true;
       return;
-    case Driver::kNobody:
+    case Driver::kNone:
       me.wants = scenario.mistake != DriveMistake::kNoWant;
       return;
   }
@@ -124,8 +124,8 @@ size_t DriveWorld::Fingerprint() const {
                       one.worked, one.rest);
   };
   return absl::HashOf(of(actors_[0]), of(actors_[1]), of(actors_[2]), of(actors_[3]), words_,
-                      letters_, asked_, readable_, held_, driver_, user_, needs_, wake_fd_,
-                      visited_, spin_taken_, hang_up_, wrong_, now_.time_since_epoch().count(),
+                      tasks_, asked_, readable_, held_, driver_, user_, needs_, wake_fd_, visited_,
+                      spin_taken_, hang_up_, wrong_, now_.time_since_epoch().count(),
                       until_.time_since_epoch().count(), turns_.State());
 }
 
@@ -146,7 +146,7 @@ const char* DriveWorld::WrongAtRest() const {
   for (int actor = 1; actor < kActors; ++actor) {
     if (actors_[actor].at != At::kFinished) return "somebody waits for ever";
   }
-  if (letters_ != 0) return "a letter waits for somebody to drive";
+  if (tasks_ != 0) return "a posted task waits and no thread drives";
   if (user_) return "user code waits for somebody to drive";
   if ((readable_ & ~kHangUp) != 0) return "an answer waits for somebody to drive";
   return nullptr;

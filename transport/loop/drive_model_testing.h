@@ -26,15 +26,15 @@ enum class DriveMistake : uint8_t {
   kNone,
   kNoSecondLook,      // at the mailbox, once the loop is left alone
   kNoForget,          // of a caller whose call has ended
-  kNoWant,            // who brings work where nobody drives wakes nobody
+  kNoWant,            // work that comes where no thread drives wakes none
   kSleepsThoughDone,  // no look at the answer before a sleep in epoll_wait
-  kLeavesWithDrive,   // who is told of its answer does not look whether it has the drive
+  kLeavesWithDrive,   // a caller that gets its answer does not look whether it has the drive
 };
 
 struct DriveScenario {
   std::array<int, 2> calls{};  // of each caller, one after the other
   std::vector<DriveVisit> visits = {};
-  bool hang_up = false;  // a peer hangs up at any time, for which nobody waits
+  bool hang_up = false;  // a peer hangs up at any time, for which no caller waits
   DriveMistake mistake = DriveMistake::kNone;
 };
 

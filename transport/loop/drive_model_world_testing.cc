@@ -57,7 +57,7 @@ bool DriveWorld::Step(const DriveScenario& scenario, int actor, int choice) {
   return true;
 }
 
-// What nobody else can see, or who sees it sooner sees no more, is part of the step before.
+// What no other actor can see, or sees without any difference, is part of the step before.
 void DriveWorld::Settle(int actor, Actor& me) {
   if (me.wants || me.wakes != 0 || me.tells || me.ended != 0) return;
   if (me.at == At::kAskEnds) {
@@ -88,7 +88,7 @@ void DriveWorld::ForgetUnused(int actor, Actor& me) {
 bool DriveWorld::StepSmall(const DriveScenario& scenario, Actor& me) {
   if (me.wants) {
     me.wants = false;
-    Tell(me, turns_.ThreadWanted());
+    Notify(me, turns_.ThreadWanted());
   } else if (me.wakes != 0) {
     const int caller = Lowest(me.wakes);
     me.wakes = static_cast<uint8_t>(me.wakes & ~(1 << caller));
@@ -117,8 +117,8 @@ bool DriveWorld::StepAsking(const DriveScenario& scenario, int actor, Actor& me)
   }
   switch (me.at) {
     case At::kAsk:
-      if (work == kPlain || letters_ != 0 || !Hold(actor)) {
-        letters_ |= work;
+      if (work == kPlain || tasks_ != 0 || !Hold(actor)) {
+        tasks_ |= work;
         me.at = At::kPosted;
       } else {
         Work(me, work);
@@ -126,7 +126,7 @@ bool DriveWorld::StepAsking(const DriveScenario& scenario, int actor, Actor& me)
       }
       return true;
     case At::kAsked:
-      if (user_ || (driver_ == Driver::kNobody && needs_)) WakeDriver(scenario, me);
+      if (user_ || (driver_ == Driver::kNone && needs_)) WakeDriver(scenario, me);
       me.at = At::kAskEnds;
       return true;
     case At::kPosted:
@@ -148,10 +148,10 @@ bool DriveWorld::StepAsking(const DriveScenario& scenario, int actor, Actor& me)
 }
 
 bool DriveWorld::StepWaiting(const DriveScenario& scenario, int actor, Actor& me, int choice) {
-  const bool told = (words_[actor] & (kDone | kDrives)) != 0;
+  const bool notice = (words_[actor] & (kDone | kDrives)) != 0;
   switch (me.at) {
     case At::kSpin:
-      if (choice == 0 && !told) return false;
+      if (choice == 0 && !notice) return false;
       spin_taken_ = false;
       if (choice == 0) break;
       turns_.SetSpins(*NameOf(actor), false);
@@ -168,7 +168,7 @@ bool DriveWorld::StepWaiting(const DriveScenario& scenario, int actor, Actor& me
     default:
       return false;
   }
-  if (told) {
+  if (notice) {
     words_[actor] &= static_cast<uint8_t>(~kSleeps);
     const bool leaves = scenario.mistake == DriveMistake::kLeavesWithDrive;
     const bool drives = (words_[actor] & kDrives) != 0;
@@ -202,7 +202,7 @@ bool DriveWorld::StepDriving(const DriveScenario& scenario, int actor, Actor& me
       if (!user_) return true;
       break;
     case At::kLookAgain:
-      if (letters_ != 0) break;
+      if (tasks_ != 0) break;
       LetGo();
       me.at = At::kOver;
       return true;
@@ -230,29 +230,29 @@ bool DriveWorld::StepLeaving(const DriveScenario& scenario, int actor, Actor& me
       words_[actor] &= static_cast<uint8_t>(~kDrives);
       me.at = At::kAlone;
       if (!turns_.AnyNext()) return true;
-      Tell(me, turns_.Leave(/*rest=*/false, now_));
+      Notify(me, turns_.Leave(/*rest=*/false, now_));
       Finish(actor, me);
       return true;
     case At::kGive: {
       words_[actor] &= static_cast<uint8_t>(~kDrives);
       if ((words_[actor] & kDone) != 0) {
-        Tell(me, turns_.Leave(/*rest=*/false, now_));
+        Notify(me, turns_.Leave(/*rest=*/false, now_));
         Finish(actor, me);
         return true;
       }
-      const DriveTurns::Told told = turns_.GiveToThread(*NameOf(actor));
+      const DriveTurns::Notice notice = turns_.GiveToThread(*NameOf(actor));
       Wait(actor, me);
-      Tell(me, told);
+      Notify(me, notice);
       return true;
     }
     case At::kAlone:
       if (!Hold(actor)) return false;
       me.rest = !user_ && !needs_;
       me.at = At::kAloneLook;
-      if (me.rest) driver_ = Driver::kNobody;
+      if (me.rest) driver_ = Driver::kNone;
       return true;
     case At::kAloneLook:
-      if (me.rest && letters_ != 0 && scenario.mistake != DriveMistake::kNoSecondLook) {
+      if (me.rest && tasks_ != 0 && scenario.mistake != DriveMistake::kNoSecondLook) {
         me.rest = false;
         driver_ = Driver::kAwake;
       }
@@ -261,12 +261,12 @@ bool DriveWorld::StepLeaving(const DriveScenario& scenario, int actor, Actor& me
       return true;
     default:
       if (actor != kThread) {
-        Tell(me, turns_.Leave(me.rest, now_));
+        Notify(me, turns_.Leave(me.rest, now_));
         Finish(actor, me);
       } else {
-        const std::optional<DriveTurns::Told> told = turns_.ThreadGives(now_);
-        if (told) Tell(me, *told);
-        me.at = told ? At::kLook : At::kKeep;
+        const std::optional<DriveTurns::Notice> notice = turns_.ThreadGives(now_);
+        if (notice) Notify(me, *notice);
+        me.at = notice ? At::kLook : At::kKeep;
       }
       return true;
   }
@@ -281,10 +281,10 @@ void DriveWorld::Wait(int actor, Actor& me) {
   me.at = At::kSpin;
 }
 
-void DriveWorld::Tell(Actor& me, DriveTurns::Told told) {
-  if (told.thread) me.tells = true;
-  if (told.visitor == nullptr) return;
-  const int caller = NumberOf(told.visitor);
+void DriveWorld::Notify(Actor& me, DriveTurns::Notice notice) {
+  if (notice.thread) me.tells = true;
+  if (notice.visitor == nullptr) return;
+  const int caller = NumberOf(notice.visitor);
   const At at = actors_[caller].at;
   if (at < At::kSpin || at > At::kWoken) wrong_ = "the drive goes to a caller that is gone";
   words_[caller] |= kDrives;

@@ -82,7 +82,7 @@ class DriveWorld {
     kParked,
     kFinished,
   };
-  enum class Driver : uint8_t { kAwake, kAsleep, kNobody };
+  enum class Driver : uint8_t { kAwake, kAsleep, kNone };
   struct Actor {
     At at = At::kFinished;
     uint8_t left = 0;    // what it has still to do after this
@@ -94,7 +94,7 @@ class DriveWorld {
     bool worked = false;
     bool rest = false;
   };
-  // Bits of `letters_`, `asked_` and `readable_`: of a caller 1 << its number.
+  // Bits of `tasks_`, `asked_` and `readable_`: of a caller 1 << its number.
   static constexpr uint8_t kClosure = 1 << 3;
   static constexpr uint8_t kHangUp = 1 << 4;
   static constexpr uint8_t kUser = 1 << 5;
@@ -117,7 +117,7 @@ class DriveWorld {
   void AfterTurn(int actor, Actor& me);
   void WakeDriver(const DriveScenario& scenario, Actor& me);
   void Wait(int actor, Actor& me);
-  void Tell(Actor& me, DriveTurns::Told told);
+  void Notify(Actor& me, DriveTurns::Notice notice);
   void Settle(int actor, Actor& me);
   void Finish(int actor, Actor& me);
   void ForgetUnused(int actor, Actor& me);
@@ -127,7 +127,7 @@ class DriveWorld {
 
   std::array<Actor, kActors> actors_;
   std::array<uint8_t, kActors> words_{};  // of callers
-  uint8_t letters_ = 0;
+  uint8_t tasks_ = 0;
   uint8_t asked_ = 0;       // on the way to an answer
   uint8_t readable_ = 0;    // answers that have come
   uint8_t held_ = kActors;  // who holds the loop

@@ -9,7 +9,7 @@ namespace farcall {
 bool DriveTurns::Arrive(LoopVisitor& visitor, TimePoint now) {
   in_a_row_ = now - last_arrival_ <= kRest;
   last_arrival_ = now;
-  if (driver_ != Driver::kNobody) {
+  if (driver_ != Driver::kNone) {
     waiting_.push_back(&visitor);
     return false;
   }
@@ -31,42 +31,42 @@ void DriveTurns::Forget(LoopVisitor& visitor) {
   std::erase(waiting_, &visitor);
 }
 
-DriveTurns::Told DriveTurns::Leave(bool rest, TimePoint now) {
-  if (wanted_) return TellThread();
-  if (!waiting_.empty()) return TellVisitor(now);
-  if (!rest) return TellThread();
-  driver_ = Driver::kNobody;
+DriveTurns::Notice DriveTurns::Leave(bool rest, TimePoint now) {
+  if (wanted_) return NotifyThread();
+  if (!waiting_.empty()) return NotifyVisitor(now);
+  if (!rest) return NotifyThread();
+  driver_ = Driver::kNone;
   since_ = now;
   // It has no time at which it would look.
   return {.thread = for_good_};
 }
 
-DriveTurns::Told DriveTurns::GiveToThread(LoopVisitor& visitor) {
+DriveTurns::Notice DriveTurns::GiveToThread(LoopVisitor& visitor) {
   waiting_.push_back(&visitor);
-  return TellThread();
+  return NotifyThread();
 }
 
 bool DriveTurns::ThreadMayGive(TimePoint now) const {
   return !waiting_.empty() || (in_a_row_ && now - last_arrival_ <= kRest);
 }
 
-std::optional<DriveTurns::Told> DriveTurns::ThreadGives(TimePoint now) {
+std::optional<DriveTurns::Notice> DriveTurns::ThreadGives(TimePoint now) {
   const bool keep = wanted_ || !ThreadMayGive(now);
   wanted_ = false;
   if (keep) return std::nullopt;
-  if (!waiting_.empty()) return TellVisitor(now);
-  driver_ = Driver::kNobody;
+  if (!waiting_.empty()) return NotifyVisitor(now);
+  driver_ = Driver::kNone;
   since_ = now;
-  return Told();
+  return Notice();
 }
 
 std::optional<TimePoint> DriveTurns::ThreadLooks(TimePoint now) {
   for_good_ = false;
-  if (driver_ == Driver::kNobody && now - since_ >= kRest) TellThread();
+  if (driver_ == Driver::kNone && now - since_ >= kRest) NotifyThread();
   switch (driver_) {
     case Driver::kThread:
       return std::nullopt;
-    case Driver::kNobody:
+    case Driver::kNone:
       return since_ + kRest;
     case Driver::kVisitor:
       break;
@@ -76,21 +76,21 @@ std::optional<TimePoint> DriveTurns::ThreadLooks(TimePoint now) {
   return for_good_ ? TimePoint::max() : now + kRest;
 }
 
-DriveTurns::Told DriveTurns::ThreadWanted() {
-  if (driver_ == Driver::kNobody) return TellThread();
+DriveTurns::Notice DriveTurns::ThreadWanted() {
+  if (driver_ == Driver::kNone) return NotifyThread();
   // Whoever drives gives it up next, or keeps it as the thread.
   wanted_ = true;
   return {};
 }
 
-DriveTurns::Told DriveTurns::TellThread() {
+DriveTurns::Notice DriveTurns::NotifyThread() {
   driver_ = Driver::kThread;
   wanted_ = false;
   return {.thread = true};
 }
 
 // The one that came last waits longest for its answer, most likely, and so drives longest.
-DriveTurns::Told DriveTurns::TellVisitor(TimePoint now) {
+DriveTurns::Notice DriveTurns::NotifyVisitor(TimePoint now) {
   LoopVisitor* const next = spinning_ != nullptr ? spinning_ : waiting_.back();
   Forget(*next);
   driver_ = Driver::kVisitor;

@@ -20,56 +20,56 @@ class LoopVisitor;
 //             ThreadGives                 Leave
 //    thread ───────────────▶ visitor ───────────────▶ another visitor
 //      ▲  │                   │  ▲  │                       or
-//      │  │    GiveToThread   │  │  └─────────────────▶ nobody, for kRest at most
+//      │  │    GiveToThread   │  │  └─────────────────▶ none, for kRest at most
 //      ├──┼───────────────────┘  └── Arrive ──────────────┘ │
-//      │  └──────────────── ThreadGives ───────────▶ nobody │
+//      │  └──────────────── ThreadGives ───────────▶ none   │
 //      └─────────────────── ThreadWanted, ThreadLooks ──────┘
 //
 // Calls in a row find the drive free and need no other thread. A thread that has given the drive
-// away is parked: it looks when it is told to, or when the time has come. Pure; one thread at a
+// away is parked: it looks when it is notified, or when the time has come. Pure; one thread at a
 // time. Visitors are names here, and never looked into.
 class DriveTurns {
  public:
-  // How long nobody drives at most, after a visitor or the thread had the drive and gave it to
-  // nobody; and how soon after one call the next one comes where calls come in a row. What waits so
-  // long is what nobody waits for: a peer that hangs up, a timer of a connection.
+  // How long no thread drives at most, after a visitor or the thread gave the drive away; and how
+  // soon after one call the next one comes where calls come in a row. Only what no caller waits for
+  // is late by that: a peer that hangs up, a timer of a connection.
   static constexpr Duration kRest = std::chrono::milliseconds(1);
 
-  // Who is to be told: at most one.
-  struct Told {
+  // Who is to be notified: at most one.
+  struct Notice {
     LoopVisitor* visitor = nullptr;  // that it drives now
     bool thread = false;             // to look
   };
 
-  // --- Of a visitor whose call has not ended. True: it drives now. Else it waits, until it is told
-  // that it drives or its call has ended, and is forgotten.
+  // --- Of a visitor whose call has not ended. True: it drives now. Else it waits, until it is
+  // notified that it drives, or its call has ended and it is forgotten.
   bool Arrive(LoopVisitor& visitor, TimePoint now);
-  // Whether it spins while it waits, so that it is told first: it costs nothing. One at a time.
+  // Whether it spins while it waits, so that it is notified first: it costs nothing. One at a time.
   void SetSpins(LoopVisitor& visitor, bool spins);
   // Its call has ended. Nothing, if it does not wait.
   void Forget(LoopVisitor& visitor);
 
   // --- Of the visitor that drives. Whether it is to give the drive to the thread now.
   bool thread_wanted() const { return wanted_; }
-  // Whether Leave has somebody to tell, so that `rest` need not be known.
+  // Whether Leave has someone to notify, so that `rest` need not be known.
   bool AnyNext() const { return wanted_ || !waiting_.empty(); }
   // Its call has ended. `rest`: nothing on the loop needs a driver now; who adds to it from now on
   // calls ThreadWanted.
-  Told Leave(bool rest, TimePoint now);
+  Notice Leave(bool rest, TimePoint now);
   // There is work that only the thread does. The visitor waits.
-  Told GiveToThread(LoopVisitor& visitor);
+  Notice GiveToThread(LoopVisitor& visitor);
 
   // --- Of the thread that drives, when the loop has no work for it.
   // Whether a visitor is there, or is expected.
   bool ThreadMayGive(TimePoint now) const;
   // Nothing: it keeps the drive. Else it is parked from now on; `rest` as above holds.
-  std::optional<Told> ThreadGives(TimePoint now);
+  std::optional<Notice> ThreadGives(TimePoint now);
   // --- Of the thread that is parked. Nothing: it drives now. Else until when it stays parked;
-  // max(): until it is told.
+  // max(): until it is notified.
   std::optional<TimePoint> ThreadLooks(TimePoint now);
 
-  // --- Of anybody: there is work where nobody drives, or did a moment ago.
-  Told ThreadWanted();
+  // --- Of any thread: there is work where no thread drives, or did a moment ago.
+  Notice ThreadWanted();
 
   // All that it remembers, for who compares: a model.
   auto State() const {
@@ -78,14 +78,14 @@ class DriveTurns {
   }
 
  private:
-  enum class Driver : uint8_t { kThread, kVisitor, kNobody };
+  enum class Driver : uint8_t { kThread, kVisitor, kNone };
 
-  Told TellThread();
-  Told TellVisitor(TimePoint now);
+  Notice NotifyThread();
+  Notice NotifyVisitor(TimePoint now);
 
   Driver driver_ = Driver::kThread;
   bool wanted_ = false;    // the thread gets the drive next
-  bool for_good_ = false;  // the thread is parked until it is told
+  bool for_good_ = false;  // the thread is parked until it is notified
   bool in_a_row_ = false;  // the last one came soon after the one before
   LoopVisitor* spinning_ = nullptr;
   std::vector<LoopVisitor*> waiting_;  // as they came

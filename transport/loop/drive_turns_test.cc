@@ -23,16 +23,16 @@ class DriveTurnsTest : public testing::Test {
   void LetDrive(LoopVisitor& first) {
     EXPECT_FALSE(turns_.Arrive(first, kStart));
     EXPECT_TRUE(turns_.ThreadMayGive(kStart));
-    const auto told = turns_.ThreadGives(kStart);
-    ASSERT_TRUE(told);
-    EXPECT_EQ(told->visitor, &first);
-    EXPECT_FALSE(told->thread);
+    const auto notice = turns_.ThreadGives(kStart);
+    ASSERT_TRUE(notice);
+    EXPECT_EQ(notice->visitor, &first);
+    EXPECT_FALSE(notice->thread);
   }
-  // What Told says, as a letter.
-  char Whom(const DriveTurns::Told& told) {
-    EXPECT_FALSE(told.thread && told.visitor != nullptr);
-    if (told.thread) return 't';
-    return told.visitor == nullptr ? '-' : static_cast<char>('a' + (told.visitor - visitors_));
+  // Whom Notice names, as a character.
+  char Whom(const DriveTurns::Notice& notice) {
+    EXPECT_FALSE(notice.thread && notice.visitor != nullptr);
+    if (notice.thread) return 't';
+    return notice.visitor == nullptr ? '-' : static_cast<char>('a' + (notice.visitor - visitors_));
   }
 
   DriveTurns turns_;
@@ -55,9 +55,9 @@ TEST_F(DriveTurnsTest, TheSecondCallInARowFindsTheDriveFreeNext) {
   EXPECT_FALSE(turns_.Arrive(a_, kStart + kRest));
   turns_.Forget(a_);
   EXPECT_TRUE(turns_.ThreadMayGive(kStart + kRest));
-  const auto told = turns_.ThreadGives(kStart + kRest);
-  ASSERT_TRUE(told);
-  EXPECT_EQ(Whom(*told), '-');
+  const auto notice = turns_.ThreadGives(kStart + kRest);
+  ASSERT_TRUE(notice);
+  EXPECT_EQ(Whom(*notice), '-');
   EXPECT_TRUE(turns_.Arrive(a_, kStart + kRest + microseconds(5)));
 }
 
@@ -107,9 +107,9 @@ TEST_F(DriveTurnsTest, WorkOfOthersGoesToTheThread) {
   LetDrive(a_);
   EXPECT_EQ(Whom(turns_.GiveToThread(a_)), 't');
   EXPECT_FALSE(turns_.ThreadLooks(kStart));
-  const auto told = turns_.ThreadGives(kStart);
-  ASSERT_TRUE(told);
-  EXPECT_EQ(Whom(*told), 'a');
+  const auto notice = turns_.ThreadGives(kStart);
+  ASSERT_TRUE(notice);
+  EXPECT_EQ(Whom(*notice), 'a');
   // Left behind by one whose call has ended.
   EXPECT_EQ(Whom(turns_.Leave(/*rest=*/false, kStart)), 't');
   EXPECT_FALSE(turns_.ThreadLooks(kStart));

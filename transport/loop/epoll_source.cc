@@ -56,25 +56,25 @@ void EpollSource::Remove(Watch watch, int fd) {
 
 bool EpollSource::Poll() {
   const int count = fetched_ > 0 ? std::exchange(fetched_, 0) : Fetch(0);
-  Tell(count);
+  Dispatch(count);
   return count > 0;
 }
 
 bool EpollSource::PollAll() {
   bool worked = fetched_ > 0;
-  Tell(std::exchange(fetched_, 0));
-  // What is told of by level comes again and again, but behind what was not told of yet.
+  Dispatch(std::exchange(fetched_, 0));
+  // Level-triggered events come again and again, but behind those that were not delivered yet.
   const size_t most = size() / kBatch + 1;
   for (size_t i = 0; i < most; ++i) {
     const int count = Fetch(0);
-    Tell(count);
+    Dispatch(count);
     worked |= count > 0;
     if (count < kBatch) break;
   }
   return worked;
 }
 
-void EpollSource::Tell(int count) {
+void EpollSource::Dispatch(int count) {
   for (int i = 0; i < count; ++i) {
     const uint64_t packed = ready_[static_cast<size_t>(i)].data.u64;
     const Entry entry = entries_[static_cast<uint32_t>(packed)];

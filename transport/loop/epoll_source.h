@@ -31,7 +31,7 @@ class FdHandler {
 class EpollSource {
  public:
   // Names a watch. Numbers are not used twice, so that an event that was fetched before
-  // Remove finds nobody.
+  // Remove is dropped.
   struct Watch {
     uint32_t slot = 0;
     uint32_t generation = 0;
@@ -70,7 +70,7 @@ class EpollSource {
 
   explicit EpollSource(UniqueFd epoll) : epoll_(std::move(epoll)) {}
   int Fetch(int timeout_ms);
-  void Tell(int count);
+  void Dispatch(int count);
 
   UniqueFd epoll_;
   std::vector<Entry> entries_;

@@ -126,7 +126,7 @@ bool EventLoop::LeaveAlone() {
   Lock();
   bool alone = user_.empty() && !FlushDue() && !epoll_->fetched() && !thread_needed();
   if (alone) {
-    driver_.store(Driver::kNobody, std::memory_order_seq_cst);
+    driver_.store(Driver::kNone, std::memory_order_seq_cst);
     // As before a sleep.
     alone = mailbox_.empty();
     if (!alone) Attend();
@@ -164,7 +164,7 @@ void EventLoop::Leave() {
     FlushNow();
     const Driver driver = driver_.load(std::memory_order_relaxed);
     if (driver != Driver::kAwake) {
-      const bool needed = driver == Driver::kNobody && thread_needed();
+      const bool needed = driver == Driver::kNone && thread_needed();
       if (needed || !user_.empty() || FlushDue()) WakeDriver();
     }
     if (driver == Driver::kAsleep) wake_.ArmTimer(timers_.next(), now_);
@@ -179,7 +179,7 @@ void EventLoop::WakeDriver() {
       return;
     case Driver::kAsleep:
       return wake_.Wake();
-    case Driver::kNobody:
+    case Driver::kNone:
       return drive_.WantThread();
   }
 }

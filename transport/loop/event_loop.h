@@ -60,7 +60,7 @@ class EventLoop {
 
   // Runs `task` with the loop held, in the order of posting for each thread.
   void Post(Task task);
-  // Runs `work` now, with the loop held, if nobody holds it and nothing waits in the
+  // Runs `work` now, with the loop held, if no thread holds it and nothing waits in the
   // mailbox. False: not run. What it queued for the turn's end is flushed before this
   // returns, unless this thread runs user code of this loop as its driver: then the
   // turn has its end still before it. Not while any loop is held.
@@ -98,7 +98,7 @@ class EventLoop {
   // is.
   int memory_node() const { return memory_node_.load(std::memory_order_relaxed); }
   void SetMemoryNode(int node) { memory_node_.store(node, std::memory_order_relaxed); }
-  // Whether somebody waits who does not drive the loop himself, see NeedThread.
+  // Whether a call waits that does not drive the loop itself, see NeedThread.
   bool thread_needed() const { return thread_needs_.load(std::memory_order_relaxed) > 0; }
 
   // --- With the loop held; checked. What is not pending may be taken back at any time.
@@ -131,8 +131,8 @@ class EventLoop {
     CheckHeld();
     user_.Push(task);
   }
-  // +1: somebody waits for the loop and does not drive it himself, such as a call with a closure
-  // or a server's connection, so from now on the loop's own thread drives it, and nobody else.
+  // +1: something waits for the loop and does not drive it itself, such as a call with a closure
+  // or a server's connection. From now on only the loop's own thread drives it.
   // -1: he waits no more.
   void NeedThread(int change);
   // Ends the sleep of who drives, if he sleeps.
@@ -162,7 +162,7 @@ class EventLoop {
   bool PrepareSleep();
   void Sleep() { epoll_->Wait(); }
   void Awake();
-  // Agrees to be driven by nobody for a while: false if there is work that is known of. After true
+  // Agrees to have no driver for a while: false if there is work that is known of. After true
   // whoever brings work calls drive().WantThread, until Attend, by who drives then.
   bool LeaveAlone();
   void Attend() { driver_.store(Driver::kAwake, std::memory_order_relaxed); }
@@ -222,7 +222,7 @@ class EventLoop {
     flush_.FlushAll();
   }
   void FlushHeld();
-  void TellClaim() { claim_state_.store(claim_.state(), std::memory_order_relaxed); }
+  void PublishClaim() { claim_state_.store(claim_.state(), std::memory_order_relaxed); }
   void CheckHeld() const {
     Check(held(), "what belongs to a loop is touched only while the loop is held");
   }
@@ -239,7 +239,7 @@ class EventLoop {
   bool LookDue(bool source_worked);
   void WakeDriver();
 
-  enum class Driver : uint8_t { kAwake, kAsleep, kNobody };
+  enum class Driver : uint8_t { kAwake, kAsleep, kNone };
 
   // What the rules of the loop's law are checked against: each thread's own state. Its address is
   // the thread's name.

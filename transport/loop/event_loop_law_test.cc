@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who breaks the loop's law is told so.
+// Code that breaks the loop's law gets a clear error.
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>

@@ -83,7 +83,7 @@ TEST_F(EventLoopSleepTest, APostInTheVeryMomentOfFallingAsleepIsNotLost) {
     for (int wait = i % 61; wait > 0; --wait) std::atomic_signal_fence(std::memory_order_seq_cst);
     const bool sleep = loop_->PrepareSleep();
     await(posted, i);
-    // Either the loop saw the letter, or the sender saw the loop asleep.
+    // Either the loop saw the task, or the sender saw the loop asleep.
     if (sleep) Sleep();
     EXPECT_TRUE(loop_->RunOnce());
   }

@@ -198,7 +198,7 @@ TEST_F(EventLoopSourceTest, ASourceMayAddOthersWhileItIsPolled) {
   Remove(a);
 }
 
-TEST_F(EventLoopSourceTest, ALetterThatSlipsInLeavesNoSourceArmed) {
+TEST_F(EventLoopSourceTest, ATaskThatSlipsInLeavesNoSourceArmed) {
   FakeSource source;
   Add(source);
   loop_->Post([] {});

@@ -27,7 +27,7 @@ UserTask* EventLoop::TakeUser(DriverClaim::Piece& piece) {
     --user_due_;
     task = user_.Pop();
     piece = claim_.Begin(ThisThread(), !task->keeps_drive);
-    TellClaim();
+    PublishClaim();
   }
   Release();
   return task;
@@ -36,7 +36,7 @@ UserTask* EventLoop::TakeUser(DriverClaim::Piece& piece) {
 bool EventLoop::EndTurn(DriverClaim::Piece piece) {
   Lock();
   const bool drives = claim_.End(piece);
-  TellClaim();
+  PublishClaim();
   if (drives) FlushHeld();
   Release();
   return drives;
@@ -45,7 +45,7 @@ bool EventLoop::EndTurn(DriverClaim::Piece piece) {
 bool EventLoop::TakeDrive(DriverClaim::Piece piece) {
   Lock();
   const bool taken = claim_.Take(piece);
-  TellClaim();
+  PublishClaim();
   Release();
   return taken;
 }
@@ -107,7 +107,7 @@ bool EventLoop::RunOnce() {
   while (UserTask* const task = TakeUser(piece)) task->Run();
   Lock();
   claim_ = outer;
-  TellClaim();
+  PublishClaim();
   FlushHeld();
   Release();
   return true;

@@ -53,20 +53,20 @@ void LoopDrive::Leave(LoopVisitor& visitor, EventLoop& loop) {
     rest = loop.LeaveAlone();
     lock.lock();
   }
-  Tell(std::move(lock), turns_.Leave(rest, now));
+  Notify(std::move(lock), turns_.Leave(rest, now));
 }
 
 LoopDrive::Part LoopDrive::GiveToThread(LoopVisitor& visitor) {
   std::unique_lock<std::mutex> lock(mutex_);
   visitor.ClearDrives();
   if (visitor.done()) {
-    Tell(std::move(lock), turns_.Leave(/*rest=*/false, clock_.Now()));
+    Notify(std::move(lock), turns_.Leave(/*rest=*/false, clock_.Now()));
     return Part::kDone;
   }
   visited_.store(true, std::memory_order_relaxed);
-  const DriveTurns::Told told = turns_.GiveToThread(visitor);
+  const DriveTurns::Notice notice = turns_.GiveToThread(visitor);
   const Part part = Wait(visitor);
-  Tell(std::move(lock), told);
+  Notify(std::move(lock), notice);
   return part;
 }
 
@@ -80,22 +80,22 @@ bool LoopDrive::GiveAway(EventLoop& loop) {
   lock.unlock();
   if (!loop.LeaveAlone()) return false;
   lock.lock();
-  const std::optional<DriveTurns::Told> told = turns_.ThreadGives(clock_.Now());
+  const std::optional<DriveTurns::Notice> notice = turns_.ThreadGives(clock_.Now());
   thread_wanted_.store(turns_.thread_wanted(), std::memory_order_relaxed);
-  if (told) {
-    Tell(std::move(lock), *told);
+  if (notice) {
+    Notify(std::move(lock), *notice);
     lock = std::unique_lock<std::mutex>(mutex_);
     while (const auto until = turns_.ThreadLooks(clock_.Now())) {
       if (*until == TimePoint::max()) {
-        thread_told_.wait(lock);
+        thread_notified_.wait(lock);
       } else {
-        thread_told_.wait_until(lock, *until);
+        thread_notified_.wait_until(lock, *until);
       }
     }
   }
   lock.unlock();
   loop.Attend();
-  return told.has_value();
+  return notice.has_value();
 }
 
 void LoopDrive::EndOf(LoopVisitor& visitor) {
@@ -108,16 +108,16 @@ void LoopDrive::EndOf(LoopVisitor& visitor) {
 
 void LoopDrive::WantThread() {
   std::unique_lock<std::mutex> lock(mutex_);
-  Tell(std::move(lock), turns_.ThreadWanted());
+  Notify(std::move(lock), turns_.ThreadWanted());
 }
 
-void LoopDrive::Tell(std::unique_lock<std::mutex> lock, DriveTurns::Told told) {
+void LoopDrive::Notify(std::unique_lock<std::mutex> lock, DriveTurns::Notice notice) {
   thread_wanted_.store(turns_.thread_wanted(), std::memory_order_relaxed);
   const std::atomic<uint32_t>* asleep = nullptr;
-  if (told.visitor != nullptr) asleep = told.visitor->SetDrives();
+  if (notice.visitor != nullptr) asleep = notice.visitor->SetDrives();
   lock.unlock();
   if (asleep != nullptr) WakeSleeper(asleep);
-  if (told.thread) thread_told_.notify_one();
+  if (notice.thread) thread_notified_.notify_one();
 }
 
 }  // namespace farcall

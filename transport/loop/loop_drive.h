@@ -15,7 +15,7 @@ namespace farcall {
 
 class EventLoop;
 
-// The drive of a loop, on threads: DriveTurns, and how those that it names are told. Of a loop
+// The drive of a loop, on threads: DriveTurns, and how those that it names are notice. Of a loop
 // without a LoopDriver, which is stepped by hand, no visitor gets it.
 class LoopDrive {
  public:
@@ -50,11 +50,11 @@ class LoopDrive {
   // --- Any thread, also with the loop held.
   // The call that `visitor` waits for has ended: `visitor` may be gone when this returns.
   void EndOf(LoopVisitor& visitor);
-  // There is work for the thread where nobody drives.
+  // There is work for the thread where no thread drives.
   void WantThread();
 
  private:
-  void Tell(std::unique_lock<std::mutex> lock, DriveTurns::Told told);
+  void Notify(std::unique_lock<std::mutex> lock, DriveTurns::Notice notice);
   Part Wait(LoopVisitor& visitor);
 
   SteadyClock clock_;  // of threads that wait; the loop's own may stand still
@@ -66,7 +66,7 @@ class LoopDrive {
   AdaptiveSpin waiting_spin_{PollingOptions()};  // of who has taken spin_taken_
 
   std::mutex mutex_;
-  std::condition_variable thread_told_;
+  std::condition_variable thread_notified_;
   DriveTurns turns_;  // guarded by mutex_
 };
 

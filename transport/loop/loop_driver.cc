@@ -192,7 +192,7 @@ LoopDriver::Seen LoopDriver::Look() {
   seen.taken_over = passed == Passed::kYes;
   seen.stalled = passed == Passed::kNoSpare && std::exchange(stalled_, state) != state;
   // The seat is there at least until its thread has this mutex.
-  if (seen.taken_over || seen.stalled) seen.name = seat_->watched.Tell();
+  if (seen.taken_over || seen.stalled) seen.name = seat_->watched.TakeName();
   return seen;
 }
 

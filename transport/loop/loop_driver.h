@@ -41,7 +41,7 @@ struct LoopDriverOptions {
 // back.
 class LoopDriver {
  public:
-  // Starts one thread. `loop` outlives the driver, as does `monitor` (null: nobody looks whether
+  // Starts one thread. `loop` outlives the driver, as does `monitor` (null: no check whether
   // user code runs for long).
   static absl::StatusOr<std::unique_ptr<LoopDriver>> Start(EventLoop& loop,
                                                            const LoopDriverOptions& options,
@@ -58,7 +58,7 @@ class LoopDriver {
   struct Seen {
     ClaimLook::Seen what = ClaimLook::Seen::kQuiet;
     bool taken_over = false;
-    // It runs for long, and no spare thread is left; told once for each piece.
+    // It runs for long, and no spare thread is left; notice once for each piece.
     bool stalled = false;
     std::string name;  // of the code that was taken over or stalls; "": it has none
   };
@@ -87,14 +87,14 @@ class LoopDriver {
   const LoopDriverOptions options_;
   LoopMonitor* const monitor_;
   ClaimLook look_;                  // the monitor's
-  DriverClaim::Piece stalled_ = 0;  // the last that it told
+  DriverClaim::Piece stalled_ = 0;  // the last that it notice
   std::atomic<bool> stop_{false};
   AdaptiveSpin spin_;  // of whoever drives
 
   std::mutex mutex_;
   std::condition_variable wanted_;
   // Guarded by mutex_. Each thread drives, stands by, or is away.
-  bool drive_free_ = true;  // nobody drives
+  bool drive_free_ = true;  // no thread drives
   Seat* seat_ = nullptr;    // who took the drive last
   int standing_by_ = 0;     // threads that wait for the drive or are about to
   int away_ = 0;            // threads in user code that have lost the drive

@@ -73,7 +73,7 @@ TEST(LoopDriverOptionsTest, StartRefusesBadOnes) {
   EXPECT_EQ(LoopDriver::Start(*loop, options).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// Tells when the loop is about to sleep.
+// Signals when the loop is about to sleep.
 class SleepWatch final : public PollSource {
  public:
   bool Poll() override { return false; }

@@ -25,7 +25,7 @@ class LoopLock {
   }
   void lock() {
     if (try_lock()) return;
-    // From now on it says that somebody may sleep, also while this thread holds it: others may
+    // From now on it says that a thread may sleep, also while this thread holds it: others may
     // have gone to sleep meanwhile.
     while (state_.exchange(kAwaited, std::memory_order_acquire) != kFree) {
       state_.wait(kAwaited, std::memory_order_relaxed);
@@ -39,7 +39,7 @@ class LoopLock {
  private:
   static constexpr uint32_t kFree = 0;
   static constexpr uint32_t kHeld = 1;
-  static constexpr uint32_t kAwaited = 2;  // held, and somebody may sleep
+  static constexpr uint32_t kAwaited = 2;  // held, and a thread may sleep
 
   std::atomic<uint32_t> state_{kFree};
 };

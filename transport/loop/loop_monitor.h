@@ -31,14 +31,14 @@ class LoopMonitor {
   static constexpr Duration kBound = std::chrono::milliseconds(1);
   static constexpr Duration kCalmBound = std::chrono::milliseconds(4);
   static constexpr int kCalmLooks = 64;
-  // Of user code that stalls its loop, as no spare thread is left; its name, or "". Told at most
+  // Of user code that stalls its loop, as no spare thread is left; its name, or "". Notice at most
   // each kLogEvery.
   static constexpr Duration kLogEvery = std::chrono::seconds(10);
   using OnStall = absl::AnyInvocable<void(absl::string_view name)>;
 
   // Starts its thread.
   static absl::StatusOr<std::unique_ptr<LoopMonitor>> Start(OnStall on_stall);
-  // Without a thread: somebody else looks.
+  // Without a thread of its own: the caller looks.
   explicit LoopMonitor(OnStall on_stall) : on_stall_(std::move(on_stall)) {}
   LoopMonitor(const LoopMonitor&) = delete;
   LoopMonitor& operator=(const LoopMonitor&) = delete;

@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <memory>
-#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,9 +23,9 @@ namespace farcall {
 namespace {
 
 struct CountingCode final : WatchedCode {
-  void OnLong() override { told.Signal(); }
+  void OnLong() override { long_code.Signal(); }
   std::string Name() const override { return "the code"; }
-  TestEvent told;
+  TestEvent long_code;
 };
 
 class LoopMonitorTest : public testing::Test {
@@ -138,14 +137,14 @@ TEST_F(LoopMonitorTest, CodeThatIsWatchedIsToldOnceWhileItRuns) {
     {
       const WatchScope scope(code);
       running.Signal();
-      EXPECT_TRUE(code.told.Wait());
+      EXPECT_TRUE(code.long_code.Wait());
     }
     done.Signal();
   });
   ASSERT_TRUE(running.Wait());
   LookUntilTaken(1);
   ASSERT_TRUE(done.Wait());
-  EXPECT_EQ(code.told.count(), 1);
+  EXPECT_EQ(code.long_code.count(), 1);
 }
 
 TEST_F(LoopMonitorTest, CodeThatHasEndedIsNotTold) {
@@ -162,7 +161,7 @@ TEST_F(LoopMonitorTest, CodeThatHasEndedIsNotTold) {
   LookUntilTaken(1);
   release.Signal();
   driver_.reset();
-  EXPECT_EQ(code.told.count(), 0);
+  EXPECT_EQ(code.long_code.count(), 0);
 }
 
 TEST_F(LoopMonitorTest, WithNoSpareThreadAStallIsToldOnceByName) {
@@ -186,7 +185,7 @@ TEST_F(LoopMonitorTest, WithNoSpareThreadAStallIsToldOnceByName) {
   EXPECT_EQ(stalls_, std::vector<std::string>{"the code"});
   TestEvent goes_on;
   RunUserCode(*loop_, [&] { goes_on.Signal(); });
-  EXPECT_EQ(goes_on.count(), 0) << "nobody drives";
+  EXPECT_EQ(goes_on.count(), 0) << "no thread drives";
   release.Signal();
   EXPECT_TRUE(goes_on.Wait());
   driver_.reset();
@@ -291,111 +290,6 @@ TEST_F(LoopMonitorTest, StoppingWaitsForUserCodeWhoseDriveWasTaken) {
   EXPECT_TRUE(ended);
   releaser.join();
 }
-
-// The monitor's own thread, which is asleep each time.
-TEST(LoopMonitorThreadTest, UserCodeWakesTheMonitor) {
-  SteadyClock clock;
-  const std::unique_ptr<EventLoop> loop = *EventLoop::Create(clock);
-  const auto monitor = *LoopMonitor::Start(nullptr);
-  auto driver = *LoopDriver::Start(*loop, LoopDriverOptions(), monitor.get());
-  for (int i = 0; i < 50; ++i) {
-    while (!monitor->asleep()) std::this_thread::yield();
-    TestEvent done;
-    loop->RunOrPost([&] {
-      TestEvent* const end = &done;
-      auto release = std::make_shared<TestEvent>();
-      UserClosure::Queue(*loop, [release, end] {
-        EXPECT_TRUE(release->Wait());
-        end->Signal();
-      });
-      UserClosure::Queue(*loop, [release] { release->Signal(); });
-    });
-    ASSERT_TRUE(done.Wait());
-  }
-  // Afterwards the monitor does not look at it any more, and has counted.
-  driver.reset();
-  EXPECT_GE(monitor->counts().taken_over, 50u);
-}
-
-// Drives are taken at every moment: nothing is lost, doubled or left behind.
-class LoopMonitorStormTest : public testing::TestWithParam<PollingMode> {};
-
-TEST_P(LoopMonitorStormTest, EveryPieceRunsOnceAndAllOutputLeaves) {
-  constexpr int kThreads = 3;
-  constexpr int kEach = 1'500;
-  SteadyClock clock;
-  const std::unique_ptr<EventLoop> loop = *EventLoop::Create(clock);
-  LoopMonitor monitor{nullptr};
-  LoopDriverOptions options;
-  options.polling.mode = GetParam();
-  options.max_spares = 3;
-  auto driver = *LoopDriver::Start(*loop, options, &monitor);
-  std::atomic<bool> stop{false};
-  std::thread looker([&] {
-    while (!stop) {
-      if (!monitor.Look() && monitor.PrepareSleep()) std::this_thread::yield();
-    }
-  });
-  std::vector<std::atomic<int>> ran(size_t{kThreads} * kEach);
-  TestEvent flushed;
-  TestEvent done;
-  const auto piece = [&](size_t i) {
-    auto* const output = new CountingOutput([&] { flushed.Signal(); });
-    // Maybe later than this piece.
-    loop->RunOrPost([&loop, output] { loop->FlushLater(*output); });
-    std::mt19937 random(static_cast<uint32_t>(i));
-    switch (random() % 4) {
-      case 0:
-        for (unsigned n = static_cast<unsigned>(random()) % 3'000; n > 0; --n) {
-          std::atomic_signal_fence(std::memory_order_seq_cst);
-        }
-        break;
-      case 1:
-        std::this_thread::yield();
-        break;
-      case 2:
-        (void)BeforeBlocking();
-        break;
-      default:
-        break;
-    }
-    ++ran[i];
-    done.Signal();
-    return output;
-  };
-  std::mutex outputs_mutex;
-  std::vector<std::unique_ptr<CountingOutput>> outputs;
-  std::vector<std::thread> threads;
-  for (size_t t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      for (size_t i = t * kEach; i < (t + 1) * kEach; ++i) {
-        RunUserCode(*loop, [&, i] {
-          std::unique_ptr<CountingOutput> output(piece(i));
-          std::lock_guard<std::mutex> lock(outputs_mutex);
-          outputs.push_back(std::move(output));
-        });
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (int some = 0; some < kThreads * kEach; some += 100) ASSERT_TRUE(done.Wait(some));
-  ASSERT_TRUE(done.Wait(kThreads * kEach));
-  // Of those that lost the drive too, and though nothing else happens on the loop.
-  EXPECT_TRUE(flushed.Wait(kThreads * kEach));
-  driver.reset();
-  stop = true;
-  looker.join();
-  for (const std::atomic<int>& count : ran) EXPECT_EQ(count, 1);
-  for (const auto& output : outputs) EXPECT_EQ(output->flushes, 1);
-  EXPECT_GT(monitor.counts().taken_over + monitor.counts().stalled, 0u);
-}
-
-INSTANTIATE_TEST_SUITE_P(Modes, LoopMonitorStormTest,
-                         testing::Values(PollingMode::kEvent, PollingMode::kAdaptive),
-                         [](const auto& mode) {
-                           return std::string(mode.param == PollingMode::kEvent ? "Event"
-                                                                                : "Adaptive");
-                         });
 
 }  // namespace
 }  // namespace farcall

@@ -32,11 +32,11 @@ LoopPlaces::LoopPlaces(const std::vector<std::unique_ptr<EventLoop>>& loops, con
     threads_.emplace_back().MoveTo(cpus);
     nodes_.push_back(NodeOfCpus(cpus.empty() ? host_.allowed : cpus, host_.nodes));
   }
-  TellLoops();
+  NotifyLoops();
 }
 
 // Where all are on one node, so is the memory that their threads touch first. With mutex_ held.
-void LoopPlaces::TellLoops() {
+void LoopPlaces::NotifyLoops() {
   if (std::set<int>(nodes_.begin(), nodes_.end()).size() < 2) return;
   for (size_t i = 0; i < loops_.size(); ++i) loops_[i]->SetMemoryNode(nodes_[i]);
 }
@@ -56,7 +56,7 @@ std::string LoopPlaces::OnAdapters(const std::vector<int>& nodes) {
     threads_[i].MoveTo(places[i].cpus);
     nodes_[i] = places[i].node;
   }
-  TellLoops();
+  NotifyLoops();
   if (!places.empty()) registration_.MoveTo(CpusOf(places));
   return moved_ = Describe(places);
 }

@@ -33,13 +33,14 @@ class LoopPlaces {
 
   // For the threads of this loop.
   ThreadPlace& OfLoop(size_t loop) { return threads_[loop]; }
-  // For the thread that registers memory with adapters. Of pages that nobody has touched before,
+  // For the thread that registers memory with adapters. Of pages that were not touched before,
   // that is what puts them on a node: its own.
   ThreadPlace& OfRegistration() { return registration_; }
   // The NUMA node of the processors that drive it; -1: of several, not known, or another loop.
   int NodeOf(const EventLoop& loop) const;
   // The nodes of the adapters that may be used, -1 where it is not known. The first time loops are
-  // moved to them where that helps (PlacesNear), registration with them, and where to is told; else
+  // moved to them where that helps (PlacesNear), registration with them, and where to is logged;
+  // else
   // "". What comes later moves nothing, since connections stay with their adapters.
   std::string OnAdapters(const std::vector<int>& nodes);
   // Of what OnAdapters has moved.
@@ -47,7 +48,7 @@ class LoopPlaces {
 
  private:
   LoopPlaces(const std::vector<std::unique_ptr<EventLoop>>& loops, const Options& options);
-  void TellLoops();
+  void NotifyLoops();
 
   const HostCpus host_;
   std::vector<EventLoop*> loops_;

@@ -88,7 +88,7 @@ class SleepGuard final : public FdHandler {
     spec.it_value.tv_sec = kTestTimeout.count();
     EXPECT_EQ(::timerfd_settime(fd_.get(), 0, &spec, nullptr), 0);
   }
-  void OnReady(uint32_t) override { FAIL() << "nobody woke the loop"; }
+  void OnReady(uint32_t) override { FAIL() << "the loop was not woken"; }
 
  private:
   EventLoop& loop_;

@@ -17,8 +17,8 @@ void LoopVisitor::Done(EventLoop& loop) {
 void LoopVisitor::Wait(EventLoop& loop) {
   LoopDrive::Part part = loop.drive().Arrive(*this);
   while (part != LoopDrive::Part::kDone) {
-    if (part == LoopDrive::Part::kSpin) SpinUntilTold(loop);
-    if (part != LoopDrive::Part::kDrive) SleepUntilTold();
+    if (part == LoopDrive::Part::kSpin) SpinUntilNotified(loop);
+    if (part != LoopDrive::Part::kDrive) SleepUntilNotified();
     if (!drives()) return;
     if (Drive(loop)) return loop.drive().Leave(*this, loop);
     part = loop.drive().GiveToThread(*this);
@@ -45,18 +45,18 @@ bool LoopVisitor::Drive(EventLoop& loop) {
   }
 }
 
-void LoopVisitor::SpinUntilTold(EventLoop& loop) {
+void LoopVisitor::SpinUntilNotified(EventLoop& loop) {
   LoopDrive& drive = loop.drive();
   AdaptiveSpin& spin = drive.waiting_spin();
   const Clock& clock = loop.clock();
   TimePoint now = clock.Now();
   const TimePoint began = now;
   spin.Begin(now);
-  for (auto next = spin.OnIdle(now); !told(); next = spin.OnIdle(now)) {
+  for (auto next = spin.OnIdle(now); !notified(); next = spin.OnIdle(now)) {
     if (next == AdaptiveSpin::Decision::kSleep) {
       drive.StopSpinning(*this);
       // Where spinning does not pay, what it would have gained is seen after the sleep.
-      if (now == began) SleepUntilTold();
+      if (now == began) SleepUntilNotified();
       break;
     }
     if (next == AdaptiveSpin::Decision::kYield) {
@@ -72,7 +72,7 @@ void LoopVisitor::SpinUntilTold(EventLoop& loop) {
   drive.EndSpin();
 }
 
-void LoopVisitor::SleepUntilTold() {
+void LoopVisitor::SleepUntilNotified() {
   uint32_t word = word_.fetch_or(kSleeps, std::memory_order_acquire) | kSleeps;
   while ((word & (kDone | kDrives)) == 0) {
     SleepWhile(word_, word);

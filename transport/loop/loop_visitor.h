@@ -10,7 +10,7 @@
 
 namespace farcall {
 
-// A thread that waits for something to happen on a loop, and drives the loop meanwhile if nobody
+// A thread that waits for something to happen on a loop, and drives the loop meanwhile if no one
 // else does. It runs no user code: where some waits, the loop's own thread gets the drive.
 class LoopVisitor {
  public:
@@ -27,7 +27,7 @@ class LoopVisitor {
 
   // --- Of LoopDrive, with its mutex.
   bool done() const { return (word_.load(std::memory_order_acquire) & kDone) != 0; }
-  // Both return the word if somebody sleeps there, who is to be woken.
+  // Both return the word if a thread sleeps there, to be woken.
   const std::atomic<uint32_t>* SetDone() { return Set(kDone); }
   const std::atomic<uint32_t>* SetDrives() { return Set(kDrives); }
   void ClearDrives() { word_.fetch_and(~kDrives, std::memory_order_relaxed); }
@@ -38,10 +38,10 @@ class LoopVisitor {
   static constexpr uint32_t kSleeps = 4;
 
   const std::atomic<uint32_t>* Set(uint32_t bit);
-  bool told() const { return (word_.load(std::memory_order_acquire) & (kDone | kDrives)) != 0; }
+  bool notified() const { return (word_.load(std::memory_order_acquire) & (kDone | kDrives)) != 0; }
   bool drives() const { return (word_.load(std::memory_order_acquire) & kDrives) != 0; }
-  void SpinUntilTold(EventLoop& loop);
-  void SleepUntilTold();
+  void SpinUntilNotified(EventLoop& loop);
+  void SleepUntilNotified();
   bool Drive(EventLoop& loop);
 
   std::atomic<uint32_t> word_{0};

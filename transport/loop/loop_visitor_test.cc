@@ -26,7 +26,7 @@ class Caller {
  public:
   explicit Caller(EventLoop& loop) : loop_(loop) {}
 
-  // Returns the thread that ended it. None: nobody ends it but End.
+  // Returns the thread that ended it. None: only End ends it.
   std::thread::id Call(std::optional<Duration> after) {
     LoopVisitor visitor;
     loop_.RunOrPost([this, &visitor, after] {

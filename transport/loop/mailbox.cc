@@ -7,35 +7,35 @@
 namespace farcall {
 
 void Mailbox::Put(Task task) {
-  Letter* const letter = new Letter{std::move(task), top_.load(std::memory_order_relaxed)};
+  PostedTask* const posted = new PostedTask{std::move(task), top_.load(std::memory_order_relaxed)};
   // seq_cst pairs with EventLoop's "asleep" flag: either the sender sees the loop
-  // asleep, or the loop sees the letter.
-  while (!top_.compare_exchange_weak(letter->next, letter, std::memory_order_seq_cst,
+  // asleep, or the loop sees the task.
+  while (!top_.compare_exchange_weak(posted->next, posted, std::memory_order_seq_cst,
                                      std::memory_order_relaxed)) {
   }
 }
 
 size_t Mailbox::RunAll() {
   if (top_.load(std::memory_order_relaxed) == nullptr) return 0;
-  Letter* letter = Reverse(top_.exchange(nullptr, std::memory_order_acquire));
+  PostedTask* posted = Reverse(top_.exchange(nullptr, std::memory_order_acquire));
   size_t count = 0;
-  while (letter != nullptr) {
-    letter->task();
-    delete std::exchange(letter, letter->next);
+  while (posted != nullptr) {
+    posted->task();
+    delete std::exchange(posted, posted->next);
     ++count;
   }
   return count;
 }
 
 void Mailbox::Clear() {
-  Letter* letter = Reverse(top_.exchange(nullptr, std::memory_order_acquire));
-  while (letter != nullptr) delete std::exchange(letter, letter->next);
+  PostedTask* posted = Reverse(top_.exchange(nullptr, std::memory_order_acquire));
+  while (posted != nullptr) delete std::exchange(posted, posted->next);
 }
 
-Mailbox::Letter* Mailbox::Reverse(Letter* top) {
-  Letter* reversed = nullptr;
+Mailbox::PostedTask* Mailbox::Reverse(PostedTask* top) {
+  PostedTask* reversed = nullptr;
   while (top != nullptr) {
-    Letter* const next = top->next;
+    PostedTask* const next = top->next;
     top->next = reversed;
     reversed = top;
     top = next;

@@ -32,13 +32,13 @@ class Mailbox {
   void Clear();
 
  private:
-  struct Letter {
+  struct PostedTask {
     Task task;
-    Letter* next;
+    PostedTask* next;
   };
-  static Letter* Reverse(Letter* top);
+  static PostedTask* Reverse(PostedTask* top);
 
-  std::atomic<Letter*> top_{nullptr};
+  std::atomic<PostedTask*> top_{nullptr};
 };
 
 }  // namespace farcall

@@ -26,7 +26,7 @@ TEST(MailboxTest, RunsInTheOrderOfPutting) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(seen[static_cast<size_t>(i)], i);
 }
 
-TEST(MailboxTest, WhatALetterPutsWaitsForTheNextCall) {
+TEST(MailboxTest, WhatATaskPostsWaitsForTheNextCall) {
   Mailbox mailbox;
   int runs = 0;
   struct Again {
@@ -45,7 +45,7 @@ TEST(MailboxTest, WhatALetterPutsWaitsForTheNextCall) {
   EXPECT_EQ(runs, 2);
 }
 
-TEST(MailboxTest, ALetterDiesRightAfterItRan) {
+TEST(MailboxTest, ATaskIsDestroyedRightAfterItRan) {
   Mailbox mailbox;
   auto owned = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = owned;
@@ -80,14 +80,14 @@ TEST(MailboxTest, ClearDestroysWithoutRunning) {
 
 TEST(MailboxTest, ManySendersEachInItsOrderNothingLostNothingDoubled) {
   constexpr int kSenders = 4;
-  constexpr int kLetters = 20'000;
+  constexpr int kTasks = 20'000;
   Mailbox mailbox;
   std::vector<int> next(kSenders, 0);  // touched by the reader only
   int wrong = 0;
   std::vector<std::thread> senders;
   for (int sender = 0; sender < kSenders; ++sender) {
     senders.emplace_back([&, sender] {
-      for (int i = 0; i < kLetters; ++i) {
+      for (int i = 0; i < kTasks; ++i) {
         mailbox.Put([&next, &wrong, sender, i] {
           int& expected = next[static_cast<size_t>(sender)];
           wrong += expected == i ? 0 : 1;
@@ -97,7 +97,7 @@ TEST(MailboxTest, ManySendersEachInItsOrderNothingLostNothingDoubled) {
     });
   }
   size_t read = 0;
-  while (read < size_t{kSenders} * kLetters) {
+  while (read < size_t{kSenders} * kTasks) {
     const size_t count = mailbox.RunAll();
     read += count;
     if (count == 0) std::this_thread::yield();
@@ -105,22 +105,22 @@ TEST(MailboxTest, ManySendersEachInItsOrderNothingLostNothingDoubled) {
   for (std::thread& sender : senders) sender.join();
   EXPECT_EQ(mailbox.RunAll(), 0u);
   EXPECT_EQ(wrong, 0);
-  for (const int count : next) EXPECT_EQ(count, kLetters);
+  for (const int count : next) EXPECT_EQ(count, kTasks);
 }
 
 TEST(MailboxTest, WhoReadsSeesWhatWasWrittenBeforePutting) {
-  // A plain variable travels with each letter: TSan proves the ordering.
-  constexpr int kLetters = 10'000;
+  // A plain variable travels with each task: TSan proves the ordering.
+  constexpr int kTasks = 10'000;
   Mailbox mailbox;
   std::thread sender([&mailbox] {
-    for (int i = 0; i < kLetters; ++i) {
-      auto letter = std::make_unique<int>(i);
-      int* const value = letter.get();
-      mailbox.Put([letter = std::move(letter), value, i] { ASSERT_EQ(*value, i); });
+    for (int i = 0; i < kTasks; ++i) {
+      auto task = std::make_unique<int>(i);
+      int* const value = task.get();
+      mailbox.Put([task = std::move(task), value, i] { ASSERT_EQ(*value, i); });
     }
   });
   size_t read = 0;
-  while (read < kLetters) read += mailbox.RunAll();
+  while (read < kTasks) read += mailbox.RunAll();
   sender.join();
 }
 

@@ -46,14 +46,14 @@ class AdaptiveSpin {
 
   explicit AdaptiveSpin(const PollingOptions& options) : options_(options) {}
 
-  // Somebody begins to look for work, after a time in which nobody did: that is no gap.
+  // A thread begins to look for work, after a time in which none did: that is no gap.
   void Begin(TimePoint now);
 
   // There was work: it was found at `found` and is done at `done`.
   void OnWork(TimePoint found, TimePoint done);
   // There was none. After kYield the caller gives way, and tells by OnYielded.
   Decision OnIdle(TimePoint now);
-  // How long giving way took: longer than a context switch means that somebody ran.
+  // How long giving way took: longer than a context switch means that another thread ran.
   void OnYielded(Duration took);
 
  private:

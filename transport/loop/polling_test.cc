@@ -59,7 +59,7 @@ class Spinner {
     now_ += gap;
     Work(takes);
   }
-  // Nobody looks for work for that long.
+  // No thread looks for work for that long.
   void BeginAfter(Duration gap) { spin_.Begin(now_ += gap); }
   // What it decides that long after its last work.
   Decision IdleAfter(Duration since) { return spin_.OnIdle(now_ + since); }

@@ -10,7 +10,7 @@
 namespace farcall {
 
 absl::Status SourceList::Add(PollSource& source) {
-  // The edge is enough to end a sleep. What becomes readable while nobody sleeps, as when the
+  // The edge is enough to end a sleep. What becomes readable while no thread sleeps, as when the
   // work was found by polling before its event came, stays so until the next Arm: by level
   // it would count as work in each turn, and the loop would never come to arm it.
   const auto watch = fds_.Add(source.fd(), EPOLLIN | EPOLLET, waker_);
@@ -25,7 +25,7 @@ void SourceList::Remove(PollSource& source) {
   Check(found != entries_.end(), "a source is removed from the loop it was added to");
   if (found->armed) source.Disarm();
   fds_.Remove(found->watch, source.fd());
-  // The PollAll that runs skips nobody.
+  // The PollAll that runs skips none.
   if (static_cast<size_t>(found - entries_.begin()) < next_) --next_;
   entries_.erase(found);
 }

@@ -16,7 +16,7 @@ TEST(SpinTest, TheFirstTryAsksForNoTime) {
   class Untouched final : public Clock {
    public:
     TimePoint Now() const override {
-      ADD_FAILURE() << "nobody asks";
+      ADD_FAILURE() << "it is not asked";
       return TimePoint();
     }
   } clock;

@@ -106,7 +106,7 @@ TEST_F(WakeFdsTest, AnEarlierTimeReplacesTheLater) {
 TEST_F(WakeFdsTest, ASettingThatHasPassedIsSpent) {
   const TimePoint now = clock_.Now();
   Arm(now - hours(1));
-  // Not told of its edge, but the clock says so.
+  // Its edge did not come, but the clock says so.
   Arm(now + hours(1));
   EXPECT_GT(Remaining(), milliseconds(1));
 }

@@ -9,7 +9,7 @@
 
 namespace farcall {
 
-// User code that is told when it runs for long.
+// User code that is notified when it runs for long.
 class WatchedCode {
  public:
   // By another thread, while it still runs; at most once.
@@ -22,7 +22,7 @@ class WatchedCode {
 };
 
 // What code a thread runs. One thread sets and clears it, others tell; once Clear has returned,
-// nobody touches the code any more.
+// no thread touches the code any more.
 class WatchSlot {
  public:
   void Set(WatchedCode& code) { code_.store(&code, std::memory_order_release); }
@@ -31,8 +31,8 @@ class WatchSlot {
     // Who took it out tells it, maybe just now.
     std::lock_guard<std::mutex> lock(telling_);
   }
-  // Returns its name; "": there is no code, or it was told before.
-  std::string Tell() {
+  // Returns its name; "": there is no code, or it was returned before.
+  std::string TakeName() {
     std::lock_guard<std::mutex> lock(telling_);
     WatchedCode* const code = code_.exchange(nullptr, std::memory_order_acq_rel);
     if (code == nullptr) return "";

@@ -4,7 +4,7 @@
 // the environment.
 //
 //   FARCALL_RDMA_LISTEN   where listeners are opened, an IP address without port
-//   FARCALL_RDMA_SILENT   where nobody answers, of the same network
+//   FARCALL_RDMA_SILENT   where no host answers, of the same network
 //
 // Without them it says so and fails: it is not a part of the ordinary tests.
 

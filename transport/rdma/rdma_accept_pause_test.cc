@@ -63,7 +63,7 @@ class RdmaAcceptPauseTest : public RdmaTransportTest {
   // Another TCP connection each time.
   absl::Status Attempt() {
     const Offer offer = Await(Pass(++token_));
-    return offer.ok() ? Dial(OnlyB(*offer), Pass(token_)) : offer.status();
+    return offer.ok() ? ConnectToOffer(OnlyB(*offer), Pass(token_)) : offer.status();
   }
   static bool IsPaused(const absl::Status& status) {
     return absl::StrContains(status.message(), "set-up over TCP pauses");

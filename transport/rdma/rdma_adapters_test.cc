@@ -238,8 +238,8 @@ TEST_F(RdmaNodesTest, LoopsMayMoveToTheAdaptersBeforeTheFirstIsChosen) {
   Start([&](FakeFabricOptions&, RdmaRigOptions& rig) {
     rig.view.sys_class = sys_class_;
     rig.node_of = [&](const EventLoop&) { return node; };
-    rig.on_nodes = [&](const std::vector<int>& told) {
-      nodes = told;
+    rig.on_nodes = [&](const std::vector<int>& seen) {
+      nodes = seen;
       node = 1;
     };
   });

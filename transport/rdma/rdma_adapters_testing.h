@@ -33,7 +33,7 @@ class RdmaAdaptersTest : public testing::Test {
   // One channel's connection, from the offer on. Its callbacks refer to it.
   struct Channel {
     std::unique_ptr<UpgradeTicket> awaited;
-    std::unique_ptr<UpgradeTicket> dialling;
+    std::unique_ptr<UpgradeTicket> connecting;
     std::unique_ptr<Connection> server;
     std::unique_ptr<Connection> client;
     std::vector<UpgradeAddress> offer;
@@ -108,7 +108,7 @@ class RdmaAdaptersTest : public testing::Test {
           LoopOf(*server_), pass, ConnectionOptions(), PeerTrust::kTrusted,
           [&](const std::string& message) {
             LoopOf(*client_).Post([&channel, message] {
-              if (channel.dialling != nullptr) channel.dialling->OnSetUp(message);
+              if (channel.connecting != nullptr) channel.connecting->OnSetUp(message);
             });
           },
           [this, &channel, pass](absl::StatusOr<std::vector<UpgradeAddress>> offer) {
@@ -118,7 +118,7 @@ class RdmaAdaptersTest : public testing::Test {
             }
             channel.offer = *offer;
             if (older_) AsOfTheFirstRelease(channel.offer);
-            LoopOf(*client_).Post([this, &channel, pass] { Dial(channel, pass); });
+            LoopOf(*client_).Post([this, &channel, pass] { ConnectToOffer(channel, pass); });
           },
           [&channel](std::unique_ptr<Connection> connection) {
             channel.server = std::move(connection);
@@ -128,9 +128,9 @@ class RdmaAdaptersTest : public testing::Test {
   }
   // Until it is up. False: it is not.
   bool Wait(Channel& channel) {
-    const bool told = Until([&] { return channel.over.has_value(); }, std::chrono::seconds(30));
-    if (!told || !channel.over->ok()) {
-      ADD_FAILURE() << (told ? channel.over->ToString() : "neither up nor told why not");
+    const bool ended = Until([&] { return channel.over.has_value(); }, std::chrono::seconds(30));
+    if (!ended || !channel.over->ok()) {
+      ADD_FAILURE() << (ended ? channel.over->ToString() : "neither up nor an error");
       return false;
     }
     return Until([&] { return channel.server != nullptr; }, std::chrono::seconds(30));
@@ -142,9 +142,9 @@ class RdmaAdaptersTest : public testing::Test {
     return true;
   }
   void End(Channel& channel) {
-    On(*client_, [&] { channel.dialling.reset(), channel.client.reset(); });
+    On(*client_, [&] { channel.connecting.reset(), channel.client.reset(); });
     On(*server_, [&] { channel.awaited.reset(), channel.server.reset(); });
-    RunFor(std::chrono::milliseconds(10));  // letters that refer to it
+    RunFor(std::chrono::milliseconds(10));  // tasks that refer to it
     std::erase_if(channels_, [&](const auto& one) { return one.get() == &channel; });
   }
   // How many connections each device of both hosts has.
@@ -219,10 +219,10 @@ class RdmaAdaptersTest : public testing::Test {
     while (!LoopOf(rig).TryRun(work)) LoopOf(rig).RunOnce();
   }
 
-  void Dial(Channel& channel, const UpgradePass& pass) {
-    DialOptions options;
+  void ConnectToOffer(Channel& channel, const UpgradePass& pass) {
+    OfferConnectOptions options;
     options.timeout = std::chrono::seconds(5);
-    channel.dialling = client_->transport().Dial(
+    channel.connecting = client_->transport().ConnectToOffer(
         LoopOf(*client_), channel.offer, pass, options,
         [this, &channel](const std::string& message) {
           LoopOf(*server_).Post([&channel, message] {

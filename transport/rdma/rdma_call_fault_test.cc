@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each call of verbs and rdma_cm fails in its turn, from the first look at the devices to the
-// end of a connection: nothing hangs, nothing is left, and who asked is told.
+// end of a connection: nothing hangs, nothing is left, and who asked is trace.
 
 #include <cerrno>
 #include <set>
@@ -27,7 +27,7 @@ bool Harmless(const std::string& call) {
 
 void FailEachCall(const FakeRdma::Change& change, int error) {
   const FaultOutcome whole = RunWithoutFault(change);
-  ASSERT_TRUE(whole.status.ok()) << whole.told;
+  ASSERT_TRUE(whole.status.ok()) << whole.trace;
   std::set<std::string> failed;
   uint64_t repeated = 0;
   for (uint64_t number = 1; number <= whole.calls.size(); ++number) {
@@ -37,7 +37,7 @@ void FailEachCall(const FakeRdma::Change& change, int error) {
     SCOPED_TRACE(testing::Message() << "call " << number << ", " << call);
     const FaultOutcome outcome = RunWithFault(
         {[&](FakeFabric& fabric) { fabric.faults().FailCallNumber(number, error); }, change}, 0);
-    ExpectToldWell(outcome);
+    ExpectReported(outcome);
     ASSERT_FALSE(::testing::Test::HasFailure());
     if (!outcome.status.ok()) failed.insert(outcome.failed_call);
   }
@@ -60,7 +60,7 @@ TEST(RdmaCallFaultTest, EachCallFailsWithReferences) {
 }
 TEST(RdmaCallFaultTest, EachCallFailsOnIwarp) { FailEachCall(SmallIwarp, EIO); }
 
-// What set up a connection and failed is told by its name.
+// What set up a connection and failed is trace by its name.
 TEST(RdmaCallFaultTest, AFailedSetUpSaysWhatFailed) {
   for (const char* const call :
        {"rdma_create_event_channel", "rdma_create_id", "rdma_bind_addr", "rdma_listen",
@@ -77,8 +77,8 @@ TEST(RdmaCallFaultTest, AFailedSetUpSaysWhatFailed) {
     const FaultOutcome outcome = RunWithFault(test, 0);
     ASSERT_FALSE(outcome.status.ok());
     EXPECT_EQ(outcome.failed_call, call);
-    ExpectToldWell(outcome, call);
-    EXPECT_TRUE(absl::StrContains(outcome.told, "Operation not permitted")) << outcome.told;
+    ExpectReported(outcome, call);
+    EXPECT_TRUE(absl::StrContains(outcome.trace, "Operation not permitted")) << outcome.trace;
   }
 }
 

@@ -238,7 +238,7 @@ TEST_F(RdmaCostTest, AReaderThatKeepsThePoolsBlocksSlowsItsPeerDown) {
   EXPECT_EQ(Server().rnrs, 0u);
 }
 
-// The lane has a block of its own to copy to, and each receive is posted again with the block
+// The poller has a block of its own to copy to, and each receive is posted again with the block
 // that its reader gave back.
 TEST_F(RdmaCostTest, AFullPoolStopsNoConnection) {
   Start([](FakeFabricOptions&, RdmaRigOptions& rig) {

@@ -21,12 +21,13 @@ constexpr int PositionsApart() { return kThreadSanitizer ? 23 : kAddressSanitize
 // The same for runs that differ by their seed.
 constexpr uint64_t RunsHere(uint64_t runs) { return runs / PositionsApart(); }
 
-// What must hold of any run, and that who broke was told so, in these words.
-inline void ExpectToldWell(const FaultOutcome& outcome, absl::string_view why = "") {
-  EXPECT_EQ(outcome.violation, "") << outcome.told;
+// What must hold of any run, and that who broke was trace so, in these words.
+inline void ExpectReported(const FaultOutcome& outcome, absl::string_view why = "") {
+  EXPECT_EQ(outcome.violation, "") << outcome.trace;
   if (outcome.status.ok()) return;
   EXPECT_FALSE(outcome.status.message().empty());
-  EXPECT_TRUE(absl::StrContains(outcome.told, why)) << "not told: " << why << "\n" << outcome.told;
+  EXPECT_TRUE(absl::StrContains(outcome.trace, why)) << "not trace: " << why << "\n"
+                                                     << outcome.trace;
 }
 
 // At every step of the run without it; unless the fault is harmless at least one of them breaks it,
@@ -37,7 +38,7 @@ inline void AtEveryStep(const FaultCase& test, absl::string_view why = "") {
   for (int at = 1; at <= steps && !testing::Test::HasFailure(); at += PositionsApart()) {
     SCOPED_TRACE(at);
     const FaultOutcome outcome = RunWithFault(test, at);
-    ExpectToldWell(outcome, why);
+    ExpectReported(outcome, why);
     if (!outcome.status.ok()) ++broken;
   }
   if (test.harmless) {

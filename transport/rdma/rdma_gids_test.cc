@@ -15,7 +15,7 @@ class RdmaGidsTest : public RdmaTransportTest {
   RdmaGidsTest() {
     Start([](FakeFabricOptions&, RdmaRigOptions& rig) {
       rig.rdma.set_up = RdmaSetUp::kOverTcp;
-      // While one is down the other is there: nobody looks for want of a device.
+      // While one is down the other is there: no look for want of a device.
       rig.rdma.devices = {"fakeA", "fakeB"};
     });
   }
@@ -24,7 +24,7 @@ class RdmaGidsTest : public RdmaTransportTest {
   bool Works() {
     Drop();
     const Offer offer = Await(Pass(++token_));
-    return offer.ok() && Dial(OnlyB(*offer), Pass(token_)).ok();
+    return offer.ok() && ConnectToOffer(OnlyB(*offer), Pass(token_)).ok();
   }
   int IndexInUse() {
     return fabric().queue_pair(faults().QueuePairs("fakeB").at(0)).ah_attr.grh.sgid_index;
@@ -49,7 +49,7 @@ TEST_F(RdmaGidsTest, AreLookedUpAgainWhenTheDeviceSaysThatTheyChanged) {
   ASSERT_TRUE(Works());
   const int before = IndexInUse();
   faults().MoveGids("fakeB", 8);
-  EXPECT_FALSE(Works()) << "nobody was told";
+  EXPECT_FALSE(Works()) << "no event came";
   faults().RaiseEvent("fakeB", IBV_EVENT_GID_CHANGE);
   ASSERT_TRUE(harness_->Until([&] { return Works(); }));
   Echo();

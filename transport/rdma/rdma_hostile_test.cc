@@ -120,7 +120,7 @@ class RdmaHostileTest : public RdmaTransportTest {
   void ExpectServed() {
     server_.reset();
     const UpgradePass pass = NextPass();
-    EXPECT_TRUE(Dial(offer_, pass).ok());
+    EXPECT_TRUE(ConnectToOffer(offer_, pass).ok());
     Echo();
   }
 
@@ -244,7 +244,7 @@ TEST_F(RdmaHostileTest, PrivateDataOfAllLengthsAndContents) {
     EXPECT_EQ(reject->why, WhyNotRdma::kRejected) << size;
     EXPECT_FALSE(reject->text.empty()) << size;
   }
-  EXPECT_TRUE(Dial(offer_, pass).ok()) << "the token is as good as before";
+  EXPECT_TRUE(ConnectToOffer(offer_, pass).ok()) << "the token is as good as before";
   Echo();
 }
 
@@ -256,7 +256,7 @@ void SmallReads(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
   rig.rdma.read_window = 2;
 }
 
-// Of bytes that are nobody's.
+// Of garbage.
 std::string Reference(uint32_t length, uint16_t read = 0, bool fin = false) {
   std::string bytes(kMessageHeaderBytes + RemoteBytes::kEncodedBytes, '\0');
   EncodeMessageHeader({.count = kFirst + 4, .fin = fin, .reference = true, .references_read = read},
@@ -348,7 +348,7 @@ TEST_F(RdmaHostileTest, TermsOutOfTheirBounds) {
     ASSERT_TRUE(reject.ok());
     EXPECT_TRUE(absl::StrContains(reject->text, terms.text)) << reject->text;
   }
-  EXPECT_TRUE(Dial(offer_, pass).ok());
+  EXPECT_TRUE(ConnectToOffer(offer_, pass).ok());
   Echo();
 }
 
@@ -369,7 +369,7 @@ TEST_F(RdmaHostileTest, HalfOpenConnectsAreGivenUp) {
   server_.reset();
   EXPECT_TRUE(harness_->Until([&] { return fabric().faults().QueuePairs("fakeB").empty(); }))
       << "their time is over";
-  EXPECT_FALSE(Dial(offer_, passes[7]).ok()) << "it was shown";
+  EXPECT_FALSE(ConnectToOffer(offer_, passes[7]).ok()) << "it was shown";
   ExpectServed();
   for (const auto& end : ends) {
     while (end->Next()) {
@@ -377,8 +377,8 @@ TEST_F(RdmaHostileTest, HalfOpenConnectsAreGivenUp) {
   }
 }
 
-// As many as may be set up at once, all half open: whoever comes then is told why, and is let in
-// when their time is over. Nothing is left of any of them.
+// As many as may be set up at once, all half open: a client that comes then gets the reason, and is
+// let in when their time is over. Nothing is left of any of them.
 class RdmaCrowdTest : public RdmaHostileTest {
  protected:
   static constexpr int kMax = 256;  // RdmaHost's
@@ -408,14 +408,14 @@ TEST_F(RdmaCrowdTest, HalfOpenConnectsAtTheLimitHoldUpOthersForTheirTimeOnly) {
   }
   harness_->Settle();
   const UpgradePass pass = NextPass();
-  const absl::Status refused = Dial(offer_, pass);
+  const absl::Status refused = ConnectToOffer(offer_, pass);
   EXPECT_TRUE(absl::StrContains(refused.message(), "capacity")) << refused;
   EXPECT_TRUE(absl::StrContains(refused.message(), "too many connections")) << refused;
   clock_.AdvanceTo(clock_.Now() + RdmaOptions().connect_timeout);
   harness_->Settle();
   // Its token was not used up.
-  const absl::Status dialed = Dial(offer_, pass);
-  EXPECT_TRUE(dialed.ok()) << dialed;
+  const absl::Status connect_status = ConnectToOffer(offer_, pass);
+  EXPECT_TRUE(connect_status.ok()) << connect_status;
   Echo();
   for (const auto& end : ends) {
     while (end->Next()) {

@@ -21,8 +21,8 @@ void AnyOrder(uint64_t seeds, const FakeRdma::Change& kind, uint32_t slots) {
           fabric.shuffle_completions = true;
           rig.rdma.send_slots = rig.rdma.receive_slots = slots;
         });
-    EXPECT_TRUE(outcome.status.ok()) << outcome.told;
-    ExpectToldWell(outcome);
+    EXPECT_TRUE(outcome.status.ok()) << outcome.trace;
+    ExpectReported(outcome);
   }
 }
 
@@ -49,7 +49,7 @@ TEST(RdmaOrderTest, FlushedQueues) {
         fabric.faults().BreakQueuePair(pair);
       }
     };
-    ExpectToldWell(RunWithFault(test, static_cast<int>(20 + seed)));
+    ExpectReported(RunWithFault(test, static_cast<int>(20 + seed)));
   }
 }
 

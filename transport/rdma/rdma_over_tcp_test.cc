@@ -41,8 +41,8 @@ class RdmaOverTcpTest : public RdmaTransportTest {
   void ExpectWorks(uint8_t token) {
     const Offer offer = Await(Pass(token));
     ASSERT_TRUE(offer.ok()) << offer.status();
-    const absl::Status dialed = Dial(OnlyB(*offer), Pass(token));
-    ASSERT_TRUE(dialed.ok()) << dialed;
+    const absl::Status connect_status = ConnectToOffer(OnlyB(*offer), Pass(token));
+    ASSERT_TRUE(connect_status.ok()) << connect_status;
     Echo();
   }
 };
@@ -54,7 +54,7 @@ TEST_F(RdmaOverTcpTest, WhereNoAddressLeadsToADeviceMessagesTravel) {
   EXPECT_EQ(offer->size(), 3u) << "one for each port";
   EXPECT_TRUE(std::all_of(offer->begin(), offer->end(), ByPort));
   for (const UpgradeAddress& place : *offer) EXPECT_EQ(place.port->type, GidType::kRoceV2);
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok());
   Echo();
   EXPECT_EQ(client_->info().set_up, "tcp");
   EXPECT_EQ(server_->info().set_up, "tcp");
@@ -67,7 +67,7 @@ TEST_F(RdmaOverTcpTest, InfiniBandNeedsALidAlone) {
   });
   const Offer offer = Await(Pass(1));
   ASSERT_TRUE(offer.ok()) << offer.status();
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok());
   Echo();
 }
 
@@ -98,7 +98,7 @@ TEST_F(RdmaOverTcpTest, ServiceLevelTrafficClassAndPartitionReachBothQueuePairs)
   const Offer offer = Await(Pass(1));
   ASSERT_TRUE(offer.ok()) << offer.status();
   EXPECT_EQ(offer->front().partition, 0x8001);
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok());
   Echo();
   // The nearest is the device itself.
   const auto pairs = fabric().faults().QueuePairs("fakeB");
@@ -131,7 +131,7 @@ TEST_F(RdmaOverTcpTest, AnAddressThatLeadsToADeviceGoesFirst) {
   EXPECT_TRUE(std::is_partitioned(offer->begin(), offer->end(),
                                   [](const auto& place) { return !ByPort(place); }));
   EXPECT_TRUE(ByPort(offer->back()));
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok());
   Echo();
   EXPECT_EQ(client_->info().set_up, "rdma_cm");
 }
@@ -149,14 +149,14 @@ TEST_F(RdmaOverTcpTest, TheOptionsMayForbidEither) {
   ASSERT_TRUE(offer.ok()) << offer.status();
   EXPECT_TRUE(std::all_of(offer->begin(), offer->end(), ByPort));
   const absl::Status by_cm =
-      Dial({{*Address::Parse("10.9.0.2:7471"), "", LinkLayer::kRoce}}, Pass(1));
+      ConnectToOffer({{*Address::Parse("10.9.0.2:7471"), "", LinkLayer::kRoce}}, Pass(1));
   EXPECT_TRUE(absl::StrContains(by_cm.message(), "allows no rdma_cm")) << by_cm;
   Finish();
   Start();  // rdma_cm only
   const Offer other = Await(Pass(1));
   ASSERT_TRUE(other.ok()) << other.status();
   EXPECT_TRUE(std::none_of(other->begin(), other->end(), ByPort));
-  const absl::Status by_port = Dial(OnlyB(*offer), Pass(1));
+  const absl::Status by_port = ConnectToOffer(OnlyB(*offer), Pass(1));
   EXPECT_EQ(ReasonOf(by_port), WhyNotRdma::kUnreachable) << by_port;
 }
 
@@ -173,10 +173,11 @@ TEST_F(RdmaOverTcpTest, ATokenOfAnotherConnectionLetsNobodyIn) {
   const Offer offer = Await(Pass(2));
   ASSERT_TRUE(offer.ok());
   // Messages go to the second.
-  const absl::Status dialed = Dial(OnlyB(*offer), Pass(1));
-  EXPECT_TRUE(absl::StrContains(dialed.message(), "token is of another connection")) << dialed;
-  EXPECT_EQ(ReasonOf(dialed), WhyNotRdma::kRejected);
-  EXPECT_TRUE(Dial(OnlyB(*offer), Pass(2)).ok()) << "which it has not used up";
+  const absl::Status connect_status = ConnectToOffer(OnlyB(*offer), Pass(1));
+  EXPECT_TRUE(absl::StrContains(connect_status.message(), "token is of another connection"))
+      << connect_status;
+  EXPECT_EQ(ReasonOf(connect_status), WhyNotRdma::kRejected);
+  EXPECT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(2)).ok()) << "which it has not used up";
 }
 
 TEST_F(RdmaOverTcpTest, APortThatWasNotOfferedIsNotConnectedTo) {
@@ -185,8 +186,9 @@ TEST_F(RdmaOverTcpTest, APortThatWasNotOfferedIsNotConnectedTo) {
   ASSERT_TRUE(offer.ok());
   ASSERT_EQ(offer->size(), 1u);
   offer->front().port->gid[15] = 1;  // fakeA's
-  const absl::Status dialed = Dial(*offer, Pass(1));
-  EXPECT_TRUE(absl::StrContains(dialed.message(), "no port was offered with this GID")) << dialed;
+  const absl::Status connect_status = ConnectToOffer(*offer, Pass(1));
+  EXPECT_TRUE(absl::StrContains(connect_status.message(), "no port was offered with this GID"))
+      << connect_status;
 }
 
 TEST_F(RdmaOverTcpTest, GarbageHarmsItsOwnAttemptAlone) {
@@ -199,16 +201,16 @@ TEST_F(RdmaOverTcpTest, GarbageHarmsItsOwnAttemptAlone) {
     ToAwait(garbage);
   }
   harness_->Settle();
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok()) << "before an attempt";
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok()) << "before an attempt";
   Echo();
   Drop();
   const Offer again = Await(Pass(2));
   ASSERT_TRUE(again.ok());
-  std::optional<absl::Status> told;
-  const auto ticket = BeginDial(OnlyB(*again), Pass(2), told);
-  ToDial(EncodePortSetUp({.kind = PortSetUp::Kind::kReady}));
-  EXPECT_TRUE(harness_->Until([&] { return told.has_value(); }));
-  EXPECT_FALSE(told->ok());
+  std::optional<absl::Status> result;
+  const auto ticket = BeginConnect(OnlyB(*again), Pass(2), result);
+  ToConnecting(EncodePortSetUp({.kind = PortSetUp::Kind::kReady}));
+  EXPECT_TRUE(harness_->Until([&] { return result.has_value(); }));
+  EXPECT_FALSE(result->ok());
 }
 
 // No id of rdma_cm hears of it.
@@ -237,12 +239,12 @@ TEST_F(RdmaOverTcpTest, WhoHangsUpLeavesNothingBehind) {
     StartInAPod();
     const Offer offer = Await(Pass(1));
     ASSERT_TRUE(offer.ok());
-    std::optional<absl::Status> told;
-    auto ticket = BeginDial(OnlyB(*offer), Pass(1), told);
+    std::optional<absl::Status> result;
+    auto ticket = BeginConnect(OnlyB(*offer), Pass(1), result);
     int left = turns;
     harness_->Until([&] { return left-- == 0; });
     harness_->Run(harness_->loops().at(1), [&] {
-      dialling_ = nullptr;
+      connecting_ = nullptr;
       ticket.reset();
     });
     harness_->Run(loop(), [&] { tickets_.clear(); });
@@ -275,11 +277,12 @@ TEST_F(RdmaOverTcpTest, EachCallFails) {
     fabric().faults().FailCallNumber(number, ENOMEM);
     const Offer offer = Await(Pass(1));
     if (offer.ok()) {
-      const absl::Status dialed = Dial(OnlyB(*offer), Pass(1));
-      if (!dialed.ok()) {
+      const absl::Status connect_status = ConnectToOffer(OnlyB(*offer), Pass(1));
+      if (!connect_status.ok()) {
         failed.push_back(call);
-        EXPECT_TRUE(CarriesReason(dialed)) << dialed;
-        if (of_set_up) EXPECT_TRUE(absl::StrContains(dialed.message(), call)) << dialed;
+        EXPECT_TRUE(CarriesReason(connect_status)) << connect_status;
+        if (of_set_up)
+          EXPECT_TRUE(absl::StrContains(connect_status.message(), call)) << connect_status;
       }
     }
     Finish();

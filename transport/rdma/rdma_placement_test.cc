@@ -58,7 +58,7 @@ TEST(RdmaPlacementTest, TheQueuePairBreaks) {
   }
 }
 
-// Nothing completes: only the end of the queue pair says that nobody writes.
+// Nothing completes: only the end of the queue pair says that no write comes.
 TEST(RdmaPlacementTest, TheDeviceDoesNotFlush) {
   WantedBackAtEveryStep({.receiver_closes = true, .sender_closes = true, .flushes = false});
 }

@@ -70,7 +70,7 @@ class RdmaReadChoiceTest : public RdmaReferencesTest {
     }));
     EXPECT_TRUE(right);
   }
-  ReadsUse Told() {
+  ReadsUse Reads() {
     ReadsUse use;
     harness_->Run(*client_.loop, [&] { use = client_.connection->info().rdma.reads; });
     return use;
@@ -81,11 +81,11 @@ class RdmaReadChoiceTest : public RdmaReferencesTest {
 
 TEST_F(RdmaReadChoiceTest, ADeviceThatReadsSlowlySends) {
   BeginAuto(/*read_us=*/1000);
-  EXPECT_EQ(Told().why, ReadsWhy::kMeasuring);
+  EXPECT_EQ(Reads().why, ReadsWhy::kMeasuring);
   Carry(8);
-  const ReadsUse told = Told();
-  EXPECT_EQ(told.why, ReadsWhy::kSendsAreFaster) << Explain(told);
-  EXPECT_GT(told.send_rate, 3 * told.read_rate) << Explain(told);
+  const ReadsUse use = Reads();
+  EXPECT_EQ(use.why, ReadsWhy::kSendsAreFaster) << Explain(use);
+  EXPECT_GT(use.send_rate, 3 * use.read_rate) << Explain(use);
   const uint64_t before = reads("fakeB");
   EXPECT_GT(before, 0u);
   Carry(2);
@@ -95,8 +95,8 @@ TEST_F(RdmaReadChoiceTest, ADeviceThatReadsSlowlySends) {
 TEST_F(RdmaReadChoiceTest, ADeviceThatReadsAsFastIsReadFrom) {
   BeginAuto(/*read_us=*/50);
   Carry(8);
-  const ReadsUse told = Told();
-  EXPECT_EQ(told.why, ReadsWhy::kReadsPay) << Explain(told);
+  const ReadsUse use = Reads();
+  EXPECT_EQ(use.why, ReadsWhy::kReadsPay) << Explain(use);
   const uint64_t before = reads("fakeB");
   Carry(2);
   EXPECT_GE(reads("fakeB") - before, kReadsOfLarge * 2 * 8 * kMiB / kLarge) << "all is read";
@@ -110,15 +110,15 @@ TEST_F(RdmaReadChoiceTest, WhatComesOneByOneIsSentAndNotMeasured) {
     server_.came.Clear();
     harness_->Settle();
   }
-  EXPECT_EQ(Told(), ReadsUse{.why = ReadsWhy::kMeasuring});
+  EXPECT_EQ(Reads(), ReadsUse{.why = ReadsWhy::kMeasuring});
   EXPECT_EQ(reads("fakeB"), 0u);
 }
 
 TEST_F(RdmaReadChoiceTest, WithoutWindowsAtThisEndNothingIsMeasured) {
   BeginAuto(0, [](FakeFabricOptions& fabric, RdmaRigOptions&) { fabric.devices[0].max_mw = 0; });
   Carry(1);
-  const ReadsUse told = Told();
-  EXPECT_TRUE(told.why == ReadsWhy::kNoWindows || told.why == ReadsWhy::kNoRoom) << Explain(told);
+  const ReadsUse use = Reads();
+  EXPECT_TRUE(use.why == ReadsWhy::kNoWindows || use.why == ReadsWhy::kNoRoom) << Explain(use);
   EXPECT_EQ(reads("fakeB"), 0u);
 }
 
@@ -135,7 +135,7 @@ TEST_F(RdmaReadChoiceTest, ADeviceThroughWhichNobodyReadsIsNotTriedForEver) {
       Connect();
     }
     if (i == 3) break;
-    ASSERT_EQ(Told().why, ReadsWhy::kMeasuring) << i;
+    ASSERT_EQ(Reads().why, ReadsWhy::kMeasuring) << i;
     const uint64_t binds = fabric.counters("fakeA").binds;
     const uint64_t before = reads("fakeB");
     for (int times = 0; times < 2; ++times) Send(client_, Bytes(8 * kMiB));
@@ -149,7 +149,7 @@ TEST_F(RdmaReadChoiceTest, ADeviceThroughWhichNobodyReadsIsNotTriedForEver) {
     }
     ASSERT_TRUE(Until([&] { return client_.closed; }));
   }
-  EXPECT_EQ(Told().why, ReadsWhy::kWindowsFail) << Explain(Told());
+  EXPECT_EQ(Reads().why, ReadsWhy::kWindowsFail) << Explain(Reads());
   Carry(1);
 }
 

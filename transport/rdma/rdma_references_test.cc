@@ -144,7 +144,7 @@ TEST_F(RdmaReferencesTest, SeveralReadsAreUnderWayAtATime) {
   Begin();
 }
 
-// That its references were read, a sender hears also of a peer whose own bytes nobody takes.
+// A sender learns that its references were read, also from a peer whose own bytes are not taken.
 TEST_F(RdmaReferencesTest, APausedReaderHearsThatItsOwnBytesWereRead) {
   Begin();
   const auto send_one_by_one = [&](End& end) {

@@ -50,8 +50,8 @@ class RdmaRuntimesTest : public RdmaTransportTest {
   void ConnectHere() {
     const Offer offer = Await(Pass(1));
     ASSERT_TRUE(offer.ok()) << offer.status();
-    const absl::Status dialed = Dial(OnlyB(*offer), Pass(1));
-    ASSERT_TRUE(dialed.ok()) << dialed;
+    const absl::Status connect_status = ConnectToOffer(OnlyB(*offer), Pass(1));
+    ASSERT_TRUE(connect_status.ok()) << connect_status;
     Echo();
   }
 
@@ -88,7 +88,7 @@ TEST_F(RdmaRuntimesTest, AnEventOfAQueuePairIsForWhoseItIs) {
   EXPECT_TRUE(harness_->Until([&] { return server_->over(); }));
 }
 
-// A letter to one that has just ended finds nobody.
+// A task for one that has just ended does nothing.
 TEST_F(RdmaRuntimesTest, OneMayEndWhileTheOtherHears) {
   ConnectHere();
   fabric().faults().RaiseEvent("fakeB", IBV_EVENT_GID_CHANGE);

@@ -33,9 +33,9 @@ class RdmaSetUpMessagesTest : public RdmaTransportTest {
       rig.rdma.read_window = 8;
     });
   }
-  absl::Status DialB(uint8_t token) {
+  absl::Status ConnectToB(uint8_t token) {
     const Offer offer = Await(Pass(token));
-    return offer.ok() ? Dial(OnlyB(*offer), Pass(token)) : offer.status();
+    return offer.ok() ? ConnectToOffer(OnlyB(*offer), Pass(token)) : offer.status();
   }
   // The messages of this kind come changed.
   template <typename Change>
@@ -65,13 +65,13 @@ TEST_F(RdmaSetUpMessagesTest, WhatComesTwiceHarmsItsOwnAttemptAtMost) {
       seen += its;
       return std::vector<std::string>(its ? 2 : 1, message);
     };
-    const absl::Status dialed = DialB(1);
+    const absl::Status connect_status = ConnectToB(1);
     EXPECT_EQ(seen, 1);
-    EXPECT_EQ(dialed.ok(), twice == Kind::kReady) << dialed;
-    if (dialed.ok()) Echo();
+    EXPECT_EQ(connect_status.ok(), twice == Kind::kReady) << connect_status;
+    if (connect_status.ok()) Echo();
     Drop();
     timeout_ = std::chrono::seconds(5);
-    const absl::Status next = DialB(2);
+    const absl::Status next = ConnectToB(2);
     ASSERT_TRUE(next.ok()) << next;
     Echo();
     Drop();
@@ -86,7 +86,7 @@ TEST_F(RdmaSetUpMessagesTest, NoMoreReadsAreBegunThanTheOtherEndAnswers) {
     if (changed.kind == Kind::kConnect) changed.answers = 3;
     return std::vector<std::string>{EncodePortSetUp(changed)};
   };
-  ASSERT_TRUE(DialB(1).ok());
+  ASSERT_TRUE(ConnectToB(1).ok());
   std::vector<int> begun;
   for (const uint32_t number : fabric().faults().QueuePairs("fakeB")) {
     begun.push_back(fabric().queue_pair(number).max_rd_atomic);
@@ -101,13 +101,13 @@ TEST_F(RdmaSetUpMessagesTest, PacketNumbersBeginElsewhereEachTime) {
   StartOverTcp();
   std::set<uint32_t> numbers;
   on_the_way_ = on_the_way_back_ = [&](const std::string& message) {
-    const PortSetUp told = *ParsePortSetUp(message);
-    if (told.kind != Kind::kReady) numbers.insert(told.first_packet);
+    const PortSetUp parsed = *ParsePortSetUp(message);
+    if (parsed.kind != Kind::kReady) numbers.insert(parsed.first_packet);
     return std::vector{message};
   };
   constexpr uint8_t kTimes = 8;
   for (uint8_t token = 1; token <= kTimes; ++token) {
-    ASSERT_TRUE(DialB(token).ok());
+    ASSERT_TRUE(ConnectToB(token).ok());
     Drop();
   }
   // Of 16 out of 2^24 two are the same once in 140,000 runs, three nearly never.
@@ -123,8 +123,8 @@ TEST_F(RdmaSetUpMessagesTest, TheSmallerMtuOfBothPortsCounts) {
     if (changed.kind == Kind::kAccept) changed.mtu = 4096;
     return std::vector{EncodePortSetUp(changed)};
   };
-  const absl::Status dialed = DialB(1);
-  ASSERT_TRUE(dialed.ok()) << dialed;
+  const absl::Status connect_status = ConnectToB(1);
+  ASSERT_TRUE(connect_status.ok()) << connect_status;
   std::vector<ibv_mtu> mtus;
   for (const uint32_t number : fabric().faults().QueuePairs("fakeB")) {
     mtus.push_back(fabric().queue_pair(number).path_mtu);
@@ -133,31 +133,31 @@ TEST_F(RdmaSetUpMessagesTest, TheSmallerMtuOfBothPortsCounts) {
   EXPECT_EQ(mtus, (std::vector<ibv_mtu>{IBV_MTU_1024, IBV_MTU_2048}));
 }
 
-// Numbers of nobody's queue pair, of that of another connection, packets that are not sent next, a
+// Numbers of no queue pair, of that of another connection, packets that are not sent next, a
 // port elsewhere: what is set up by them ends, and another connection of the same peer goes on.
 TEST_F(RdmaSetUpMessagesTest, NumbersOfAPeerThatLiesHarmItsOwnConnectionAlone) {
   StartOverTcp();
-  ASSERT_TRUE(DialB(1).ok());
+  ASSERT_TRUE(ConnectToB(1).ok());
   Echo();
   const std::unique_ptr<TestPeer> good_client = std::move(client_);
   const std::unique_ptr<TestPeer> good_server = std::move(server_);
   uint8_t token = 1;
   for (const Kind kind : {Kind::kConnect, Kind::kAccept}) {
-    for (const std::string lie : {"nobody's", "another's", "packet", "port"}) {
+    for (const std::string lie : {"no pair's", "another's", "packet", "port"}) {
       SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << " " << lie);
       const std::vector<uint32_t> others = fabric().faults().QueuePairs("fakeB");
       ASSERT_EQ(others.size(), 2u);
-      int told = 0;
+      int changed = 0;
       Spoil(kind, [&](PortSetUp& message) {
-        ++told;
-        if (lie == "nobody's") message.number ^= 0x800000;
-        if (lie == "another's") message.number = others.at(told % 2);
+        ++changed;
+        if (lie == "no pair's") message.number ^= 0x800000;
+        if (lie == "another's") message.number = others.at(changed % 2);
         if (lie == "packet") message.first_packet ^= 1;
         if (lie == "port") message.gid.back() ^= 0x70;
       });
-      const absl::Status dialed = DialB(++token);
-      EXPECT_EQ(told, 1);
-      if (dialed.ok()) {
+      const absl::Status connect_status = ConnectToB(++token);
+      EXPECT_EQ(changed, 1);
+      if (connect_status.ok()) {
         client_->Send(1000);
         EXPECT_TRUE(harness_->Until(
             [&] { return client_->over() || (server_ != nullptr && server_->over()); }));
@@ -192,15 +192,15 @@ TEST_F(RdmaSetUpMessagesTest, APeerThatDiesBetweenInitAndRtsLeavesNothing) {
       };
       const Offer offer = Await(Pass(1));
       ASSERT_TRUE(offer.ok());
-      std::optional<absl::Status> told;
-      auto ticket = BeginDial(OnlyB(*offer), Pass(1), told);
+      std::optional<absl::Status> result;
+      auto ticket = BeginConnect(OnlyB(*offer), Pass(1), result);
       ASSERT_TRUE(harness_->Until([&] { return losses == 1; }));
       EXPECT_TRUE(HasQueuePairs());
       EXPECT_EQ(QueuePairsOnB(), lost == Kind::kConnect ? 0u : lost == Kind::kAccept ? 1u : 2u);
       const auto end_client = [&] {
         client_.reset();
         harness_->Run(harness_->loops().at(1), [&] {
-          dialling_ = nullptr;
+          connecting_ = nullptr;
           ticket.reset();
         });
         harness_->Settle();
@@ -223,7 +223,7 @@ TEST_F(RdmaSetUpMessagesTest, APeerThatDiesBetweenInitAndRtsLeavesNothing) {
       if (unheard) end_client();
       Drop();
       timeout_ = std::chrono::seconds(30);
-      const absl::Status next = DialB(2);
+      const absl::Status next = ConnectToB(2);
       EXPECT_TRUE(next.ok() || unheard) << next;
       Finish();
     }

@@ -32,7 +32,7 @@ class RdmaStatusFaultTest : public ::testing::TestWithParam<Kind> {
  protected:
   static void FailEach(const FakeRdma::Change& change) {
     const FaultOutcome whole = RunWithoutFault(change);
-    ASSERT_TRUE(whole.status.ok()) << whole.told;
+    ASSERT_TRUE(whole.status.ok()) << whole.trace;
     const int messages = static_cast<int>(std::max(whole.sends, whole.receives));
     ASSERT_GT(messages, 8);
     int turn = 0;
@@ -66,7 +66,7 @@ class RdmaStatusFaultTest : public ::testing::TestWithParam<Kind> {
     };
     SCOPED_TRACE(testing::Message() << device << ", message " << nth << ", status " << status);
     const FaultOutcome outcome = RunWithFault(test, 0);
-    ExpectToldWell(outcome, name);
+    ExpectReported(outcome, name);
     return !outcome.status.ok();
   }
 };

@@ -41,7 +41,7 @@ TEST(RdmaStatusTest, AStuckControlLoopIsNotWaitedForLong) {
     changed.notify_all();
   }
   driver.join();
-  // The late answer is nobody's, and the next one comes.
+  // The late answer is not read, and the next one comes.
   rig.control().RunOnce();
   EXPECT_TRUE(rig.transport().Status(std::chrono::seconds(10)).answered);
   rig.End();

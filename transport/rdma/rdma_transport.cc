@@ -13,42 +13,43 @@
 #include "transport/base/errno_status.h"
 #include "transport/loop/blocking.h"
 #include "transport/rdma/setup/brpc_set_up.h"
-#include "transport/rdma/setup/dial.h"
+#include "transport/rdma/setup/connect_attempt.h"
 #include "transport/rdma/setup/rdma_listener.h"
 
 namespace farcall {
 namespace {
 
-class DialTicket final : public UpgradeTicket {
+class ConnectTicket final : public UpgradeTicket {
  public:
-  explicit DialTicket(std::shared_ptr<Dial> dial) : dial_(std::move(dial)) {}
-  ~DialTicket() override { dial_->GiveUp(); }
-  void OnSetUp(absl::string_view message) override { dial_->OnSetUp(message); }
+  explicit ConnectTicket(std::shared_ptr<ConnectAttempt> offer_options)
+      : attempt_(std::move(offer_options)) {}
+  ~ConnectTicket() override { attempt_->GiveUp(); }
+  void OnSetUp(absl::string_view message) override { attempt_->OnSetUp(message); }
 
  private:
-  const std::shared_ptr<Dial> dial_;
+  const std::shared_ptr<ConnectAttempt> attempt_;
 };
 
 class AwaitTicket final : public UpgradeTicket {
  public:
-  AwaitTicket(EventLoop& control, UpgradeListener& door, std::shared_ptr<Awaited> awaited)
-      : control_(control), door_(door), awaited_(std::move(awaited)) {}
+  AwaitTicket(EventLoop& control, UpgradeListener& listener, std::shared_ptr<Awaited> awaited)
+      : control_(control), listener_(listener), awaited_(std::move(awaited)) {}
   ~AwaitTicket() override {
     awaited_->offered = nullptr;
     awaited_->admitted = nullptr;
     awaited_->line->HangUp();
-    control_.Post([&door = door_, awaited = awaited_] { door.Withdraw(*awaited); });
+    control_.Post([&listener = listener_, awaited = awaited_] { listener.Withdraw(*awaited); });
   }
 
   void OnSetUp(absl::string_view message) override {
-    control_.Post([&door = door_, awaited = awaited_, message = std::string(message)] {
-      door.OnSetUp(*awaited, message);
+    control_.Post([&listener = listener_, awaited = awaited_, message = std::string(message)] {
+      listener.OnSetUp(*awaited, message);
     });
   }
 
  private:
   EventLoop& control_;
-  UpgradeListener& door_;
+  UpgradeListener& listener_;
   const std::shared_ptr<Awaited> awaited_;
 };
 
@@ -85,11 +86,11 @@ RdmaTransport::RdmaTransport(RdmaHost::Options options)
     : control_(options.control),
       registrar_(options.registrar),
       host_(std::move(options)),
-      door_(host_) {}
+      listener_(host_) {}
 
 RdmaTransport::~RdmaTransport() {
-  // Letters that wait may still want something of it.
-  while (!control_.TryRun([this] { door_.Close(); })) control_.RunOnce();
+  // Tasks that wait may still need it.
+  while (!control_.TryRun([this] { listener_.Close(); })) control_.RunOnce();
   std::vector<EventLoop*> loops;
   bool quiet = false;
   while (!quiet) {
@@ -108,11 +109,11 @@ RdmaTransport::~RdmaTransport() {
 
 void RdmaTransport::Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
                             OnConnect done) {
-  DialOptions dial;
-  dial.connection = options.connection;
-  dial.timeout = options.timeout;
-  farcall::Dial::Start(host_, control_, loop, {{peer, "", LinkLayer::kUnknown}}, UpgradePass(),
-                       std::move(dial), nullptr, std::move(done));
+  OfferConnectOptions offer_options;
+  offer_options.connection = options.connection;
+  offer_options.timeout = options.timeout;
+  ConnectAttempt::Start(host_, control_, loop, {{peer, "", LinkLayer::kUnknown}}, UpgradePass(),
+                        std::move(offer_options), nullptr, std::move(done));
 }
 
 absl::StatusOr<std::unique_ptr<Listener>> RdmaTransport::Listen(LoopGroup& loops,
@@ -133,14 +134,14 @@ void RdmaTransport::Probe(EventLoop& loop, OnAvailable done) {
   });
 }
 
-std::unique_ptr<UpgradeTicket> RdmaTransport::Dial(EventLoop& loop,
-                                                   std::vector<UpgradeAddress> addresses,
-                                                   const UpgradePass& pass,
-                                                   const DialOptions& options, SendSetUp send,
-                                                   OnConnect done) {
-  return std::make_unique<DialTicket>(farcall::Dial::Start(host_, control_, loop,
-                                                           std::move(addresses), pass, options,
-                                                           std::move(send), std::move(done)));
+std::unique_ptr<UpgradeTicket> RdmaTransport::ConnectToOffer(EventLoop& loop,
+                                                             std::vector<UpgradeAddress> addresses,
+                                                             const UpgradePass& pass,
+                                                             const OfferConnectOptions& options,
+                                                             SendSetUp send, OnConnect done) {
+  return std::make_unique<ConnectTicket>(ConnectAttempt::Start(host_, control_, loop,
+                                                               std::move(addresses), pass, options,
+                                                               std::move(send), std::move(done)));
 }
 
 std::unique_ptr<UpgradeTicket> RdmaTransport::Await(EventLoop& loop, const UpgradePass& pass,
@@ -152,13 +153,13 @@ std::unique_ptr<UpgradeTicket> RdmaTransport::Await(EventLoop& loop, const Upgra
       Awaited{loop, pass, options, trust, std::move(offered), std::move(admitted),
               std::make_shared<SetUpLine>(control_, loop, std::move(send))});
   control_.Post([this, awaited] {
-    auto offer = door_.Await(awaited);
+    auto offer = listener_.Await(awaited);
     if (!offer.ok()) offer = Detached(offer.status());
     awaited->loop.Post([awaited, offer = std::move(offer)]() mutable {
       if (awaited->offered) std::exchange(awaited->offered, nullptr)(std::move(offer));
     });
   });
-  return std::make_unique<AwaitTicket>(control_, door_, awaited);
+  return std::make_unique<AwaitTicket>(control_, listener_, awaited);
 }
 
 std::unique_ptr<UpgradeTicket> RdmaTransport::Watch(EventLoop& loop, OnCome come) {
@@ -180,7 +181,7 @@ RdmaStatus RdmaTransport::Status(Duration timeout) {
     std::condition_variable come;
     RdmaStatus status;  // guarded by mutex
   };
-  // An answer that comes too late is nobody's.
+  // An answer that comes too late is not read.
   const auto answer = std::make_shared<Answer>();
   const bool may_wait = BeforeBlocking();
   const auto asked = std::chrono::steady_clock::now();

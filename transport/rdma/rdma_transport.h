@@ -21,7 +21,7 @@ namespace farcall {
 //
 // Until it is asked for something it loads no library and uses no memory of the pool. What
 // concerns devices and queue pairs happens with `control` held, a loop of its own: such
-// calls take up to milliseconds. Letters between it and the data loops are all that
+// calls take up to milliseconds. Tasks posted between it and the data loops are all that
 // joins them.
 class RdmaTransport final : public Transport, public UpgradeTransport {
  public:
@@ -30,9 +30,9 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
   explicit RdmaTransport(RdmaHost::Options options);
   RdmaTransport(const RdmaTransport&) = delete;
   RdmaTransport& operator=(const RdmaTransport&) = delete;
-  // With no loop held, after all connections, listeners and tickets, when nobody drives the
+  // With no loop held, after all connections, listeners and tickets, when no thread drives the
   // control loop or a data loop any more, and before they are destroyed: it runs their last
-  // letters itself, until no object of a device is left.
+  // tasks itself, until no object of a device is left.
   ~RdmaTransport() override;
 
   void Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
@@ -42,9 +42,11 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
                                                    OnAccept on_accept) override;
 
   void Probe(EventLoop& loop, OnAvailable done) override;
-  std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop, std::vector<UpgradeAddress> addresses,
-                                      const UpgradePass& pass, const DialOptions& options,
-                                      SendSetUp send, OnConnect done) override;
+  std::unique_ptr<UpgradeTicket> ConnectToOffer(EventLoop& loop,
+                                                std::vector<UpgradeAddress> addresses,
+                                                const UpgradePass& pass,
+                                                const OfferConnectOptions& options, SendSetUp send,
+                                                OnConnect done) override;
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                        const ConnectionOptions& options, PeerTrust trust,
                                        SendSetUp send, OnOffer offered, OnAdmit admitted) override;
@@ -60,7 +62,7 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
   EventLoop& control_;
   RdmaRegistrar& registrar_;
   RdmaHost host_;
-  UpgradeListener door_;
+  UpgradeListener listener_;
 };
 
 }  // namespace farcall

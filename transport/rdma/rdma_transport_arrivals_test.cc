@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who has failed is told when something comes with which it may not.
+// An attempt that failed is notified when something comes with which it may succeed.
 
 #include <memory>
 #include <set>
@@ -41,7 +41,7 @@ TEST_F(RdmaTransportTest, WhoWatchesIsToldWhatComes) {
   Start();
   const Offer offer = Await(Pass(1));
   ASSERT_TRUE(offer.ok()) << offer.status();
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok());
   Echo();
   int came = 0;
   int withdrawn = 0;

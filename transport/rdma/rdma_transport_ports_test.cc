@@ -26,8 +26,8 @@ class RdmaPortsTest : public RdmaTransportTest {
   void TakePorts(absl::string_view name, int count, int error = EADDRINUSE) {
     for (int nth = 1; nth <= count; ++nth) fabric().faults().FailCall(name, nth, error);
   }
-  absl::Status DialOneAddress(const std::vector<UpgradeAddress>& offer) {
-    return Dial({OnlyB(offer).at(0)}, Pass(1));
+  absl::Status ConnectToOneAddress(const std::vector<UpgradeAddress>& offer) {
+    return ConnectToOffer({OnlyB(offer).at(0)}, Pass(1));
   }
   int Calls(absl::string_view name) {
     const auto calls = fabric().faults().recorded_calls();
@@ -35,13 +35,13 @@ class RdmaPortsTest : public RdmaTransportTest {
   }
 };
 
-TEST_F(RdmaPortsTest, ADialWhosePortIsTakenTakesAnother) {
+TEST_F(RdmaPortsTest, AnAttemptWhosePortIsTakenTakesAnother) {
   for (const int error : {EADDRINUSE, EADDRNOTAVAIL}) {
     Start();
     const Offer offer = Await(Pass(1));
     ASSERT_TRUE(offer.ok());
     TakePorts("rdma_connect", kPortTries - 1, error);
-    const absl::Status status = DialOneAddress(*offer);
+    const absl::Status status = ConnectToOneAddress(*offer);
     ASSERT_TRUE(status.ok()) << status;
     Echo();
     EXPECT_EQ(fabric().faults().QueuePairs("fakeA").size(), 1u);
@@ -49,13 +49,13 @@ TEST_F(RdmaPortsTest, ADialWhosePortIsTakenTakesAnother) {
   }
 }
 
-TEST_F(RdmaPortsTest, ADialGivesUpAfterSoManyPorts) {
+TEST_F(RdmaPortsTest, AnAttemptGivesUpAfterSoManyPorts) {
   Start();
   const Offer offer = Await(Pass(1));
   ASSERT_TRUE(offer.ok());
   fabric().faults().RecordCalls();
   fabric().faults().FailEvery("rdma_connect", EADDRINUSE);
-  const absl::Status status = DialOneAddress(*offer);
+  const absl::Status status = ConnectToOneAddress(*offer);
   EXPECT_EQ(ReasonOf(status), WhyNotRdma::kDeviceRefused) << status;
   EXPECT_TRUE(absl::StrContains(status.message(), "rdma_connect: Address already in use"))
       << status;
@@ -69,7 +69,7 @@ TEST_F(RdmaPortsTest, TheNextAddressHasItsOwnTries) {
   const auto addresses = OnlyB(*offer);
   ASSERT_EQ(addresses.size(), 2u);
   TakePorts("rdma_connect", 2 * kPortTries - 1);
-  const absl::Status status = Dial(addresses, Pass(1));
+  const absl::Status status = ConnectToOffer(addresses, Pass(1));
   EXPECT_TRUE(status.ok()) << status;
 }
 
@@ -79,7 +79,7 @@ TEST_F(RdmaPortsTest, AnotherErrorOfConnectingIsNotTriedAgain) {
   ASSERT_TRUE(offer.ok());
   fabric().faults().RecordCalls();
   fabric().faults().FailEvery("rdma_connect", ENOMEM);
-  EXPECT_EQ(ReasonOf(DialOneAddress(*offer)), WhyNotRdma::kDeviceRefused);
+  EXPECT_EQ(ReasonOf(ConnectToOneAddress(*offer)), WhyNotRdma::kDeviceRefused);
   EXPECT_EQ(Calls("rdma_connect"), 1);
 }
 
@@ -88,8 +88,8 @@ TEST_F(RdmaPortsTest, GivingUpBetweenPortsLeavesNothing) {
     Start();
     const Offer offer = Await(Pass(1));
     fabric().faults().FailEvery("rdma_connect", EADDRINUSE);
-    std::optional<absl::Status> told;
-    auto ticket = BeginDial(OnlyB(*offer), Pass(1), told);
+    std::optional<absl::Status> result;
+    auto ticket = BeginConnect(OnlyB(*offer), Pass(1), result);
     for (int i = 0; i < steps; ++i) {
       harness_->rig().Step();
       fabric().Step();
@@ -105,7 +105,7 @@ TEST_F(RdmaPortsTest, AListenerWhosePortIsTakenTakesAnother) {
   TakePorts("rdma_listen", kPortTries - 1);
   const Offer offer = Await(Pass(1));
   ASSERT_TRUE(offer.ok()) << offer.status();
-  const absl::Status status = Dial(*offer, Pass(1));
+  const absl::Status status = ConnectToOffer(*offer, Pass(1));
   ASSERT_TRUE(status.ok()) << status;
   Echo();
 }

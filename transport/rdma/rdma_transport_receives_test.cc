@@ -25,7 +25,7 @@ class RdmaReceivesTest : public RdmaTransportTest {
   void Connect(uint8_t token) {
     const Offer offer = Await(Pass(token));
     ASSERT_TRUE(offer.ok()) << offer.status();
-    ASSERT_TRUE(Dial(OnlyB(*offer), Pass(token)).ok());
+    ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(token)).ok());
     Echo();
   }
   void Disconnect() {

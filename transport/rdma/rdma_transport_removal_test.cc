@@ -27,8 +27,8 @@ TEST_F(RdmaTransportTest, ADeviceThatComesBackIsUsedAgain) {
   for (uint8_t round = 1; round <= 3; ++round) {
     const Offer offer = Await(Pass(round));
     ASSERT_TRUE(offer.ok()) << offer.status();
-    const absl::Status dialed = Dial(OnlyB(*offer), Pass(round));
-    ASSERT_TRUE(dialed.ok()) << dialed;
+    const absl::Status connect_status = ConnectToOffer(OnlyB(*offer), Pass(round));
+    ASSERT_TRUE(connect_status.ok()) << connect_status;
     Echo();
     fabric().faults().RemoveDevice("fakeB", /*flush=*/round == 2);
     ASSERT_TRUE(harness_->Until([&] { return client_->over() && server_->over(); }));
@@ -48,8 +48,8 @@ TEST_F(RdmaTransportTest, ADeviceThatFailedIsOpenedAnew) {
     SCOPED_TRACE(what);
     const Offer offer = Await(Pass(++round));
     ASSERT_TRUE(offer.ok()) << offer.status();
-    const absl::Status dialed = Dial(OnlyB(*offer), Pass(round));
-    ASSERT_TRUE(dialed.ok()) << dialed;
+    const absl::Status connect_status = ConnectToOffer(OnlyB(*offer), Pass(round));
+    ASSERT_TRUE(connect_status.ok()) << connect_status;
     Echo();
     fabric().faults().RaiseEvent("fakeB", what);
     ASSERT_TRUE(harness_->Until([&] { return client_->over() && server_->over(); }));
@@ -61,12 +61,12 @@ TEST_F(RdmaTransportTest, ADeviceThatFailedIsOpenedAnew) {
 }
 
 // As after a look at the devices for which there were no descriptors: the listener's context is
-// none that is used for new connections, and nobody tells it.
+// none that is used for new connections, and no event comes.
 TEST_F(RdmaTransportTest, ADeviceWithAnotherContextIsOfferedAgain) {
   Start();
   const Offer before = Await(Pass(1));
   ASSERT_TRUE(before.ok()) << before.status();
-  ASSERT_TRUE(Dial(OnlyB(*before), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*before), Pass(1)).ok());
   Echo();
   fabric().faults().ReplaceContext("fakeB");
   fabric().faults().RaiseEvent("fakeA", IBV_EVENT_GID_CHANGE);  // so that all are looked at
@@ -78,8 +78,8 @@ TEST_F(RdmaTransportTest, ADeviceWithAnotherContextIsOfferedAgain) {
            OnlyB(*after).at(0).address != OnlyB(*before).at(0).address;
   })) << after.status();
   Echo();  // what was made with the old one works on
-  const absl::Status dialed = Dial(OnlyB(*after), Pass(2));
-  ASSERT_TRUE(dialed.ok()) << dialed;
+  const absl::Status connect_status = ConnectToOffer(OnlyB(*after), Pass(2));
+  ASSERT_TRUE(connect_status.ok()) << connect_status;
   Echo();
 }
 
@@ -87,7 +87,7 @@ TEST_F(RdmaTransportTest, ADeviceWithAnotherContextIsOfferedAgain) {
 TEST_F(RdmaTransportTest, EventsThatEndWithEioAreTheEndOfTheDevice) {
   Start();
   const Offer offer = Await(Pass(1));
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok());
   Echo();
   fabric().faults().FailCall("ibv_get_async_event", 1, EIO);
   fabric().faults().RaiseEvent("fakeB", IBV_EVENT_GID_CHANGE);
@@ -99,7 +99,7 @@ TEST_F(RdmaTransportTest, EventsThatEndWithEioAreTheEndOfTheDevice) {
 TEST_F(RdmaTransportTest, EventsThatCannotBeReadSayNothingOfTheDevice) {
   Start();
   const Offer offer = Await(Pass(1));
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok());
   for (const int error : {EAGAIN, EINTR, EPERM}) {
     fabric().faults().FailCall("ibv_get_async_event", 1, error);
     fabric().faults().RaiseEvent("fakeB", IBV_EVENT_GID_CHANGE);
@@ -112,16 +112,16 @@ TEST_F(RdmaTransportTest, EventsThatCannotBeReadSayNothingOfTheDevice) {
                                 "Operation not permitted"))
       << log;
   EXPECT_FALSE(absl::StrContains(log, "failed")) << log;
-  // Its end is told by rdma_cm.
+  // rdma_cm reports its end.
   fabric().faults().RemoveDevice("fakeB", /*flush=*/false);
   EXPECT_TRUE(harness_->Until([&] { return server_->over() && client_->over(); }));
 }
 
-// Its end waits behind bytes that nobody reads; all else of it must not.
+// Its end waits behind bytes that are not read; all else of it must not.
 TEST_F(RdmaTransportTest, APausedConnectionDoesNotHoldARemovedDevice) {
   Start();
   const Offer offer = Await(Pass(1));
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok());
   Echo();
   server_->Pause();
   client_->Send(100'000);
@@ -190,8 +190,8 @@ TEST_F(RdmaTransportTest, TheLastDeviceOfTheHostIsLetGoAndUsedWhenItComesBack) {
       offer = Await(Pass(round));
     }
     ASSERT_TRUE(offer.ok()) << offer.status();
-    const absl::Status dialed = Dial(OnlyB(*offer), Pass(round));
-    ASSERT_TRUE(dialed.ok()) << dialed;
+    const absl::Status connect_status = ConnectToOffer(OnlyB(*offer), Pass(round));
+    ASSERT_TRUE(connect_status.ok()) << connect_status;
     Echo();
     fabric().faults().RemoveDevice("fakeB", /*flush=*/round == 2);
     ASSERT_TRUE(harness_->Until([&] { return client_->over() && server_->over(); }));

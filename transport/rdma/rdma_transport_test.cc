@@ -46,19 +46,19 @@ TEST_F(RdmaTransportTest, ProbeTellsWhyNot) {
 // A hello's answer must not wait behind queue pairs in the making.
 TEST_F(RdmaTransportTest, ProbeOfADeviceThatIsKnownNeedsNoTurnOfTheControlLoop) {
   Start();
-  bool told = false;
+  bool available = false;
   const auto ask = [&] {
     harness_->Run(loop(), [&] {
-      harness_->rdma().Probe(loop(), [&](const absl::Status& status) { told = status.ok(); });
+      harness_->rdma().Probe(loop(), [&](const absl::Status& status) { available = status.ok(); });
     });
     loop().RunOnce();
   };
   ask();
-  EXPECT_FALSE(told) << "nobody has looked yet";
-  ASSERT_TRUE(harness_->Until([&] { return told; }));
-  told = false;
+  EXPECT_FALSE(available) << "there was no look yet";
+  ASSERT_TRUE(harness_->Until([&] { return available; }));
+  available = false;
   ask();
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(available);
 }
 
 // A millisecond for each call on the fabric; else it stands still.
@@ -179,7 +179,7 @@ TEST_F(RdmaTransportTest, OnlyDevicesThatTheOptionsNameAreUsed) {
   ASSERT_TRUE(offer.ok()) << offer.status();
   EXPECT_EQ(offer->size(), 2u);
   // Its routes say fakeA.
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok());
   Echo();
   EXPECT_EQ(client_->info().device, "fakeB");
 }
@@ -192,7 +192,7 @@ TEST_F(RdmaTransportTest, WhereAddressesCannotBeReadThoseThatThereWereStand) {
   const Offer same = Await(Pass(3));
   ASSERT_TRUE(same.ok()) << same.status();
   EXPECT_EQ(same->size(), all->size());
-  ASSERT_TRUE(Dial(OnlyB(*same), Pass(3)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*same), Pass(3)).ok());
   Echo();
 }
 
@@ -207,7 +207,7 @@ TEST_F(RdmaTransportTest, AddressesThatCannotBeReadAreToldOf) {
 TEST_F(RdmaTransportTest, TheTrafficClassAndTimesReachTheQueuePair) {
   Start();
   const Offer offer = Await(Pass(1));
-  ASSERT_TRUE(Dial(OnlyB(*offer), Pass(1)).ok());
+  ASSERT_TRUE(ConnectToOffer(OnlyB(*offer), Pass(1)).ok());
   Echo();
   for (const char* const device : {"fakeA", "fakeB"}) {
     const auto pairs = fabric().faults().QueuePairs(device);
@@ -243,7 +243,7 @@ TEST_F(RdmaTransportTest, MoreConnectionsThanTheQueueHoldsAreRefused) {
   absl::Status status;
   for (uint8_t i = 2; i < 10 && status.ok(); ++i) {
     ASSERT_TRUE(Await(Pass(i)).ok());
-    status = Dial(OnlyB(*offer), Pass(i));
+    status = ConnectToOffer(OnlyB(*offer), Pass(i));
     kept.push_back(std::move(client_));
     if (status.ok()) {
       ASSERT_TRUE(harness_->Until([&] { return server_ != nullptr; }));

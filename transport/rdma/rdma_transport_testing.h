@@ -66,12 +66,12 @@ class RdmaTransportTest : public testing::Test {
   FakeFabric& fabric() { return harness_->fabric(); }
 
   absl::Status Probe() {
-    std::optional<absl::Status> told;
+    std::optional<absl::Status> result;
     harness_->Run(loop(), [&] {
-      harness_->rdma().Probe(loop(), [&](const absl::Status& status) { told = status; });
+      harness_->rdma().Probe(loop(), [&](const absl::Status& status) { result = status; });
     });
-    EXPECT_TRUE(harness_->Until([&] { return told.has_value(); }));
-    return *told;
+    EXPECT_TRUE(harness_->Until([&] { return result.has_value(); }));
+    return *result;
   }
 
   Offer Await(const UpgradePass& pass) {
@@ -80,9 +80,9 @@ class RdmaTransportTest : public testing::Test {
       tickets_.push_back(harness_->rdma().Await(
           loop(), pass, ConnectionOptions(), PeerTrust::kTrusted,
           [this](const std::string& message) {
-            for (const std::string& one : on_the_way_back_(message)) ToDial(one);
+            for (const std::string& one : on_the_way_back_(message)) ToConnecting(one);
           },
-          [&](Offer told) { offer = std::move(told); },
+          [&](Offer result) { offer = std::move(result); },
           [this](std::unique_ptr<Connection> connection) {
             server_ = std::make_unique<TestPeer>(*harness_, "server", 7, 7);
             server_->take = [](TestPeer& self, Buffer& input) {
@@ -96,35 +96,35 @@ class RdmaTransportTest : public testing::Test {
     return *std::move(offer);
   }
 
-  std::unique_ptr<UpgradeTicket> BeginDial(std::vector<UpgradeAddress> addresses,
-                                           const UpgradePass& pass,
-                                           std::optional<absl::Status>& told) {
+  std::unique_ptr<UpgradeTicket> BeginConnect(std::vector<UpgradeAddress> addresses,
+                                              const UpgradePass& pass,
+                                              std::optional<absl::Status>& result) {
     EventLoop& mine = harness_->loops().at(1);
     std::unique_ptr<UpgradeTicket> ticket;
-    DialOptions options;
+    OfferConnectOptions options;
     options.timeout = timeout_;
     options.connection.traffic_class = 104;
     harness_->Run(mine, [&] {
-      ticket = harness_->rdma().Dial(
+      ticket = harness_->rdma().ConnectToOffer(
           mine, std::move(addresses), pass, options,
           [this](const std::string& message) {
             for (const std::string& one : on_the_way_(message)) ToAwait(one);
           },
           [&, this](auto connection) {
-            told = connection.status();
+            result = connection.status();
             if (!connection.ok()) return;
             client_ = std::make_unique<TestPeer>(*harness_, "client", 7, 7);
             client_->Adopt(mine, *std::move(connection));
           });
     });
-    dialling_ = ticket.get();
+    connecting_ = ticket.get();
     return ticket;
   }
 
   // As the link carries them.
-  void ToDial(const std::string& message) {
+  void ToConnecting(const std::string& message) {
     harness_->loops().at(1).Post([this, message] {
-      if (dialling_ != nullptr) dialling_->OnSetUp(message);
+      if (connecting_ != nullptr) connecting_->OnSetUp(message);
     });
   }
   void ToAwait(const std::string& message) {
@@ -133,15 +133,15 @@ class RdmaTransportTest : public testing::Test {
     });
   }
 
-  absl::Status Dial(std::vector<UpgradeAddress> addresses, const UpgradePass& pass) {
-    std::optional<absl::Status> told;
-    auto ticket = BeginDial(std::move(addresses), pass, told);
-    EXPECT_TRUE(harness_->Until([&] { return told.has_value(); }));
+  absl::Status ConnectToOffer(std::vector<UpgradeAddress> addresses, const UpgradePass& pass) {
+    std::optional<absl::Status> result;
+    auto ticket = BeginConnect(std::move(addresses), pass, result);
+    EXPECT_TRUE(harness_->Until([&] { return result.has_value(); }));
     harness_->Run(harness_->loops().at(1), [&] {
-      dialling_ = nullptr;
+      connecting_ = nullptr;
       ticket.reset();
     });
-    return *told;
+    return *result;
   }
 
   void Echo() {
@@ -163,11 +163,11 @@ class RdmaTransportTest : public testing::Test {
   std::unique_ptr<TestPeer> client_;
   std::unique_ptr<TestPeer> server_;
   std::vector<std::unique_ptr<UpgradeTicket>> tickets_;
-  // What comes of a message of the dialling end, and of one of the other.
+  // What comes of a message of the connecting end, and of one of the other.
   using OnTheWay = std::function<std::vector<std::string>(const std::string&)>;
   OnTheWay on_the_way_ = [](const std::string& message) { return std::vector{message}; };
   OnTheWay on_the_way_back_ = on_the_way_;
-  UpgradeTicket* dialling_ = nullptr;  // that messages of a set-up go to
+  UpgradeTicket* connecting_ = nullptr;  // that messages of a set-up go to
 };
 
 }  // namespace farcall

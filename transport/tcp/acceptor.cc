@@ -26,7 +26,7 @@ Acceptor::Acceptor(Parts parts, Transport::OnAccept on_accept)
       timer_([this] { watched_ ? AcceptSome() : Watch(); }) {}
 
 Acceptor::~Acceptor() {
-  // The loop dies with the letter that Close sent still in its mailbox.
+  // The loop ends with the task that Close posted still in its mailbox.
   if (loop_.held()) Unwatch();
 }
 
@@ -40,14 +40,14 @@ void Acceptor::Close() {
   loop_.RunOrPost([self = shared_from_this()] { self->Unwatch(); });
 }
 
-auto Acceptor::Letter(EventLoop& target, UniqueFd fd, Address peer) {
-  letters_.Begin();
+auto Acceptor::PostAccept(EventLoop& target, UniqueFd fd, Address peer) {
+  pending_accepts_.Begin();
   return
       [self = shared_from_this(), &target, fd = std::move(fd), peer = std::move(peer)]() mutable {
         if (const AcceptGate::Pass pass = self->gate_.Enter(); pass.owns_lock()) {
           self->Hand(target, std::move(fd), std::move(peer));
         }
-        self->letters_.End();
+        self->pending_accepts_.End();
       };
 }
 
@@ -59,12 +59,12 @@ void Acceptor::TakeLast() {
     UniqueFd fd = AcceptOne(peer);
     if (!fd.valid()) break;
     EventLoop& target = parts_.loops.Next();
-    target.RunOrPost(Letter(target, std::move(fd), FromSocketAddress(peer)));
+    target.RunOrPost(PostAccept(target, std::move(fd), FromSocketAddress(peer)));
   }
   // accept4 fails from now on, and connecting is refused, whoever holds the loop now. The
   // number of the descriptor stays taken until the loop lets go of it.
   ::shutdown(parts_.fd.get(), SHUT_RDWR);
-  static_cast<void>(letters_.WaitForNone(kLastWait));
+  static_cast<void>(pending_accepts_.WaitForNone(kLastWait));
 }
 
 void Acceptor::Watch() {
@@ -86,7 +86,7 @@ void Acceptor::Unwatch() {
 
 void Acceptor::AcceptSome() {
   // Counted before the first accept4, so that Close waits for what this loop is taking, too.
-  const InFlightOne dealing(&letters_);
+  const InFlightOne dealing(&pending_accepts_);
   const AcceptGate::Pass pass = gate_.Enter();
   if (!pass.owns_lock()) return;
   for (int i = 0; i < kPerTurn; ++i) {
@@ -150,7 +150,7 @@ void Acceptor::RetryLater() {
 void Acceptor::Deal(UniqueFd fd, Address peer) {
   EventLoop& target = parts_.loops.Next();
   if (&target == &loop_) return Hand(loop_, std::move(fd), std::move(peer));
-  target.Post(Letter(target, std::move(fd), std::move(peer)));
+  target.Post(PostAccept(target, std::move(fd), std::move(peer)));
 }
 
 void Acceptor::Hand(EventLoop& loop, UniqueFd fd, Address peer) {

@@ -24,7 +24,7 @@
 namespace farcall {
 
 // Takes connections from a listening socket on one loop of a group and deals them out
-// to all of them in turn. Shared with the letters that it posts.
+// to all of them in turn. Shared with the tasks that it posts.
 //
 // Out of file descriptors or memory it stops and tries again by timer, 10 ms to 1 s later:
 // the kernel keeps the connections waiting (up to the backlog), and an
@@ -62,7 +62,7 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Fd
   void TakeLast();
   void Deal(UniqueFd fd, Address peer);
   // What `target` does with its next connection.
-  auto Letter(EventLoop& target, UniqueFd fd, Address peer);
+  auto PostAccept(EventLoop& target, UniqueFd fd, Address peer);
   // With `loop` held, inside the gate.
   void Hand(EventLoop& loop, UniqueFd fd, Address peer);
   absl::StatusOr<std::unique_ptr<Connection>> MakeConnection(EventLoop& loop, UniqueFd fd,
@@ -79,9 +79,9 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Fd
   Parts parts_;
   EventLoop& loop_;
   AcceptGate gate_;
-  InFlight letters_;     // not read yet, or about to be sent
-  EpisodeLog wait_log_;  // until nobody waits any more
-  EpisodeLog drop_log_;  // until one is not dropped
+  InFlight pending_accepts_;  // posted and not run yet, or about to be posted
+  EpisodeLog wait_log_;       // until none waits any more
+  EpisodeLog drop_log_;       // until one is not dropped
   // With loop_ held.
   EpollSource::Watch watch_;
   bool watched_ = false;

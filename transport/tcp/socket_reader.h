@@ -16,7 +16,7 @@ namespace farcall {
 // Reads a socket into blocks. One thread at a time.
 //
 // Small messages share small blocks: each read goes on where the last one ended, and
-// from the block's beginning once nobody else refers to it. A block above the small size
+// from the block's beginning once it has no other reference. A block above the small size
 // takes only bytes of a message whose length is known; so what follows a large message
 // pins no more than a small block, and a peer gets a large block only when it has sent
 // an eighth of one. An idle connection keeps one small block at most. Of large messages that have
@@ -36,7 +36,7 @@ class SocketReader {
   // Drops input() and every block.
   void Clear();
 
-  // One read of at most `limit` (> 0) bytes that nobody wants.
+  // One read of at most `limit` (> 0) bytes that are dropped.
   static SocketResult Discard(int fd, size_t limit);
 
  private:

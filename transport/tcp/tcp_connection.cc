@@ -255,8 +255,8 @@ void TcpConnection::Finish(absl::Status why) {
   on_close_.Post(loop_, [this] {
     // No OnRead looks at the input any more.
     reader_.Clear();
-    const absl::Status told = std::move(why_);
-    handler_->OnClose(told);
+    const absl::Status reason = std::move(why_);
+    handler_->OnClose(reason);
   });
 }
 

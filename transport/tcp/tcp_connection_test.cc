@@ -155,7 +155,7 @@ TEST_F(TcpConnectionTest, WhatThePeersKernelHasNotTakenIsUnacknowledged) {
     return bytes;
   };
   EXPECT_EQ(unacknowledged(), 0u);
-  // More than both buffers hold, while nobody reads.
+  // More than both buffers hold, while the peer does not read.
   const size_t total = size_t{8} << 20;
   peer_.Send(total);
   harness_.Settle();

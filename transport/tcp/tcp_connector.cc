@@ -44,7 +44,7 @@ void TcpConnector::Start(EventLoop& loop, BlockPool& pool, const Address& peer,
   TcpConnector& self = *connector;
   self.self_ = std::move(connector);
   absl::Status started = Validate(options);
-  if (started.ok()) started = self.Dial();
+  if (started.ok()) started = self.StartConnect();
   if (!started.ok()) self.Finish(std::move(started));
 }
 
@@ -59,7 +59,7 @@ TcpConnector::TcpConnector(EventLoop& loop, BlockPool& pool, const Address& peer
       timer_([this] { OnTime(); }) {}
 
 // OK: an event or the timer goes on with it.
-absl::Status TcpConnector::Dial() {
+absl::Status TcpConnector::StartConnect() {
   auto address = ToSocketAddress(peer_);
   if (!address.ok()) return address.status();
   auto fd = OpenStreamSocket(address->family());
@@ -87,7 +87,7 @@ void TcpConnector::OnReady(uint32_t events) {
   if ((events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) == 0) return;
   absl::Status status = ConnectError(socket_->fd());
   // Two ends of one socket: the kernel gave it as its own port the one that it looks for
-  // on this host, where nobody listens (simultaneous open, RFC 9293, 3.5).
+  // on this host, where nothing listens (simultaneous open, RFC 9293, 3.5).
   if (status.ok() && peer_.family() != AddressFamily::kUnix &&
       LocalAddress(socket_->fd()) == PeerAddress(socket_->fd())) {
     status = ErrnoStatus(ECONNREFUSED);
@@ -107,8 +107,8 @@ void TcpConnector::OnTime() {
     return Finish(absl::DeadlineExceededError(
         absl::StrCat("no answer within ", absl::FormatDuration(timeout))));
   }
-  absl::Status dialed = Dial();
-  if (!dialed.ok()) Finish(std::move(dialed));
+  absl::Status started = StartConnect();
+  if (!started.ok()) Finish(std::move(started));
 }
 
 void TcpConnector::Finish(absl::Status status) {

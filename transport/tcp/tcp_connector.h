@@ -18,7 +18,7 @@
 
 namespace farcall {
 
-// One attempt to connect. It owns itself until it has told how it went.
+// One attempt to connect. It owns itself until it has called `done`.
 //
 // kInvalidArgument: the address or the options; kResourceExhausted: this process or host
 // is out of something; kDeadlineExceeded: no answer within the timeout; else what
@@ -33,7 +33,7 @@ class TcpConnector final : private FdHandler {
   TcpConnector(EventLoop& loop, BlockPool& pool, const Address& peer, const ConnectOptions& options,
                Transport::OnConnect done);
 
-  absl::Status Dial();
+  absl::Status StartConnect();
   void OnReady(uint32_t events) override;
   void OnTime();
   void RetryUntilDeadline();

@@ -28,19 +28,19 @@ class TcpConnectorTest : public testing::Test {
   void Start(const Address& peer, Duration timeout = seconds(10)) {
     ConnectOptions options;
     options.timeout = timeout;
-    told_.reset();
+    result_.reset();
     harness_.Run(loop_, [&] {
       TcpConnector::Start(loop_, harness_.pool(), peer, options,
                           [this](absl::StatusOr<std::unique_ptr<Connection>> connection) {
-                            told_ = connection.status();
+                            result_ = connection.status();
                           });
-      EXPECT_FALSE(told_.has_value());
+      EXPECT_FALSE(result_.has_value());
     });
   }
   absl::Status Connect(const Address& peer, Duration timeout = seconds(10)) {
     Start(peer, timeout);
-    EXPECT_TRUE(harness_.Until([&] { return told_.has_value(); }));
-    return told_.value_or(absl::InternalError("OnConnect was not called"));
+    EXPECT_TRUE(harness_.Until([&] { return result_.has_value(); }));
+    return result_.value_or(absl::InternalError("OnConnect was not called"));
   }
   Address UnixAddress(absl::string_view name) {
     return *Address::Unix(absl::StrCat(dir_.path(), "/", name));
@@ -50,7 +50,7 @@ class TcpConnectorTest : public testing::Test {
   TempDir dir_;
   TcpHarness<SteppedHarness> harness_;
   EventLoop& loop_;
-  std::optional<absl::Status> told_;
+  std::optional<absl::Status> result_;
 };
 
 TEST_F(TcpConnectorTest, RefusalNamesThePeerAndTheCause) {
@@ -83,10 +83,10 @@ TEST_F(TcpConnectorTest, ABusyUnixListenerIsWaitedFor) {
   BlockedListener busy(UnixAddress("busy"));
   Start(busy.address());
   for (int i = 0; i < 100; ++i) loop_.RunOnce();
-  EXPECT_FALSE(told_.has_value());
+  EXPECT_FALSE(result_.has_value());
   busy.Unblock();
-  EXPECT_TRUE(harness_.Until([&] { return told_.has_value(); }));
-  EXPECT_TRUE(told_->ok()) << *told_;
+  EXPECT_TRUE(harness_.Until([&] { return result_.has_value(); }));
+  EXPECT_TRUE(result_->ok()) << *result_;
 }
 
 TEST_F(TcpConnectorTest, ABusyUnixListenerIsNotWaitedForForEver) {
@@ -102,9 +102,9 @@ TEST_F(TcpConnectorTest, OutOfDescriptorsIsAnError) {
     const FdLimit none_left;
     Start(closed);
   }
-  ASSERT_TRUE(harness_.Until([&] { return told_.has_value(); }));
-  EXPECT_EQ(told_->code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(told_->message(),
+  ASSERT_TRUE(harness_.Until([&] { return result_.has_value(); }));
+  EXPECT_EQ(result_->code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(result_->message(),
             absl::StrCat("cannot connect to ", closed.ToString(), ": Too many open files"));
 }
 

@@ -35,7 +35,7 @@ UniqueFd NewSocket(const Address& to) {
   return *std::move(fd);
 }
 
-void Dial(int fd, const Address& to) {
+void ConnectFrom(int fd, const Address& to) {
   const auto address = ToSocketAddress(to);
   const bool connected = ::connect(fd, address->get(), address->length) == 0;
   EXPECT_TRUE(connected || errno == EINPROGRESS);
@@ -56,7 +56,7 @@ class TcpListenerTest : public testing::Test {
   bool Accepts(const Address& to) {
     const int before = accepted_;
     const UniqueFd fd = NewSocket(to);
-    Dial(fd.get(), to);
+    ConnectFrom(fd.get(), to);
     return harness_.Until([&] { return accepted_ > before; });
   }
   Address UnixAddress(absl::string_view name) {
@@ -101,7 +101,7 @@ TEST_F(TcpListenerTest, ErrorsNameTheAddress) {
             absl::StrCat("cannot listen on ", (*listener)->address().ToString(),
                          ": Address already in use; `ss -ltnp` tells by whom: stop that, or take "
                          "another port"));
-  // 192.0.2.0/24 is nobody's, RFC 5737.
+  // 192.0.2.0/24 is not in use, RFC 5737.
   const absl::Status elsewhere = Listen(Address::Ipv4({192, 0, 2, 1}, 0)).status();
   EXPECT_EQ(elsewhere.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(elsewhere.message(),
@@ -171,7 +171,7 @@ TEST_F(TcpListenerTest, RunningOutOfDescriptorsIsSurvived) {
     const int before = accepted_;
     {
       const FdLimit none_left;
-      for (const UniqueFd& client : clients) Dial(client.get(), address);
+      for (const UniqueFd& client : clients) ConnectFrom(client.get(), address);
       const auto logged = static_cast<size_t>(episode);
       ASSERT_TRUE(harness_.Until([&] { return logged_.size() == logged; }));
       // Through some retries.
@@ -193,7 +193,7 @@ TEST_F(TcpListenerTest, ConnectionsThatEndBeforeTheyAreAcceptedAreNoTrouble) {
   ASSERT_TRUE(listener.ok());
   for (int i = 0; i < 20; ++i) {
     const UniqueFd client = NewSocket((*listener)->address());
-    Dial(client.get(), (*listener)->address());
+    ConnectFrom(client.get(), (*listener)->address());
     const linger at_once{1, 0};
     ASSERT_EQ(::setsockopt(client.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)), 0);
   }
@@ -207,7 +207,7 @@ TEST_F(TcpListenerTest, MoreThanATurnTakesAreAllAccepted) {
   std::vector<UniqueFd> clients;
   for (int i = 0; i < 150; ++i) {
     clients.push_back(NewSocket((*listener)->address()));
-    Dial(clients.back().get(), (*listener)->address());
+    ConnectFrom(clients.back().get(), (*listener)->address());
   }
   EXPECT_TRUE(harness_.Until([&] { return accepted_ == 150; }));
 }
@@ -218,7 +218,7 @@ TEST_F(TcpListenerTest, WhoHasConnectedBeforeCloseIsAccepted) {
   std::vector<UniqueFd> clients;
   for (int i = 0; i < 5; ++i) {
     clients.push_back(NewSocket((*listener)->address()));
-    Dial(clients.back().get(), (*listener)->address());
+    ConnectFrom(clients.back().get(), (*listener)->address());
   }
   (*listener)->Close();
   EXPECT_EQ(accepted_, 5);
@@ -230,9 +230,9 @@ TEST_F(TcpListenerTest, CloseNeedsNoTurnOfTheLoop) {
   ASSERT_TRUE(listener.ok());
   for (int i = 0; i < 5; ++i) {
     clients.push_back(NewSocket((*listener)->address()));
-    Dial(clients.back().get(), (*listener)->address());
+    ConnectFrom(clients.back().get(), (*listener)->address());
   }
-  // With a letter that waits, the loop gets one more, and still has the socket.
+  // With a task that waits, the loop gets one more, and still has the socket.
   for (size_t i = 0; i < harness_.loops().size(); ++i) harness_.loops().at(i).Post([] {});
   (*listener)->Close();
   EXPECT_EQ(Listen((*listener)->address()).status(), absl::OkStatus());
@@ -252,7 +252,7 @@ TEST(TcpListenerThreadsTest, WhoHasConnectedBeforeCloseIsAccepted) {
     std::vector<UniqueFd> clients;
     for (int i = 0; i < 3; ++i) {
       clients.push_back(NewSocket((*listener)->address()));
-      Dial(clients.back().get(), (*listener)->address());
+      ConnectFrom(clients.back().get(), (*listener)->address());
     }
     // At each stage of the loops' work.
     const TimePoint connected = SteadyClock().Now();
@@ -286,7 +286,7 @@ TEST(TcpListenerThreadsTest, NoOnAcceptAfterClose) {
     std::thread dialer([&] {
       while (!stop) {
         const UniqueFd fd = NewSocket(address);
-        Dial(fd.get(), address);
+        ConnectFrom(fd.get(), address);
       }
     });
     EXPECT_TRUE(harness.Until([&] { return accepted >= 3; }));

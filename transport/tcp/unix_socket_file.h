@@ -11,12 +11,12 @@
 namespace farcall {
 
 // The file of a listening unix socket: bind(2) makes it, nothing in the kernel removes
-// it, and while it is there nobody else can bind to its path. One thread at a time.
+// it, and while it is there no other socket can bind to its path. One thread at a time.
 class UnixSocketFile {
  public:
-  // Before bind. Removes the file that a former process left, where nobody listens any
+  // Before bind. Removes the file that a former process left, where nothing listens any
   // more; asks by a connect(2), which a living listener sees as a connection without a
-  // byte. kAlreadyExists: somebody listens there, or it is no socket.
+  // byte. kAlreadyExists: a socket listens there, or it is no socket.
   static absl::Status RemoveStale(const Address& address);
 
   // Owns nothing.

@@ -27,7 +27,7 @@ class WatchedSocket final : private FdHandler {
 
   EventLoop& loop() const { return loop_; }
   int fd() const { return fd_.get(); }
-  // Gets the events from now on; null: nobody, and they are lost. Outlives its place here.
+  // Gets the events from now on; null: events are lost. Outlives its place here.
   void SetHandler(FdHandler* handler) { handler_ = handler; }
   // Nothing of it is left in the kernel. Once or more; also from inside the handler.
   void Close();

@@ -98,7 +98,7 @@ void TakeFrames(ConformanceRun& run, bool tells) {
 }
 
 void PartsOfFramesStayInTheInput(ConformanceRun& run) { TakeFrames(run, /*tells=*/false); }
-void SizesOfFramesMayBeTold(ConformanceRun& run) { TakeFrames(run, /*tells=*/true); }
+void HandlersMayReturnFrameSizes(ConformanceRun& run) { TakeFrames(run, /*tells=*/true); }
 
 // What OnRead returns is a hint: one that is never true must not stop or spoil anything.
 void WrongHintsDoNoHarm(ConformanceRun& run) {
@@ -157,7 +157,7 @@ std::vector<ConformanceCheck> ByteChecks() {
       {"OneMessageAtATime", OneMessageAtATime},
       {"EmptyWriteIsNothing", EmptyWriteIsNothing},
       {"PartsOfFramesStayInTheInput", PartsOfFramesStayInTheInput},
-      {"SizesOfFramesMayBeTold", SizesOfFramesMayBeTold},
+      {"HandlersMayReturnFrameSizes", HandlersMayReturnFrameSizes},
       {"WrongHintsDoNoHarm", WrongHintsDoNoHarm},
       {"BytesHandedOverNeverChange", BytesHandedOverNeverChange},
   };

@@ -70,10 +70,10 @@ TEST_P(ConformanceCatches, WhatIsPlanted) {
 }
 
 TEST(ConformanceTest, AViolationTellsHowFarBothEndsCame) {
-  const std::string told(
+  const std::string text(
       RunWith("BytesArriveInOrderBothWays", PlantedFault::kDropsAByte).message());
-  EXPECT_TRUE(std::regex_search(told, std::regex("client: sent [0-9]+ bytes, received [0-9]+")))
-      << told;
+  EXPECT_TRUE(std::regex_search(text, std::regex("client: sent [0-9]+ bytes, received [0-9]+")))
+      << text;
 }
 
 INSTANTIATE_TEST_SUITE_P(

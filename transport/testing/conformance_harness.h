@@ -27,9 +27,9 @@ class ConformanceHarness {
 
   // Where a Listener can be opened; each time another place.
   virtual Address FreeAddress() = 0;
-  // Where nobody listens, and the network says so.
+  // Where nothing listens, and the network says so.
   virtual Address RefusingAddress() = 0;
-  // Where nobody ever answers.
+  // Where no answer ever comes.
   virtual Address SilentAddress() = 0;
 
   // Runs `work` with `loop` held, and returns when it has run.

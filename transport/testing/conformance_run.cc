@@ -98,7 +98,7 @@ absl::Status ConformanceRun::TryConnect(const Address& peer, const ConnectOption
           if (status.ok() && adopt) adopt(*std::move(connection));
           const std::lock_guard<std::mutex> lock(outcome->mutex);
           ++outcome->calls;
-          // The loop keeps the one that it was told.
+          // The loop keeps its own clock.
           outcome->status = Detached(status);
         });
     outcome->inside = false;

@@ -56,7 +56,7 @@ class ConformanceRun {
   std::unique_ptr<Duo> Connect(const Setup& setup);
   std::unique_ptr<Duo> Connect() { return Connect(Setup()); }
 
-  // Connects from `loop` and returns what OnConnect was told. `adopt`, if any, is called
+  // Connects from `loop` and returns the status that OnConnect got. `adopt`, if any, is called
   // inside OnConnect with the connection, which otherwise dies there.
   using AdoptFn = std::function<void(std::unique_ptr<Connection>)>;
   absl::Status TryConnect(const Address& peer, const ConnectOptions& options, EventLoop& loop,
@@ -66,7 +66,7 @@ class ConformanceRun {
   bool Expect(bool holds, absl::string_view what);
   // A violation unless it comes to hold.
   bool Until(absl::string_view what, absl::FunctionRef<bool()> holds);
-  // The end of `peer` comes, told by OnClose with this code.
+  // The end of `peer` comes, by OnClose with this code.
   void ExpectClose(const TestPeer& peer, absl::StatusCode code);
   void Note(const std::vector<std::string>& violations);
   const std::vector<std::string>& violations() const { return violations_; }

@@ -82,7 +82,7 @@ void FirstBytesAreNotLost(ConformanceRun& run) {
   }
 }
 
-void InfoTellsEndsAndCounts(ConformanceRun& run) {
+void InfoShowsEndsAndCounts(ConformanceRun& run) {
   const auto duo = run.Connect();
   if (duo == nullptr) return;
   duo->client.Send(10000);
@@ -109,7 +109,7 @@ std::vector<ConformanceCheck> ConnectChecks() {
       {"UnstartedConnectionsMayDie", UnstartedConnectionsMayDie},
       {"ConnectFromEveryLoop", ConnectFromEveryLoop},
       {"FirstBytesAreNotLost", FirstBytesAreNotLost},
-      {"InfoTellsEndsAndCounts", InfoTellsEndsAndCounts},
+      {"InfoShowsEndsAndCounts", InfoShowsEndsAndCounts},
   };
 }
 

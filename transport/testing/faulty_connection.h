@@ -41,10 +41,10 @@ class FaultyConnection final : public Connection, private Connection::Handler {
   const PlantedFault fault_;
   Buffer& kept_;
   Handler* handler_ = nullptr;
-  bool told_ = false;       // of the end
+  bool called_ = false;     // of the end
   size_t written_ = 0;      // bytes, since nothing waited
   Buffer given_;            // what the handler sees, where that is not the input itself
-  char* landed_ = nullptr;  // where the last landing began, since the last OnRead
+  char* landed_ = nullptr;  // where the last place began, since the last OnRead
   char* late_ = nullptr;    // the one before
   Buffer held_;             // a read that waits for the next one to overtake it
 };

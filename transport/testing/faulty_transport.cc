@@ -47,12 +47,12 @@ void FaultyConnection::PauseRead() {
 void FaultyConnection::Close(absl::Status why, CloseMode mode) {
   if (fault_ == PlantedFault::kForgetsTheFlush) mode = CloseMode::kAbort;
   inner_->Close(why, mode);
-  if (fault_ == PlantedFault::kReadsAfterClose && !std::exchange(told_, true)) {
+  if (fault_ == PlantedFault::kReadsAfterClose && !std::exchange(called_, true)) {
     Buffer late(absl::string_view("late"));
     handler_->OnRead(late);
   }
   // Destroyed here, this must not be touched any more.
-  if (fault_ == PlantedFault::kCallsBackAtOnce && !std::exchange(told_, true)) {
+  if (fault_ == PlantedFault::kCallsBackAtOnce && !std::exchange(called_, true)) {
     handler_->OnClose(why);
   }
 }
@@ -87,7 +87,7 @@ void FaultyConnection::OnDrained() {
 }
 
 void FaultyConnection::OnClose(const absl::Status& why) {
-  if (fault_ == PlantedFault::kCallsBackAtOnce && told_) return;
+  if (fault_ == PlantedFault::kCallsBackAtOnce && called_) return;
   Handler& handler = *handler_;
   const bool twice = fault_ == PlantedFault::kClosesTwice;
   const absl::Status reason = why;

@@ -26,7 +26,7 @@ enum class PlantedFault : uint8_t {
   kForgetsTheFlush,    // Close(kFlush) aborts
   kKeepsABlock,        // one block never comes home while the transport lives
   kLandsElsewhere,     // bytes lie a place further than where they were wanted
-  kWritesLate,         // writes where a landing was that nobody refers to any more
+  kWritesLate,         // writes to a place that has no reference any more
   kConnectsInside,     // OnConnect comes from inside Connect
   kAcceptsAfterClose,  // closing a Listener does nothing
 };

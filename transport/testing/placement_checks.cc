@@ -39,7 +39,7 @@ class Place {
     if (bytes.data() < begin || bytes.data() >= begin + bytes_.size()) return true;
     return static_cast<uint64_t>(bytes.data() - begin) == at;
   }
-  // Nobody refers to it.
+  // There is no reference to it.
   bool idle() const { return lent_ == 0; }
   std::string& bytes() { return bytes_; }
 
@@ -86,8 +86,8 @@ void BytesMayLandInTheHandlersMemory(ConformanceRun& run) {
                   [&] { run.Expect(place.idle(), "no reference to the place is left"); });
 }
 
-// The handler gives no memory any more from the middle of a message on, and once nobody refers to
-// what it gave, it is the handler's alone.
+// The handler gives no memory any more from the middle of a message on, and once there is no
+// reference to what it gave, it is the handler's alone.
 void MemoryIsTheHandlersAgainOnceItIsDropped(ConformanceRun& run) {
   const size_t message = std::min(run.harness.LargestMessage(), size_t{1} << 20);
   Place place(message);
@@ -124,7 +124,7 @@ void MemoryIsTheHandlersAgainOnceItIsDropped(ConformanceRun& run) {
     run.Expect(place.idle(), "no reference to the place is left");
     if (!taken_back) return;
     const std::string& bytes = place.bytes();
-    run.Expect(bytes == std::string(bytes.size(), kUntouched), "nobody else writes there");
+    run.Expect(bytes == std::string(bytes.size(), kUntouched), "nothing else writes there");
   });
 }
 

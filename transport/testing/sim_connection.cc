@@ -113,7 +113,7 @@ void SimConnection::ArmTimer() {
   if (state_ == State::kClosed || handler_ == nullptr) return;
   std::optional<TimePoint> when;
   const auto at = [&](TimePoint time) { when = when ? std::min(*when, time) : time; };
-  // Once it is closing nobody hears of these, and "now" would come again and again.
+  // Once it is closing there is no callback for these, and "now" would come again and again.
   if (state_ == State::kOpen && (drained_ || (redeliver_ && !paused_) || (paused_ && reset_))) {
     at(loop_.now());
   }
@@ -238,8 +238,8 @@ void SimConnection::Finish(absl::Status why) {
     // No OnRead looks at the input any more.
     input_ = Buffer();
     writer_.reset();
-    const absl::Status told = std::move(why_);
-    handler_->OnClose(told);
+    const absl::Status reason = std::move(why_);
+    handler_->OnClose(reason);
   });
 }
 

@@ -18,7 +18,7 @@ void SimConnector::Start(EventLoop& loop, SimNetwork& network, BlockPool& pool, 
   SimConnector& self = *connector;
   self.self_ = std::move(connector);
   absl::Status valid = self.Validate();
-  valid.ok() ? self.Dial() : self.Finish(std::move(valid));
+  valid.ok() ? self.SendConnect() : self.Finish(std::move(valid));
 }
 
 SimConnector::SimConnector(EventLoop& loop, SimNetwork& network, BlockPool& pool,
@@ -43,7 +43,7 @@ absl::Status SimConnector::Validate() const {
   return options_.connection.Validate();
 }
 
-void SimConnector::Dial() {
+void SimConnector::SendConnect() {
   const SimOptions& network = network_.options();
   const auto spread = static_cast<uint64_t>((network.max_delay - network.min_delay).count());
   const Duration delay = network.min_delay + Duration(random_.Below(spread + 1));
@@ -54,31 +54,33 @@ void SimConnector::Dial() {
 
 void SimConnector::OnTime() {
   if (silent_) return Finish(absl::DeadlineExceededError("no answer within the timeout"));
-  std::shared_ptr<SimDoor> door = network_.Find(peer_);
-  if (door == nullptr || random_.Chance(network_.options().refuse)) {
+  std::shared_ptr<SimListening> listening = network_.Find(peer_);
+  if (listening == nullptr || random_.Chance(network_.options().refuse)) {
     return Finish(absl::UnavailableError("Connection refused"));
   }
-  const AcceptGate::Pass pass = door->gate.Enter();
+  const AcceptGate::Pass pass = listening->gate.Enter();
   if (!pass.owns_lock()) return Finish(absl::UnavailableError("Connection refused"));
-  Join(std::move(door));
+  Join(std::move(listening));
   Finish(absl::OkStatus());
 }
 
-// Makes this end here and now, and the other by a letter to a loop of the door's.
-void SimConnector::Join(std::shared_ptr<SimDoor> door) {
-  EventLoop& other_loop = door->loops.Next();
+// Makes this end here and now, and the other by a task on a loop of the listener's.
+void SimConnector::Join(std::shared_ptr<SimListening> listening) {
+  EventLoop& other_loop = listening->loops.Next();
   const auto cut = std::make_shared<std::atomic<bool>>(false);
   const auto mine = std::make_shared<SimPort>(loop_, cut);
   const auto other = std::make_shared<SimPort>(other_loop, cut);
   const Address address = network_.NextClientAddress();
   SimConnection::Parts theirs{
-      other, mine, network_.options(), TestRandom(random_.Next()), door->options, peer_, address};
-  other_loop.Post([door = std::move(door), parts = std::move(theirs), &pool = pool_]() mutable {
-    EventLoop& loop = parts.mine->loop();
-    auto connection = std::make_unique<SimConnection>(std::move(parts), pool);
-    const AcceptGate::Pass pass = door->gate.Enter();
-    if (pass.owns_lock()) door->gate.Accept(loop, std::move(connection));
-  });
+      other, mine,   network_.options(), TestRandom(random_.Next()), listening->options,
+      peer_, address};
+  other_loop.Post(
+      [listening = std::move(listening), parts = std::move(theirs), &pool = pool_]() mutable {
+        EventLoop& loop = parts.mine->loop();
+        auto connection = std::make_unique<SimConnection>(std::move(parts), pool);
+        const AcceptGate::Pass pass = listening->gate.Enter();
+        if (pass.owns_lock()) listening->gate.Accept(loop, std::move(connection));
+      });
   connection_ = std::make_unique<SimConnection>(
       SimConnection::Parts{mine, other, network_.options(), TestRandom(random_.Next()),
                            options_.connection, address, peer_},

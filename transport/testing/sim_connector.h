@@ -14,7 +14,7 @@
 
 namespace farcall {
 
-// One attempt to connect in a simulated network. It owns itself until it has told how it
+// One attempt to connect in a simulated network. It owns itself until it has called
 // went.
 class SimConnector {
  public:
@@ -27,9 +27,9 @@ class SimConnector {
                const ConnectOptions& options, Transport::OnConnect done);
 
   absl::Status Validate() const;
-  void Dial();
+  void SendConnect();
   void OnTime();
-  void Join(std::shared_ptr<SimDoor> door);
+  void Join(std::shared_ptr<SimListening> listening);
   void Finish(absl::Status status);
   absl::StatusOr<std::unique_ptr<Connection>> Result();
 
@@ -40,7 +40,7 @@ class SimConnector {
   const ConnectOptions options_;
   Transport::OnConnect done_;
   TestRandom random_;
-  bool silent_ = false;  // nobody answers, so the timer is the timeout
+  bool silent_ = false;  // no answer comes, so the timer is the timeout
   absl::Status status_;
   std::unique_ptr<Connection> connection_;
   Timer timer_;

@@ -20,7 +20,8 @@ Address SimNetwork::NextClientAddress() {
                        static_cast<uint16_t>(clients_ >> 16 | 1));
 }
 
-absl::StatusOr<Address> SimNetwork::Open(const Address& address, std::shared_ptr<SimDoor> door) {
+absl::StatusOr<Address> SimNetwork::Open(const Address& address,
+                                         std::shared_ptr<SimListening> listening) {
   if (address.family() == AddressFamily::kNone) {
     return absl::InvalidArgumentError("no address was given");
   }
@@ -31,7 +32,7 @@ absl::StatusOr<Address> SimNetwork::Open(const Address& address, std::shared_ptr
     std::copy_n(address.ip().begin(), ip.size(), ip.begin());
     bound = Address::Ipv4(ip, ++ports_);
   }
-  if (!doors_.emplace(bound.ToString(), std::move(door)).second) {
+  if (!listening_.emplace(bound.ToString(), std::move(listening)).second) {
     return absl::AlreadyExistsError("already in use");
   }
   return bound;
@@ -39,13 +40,13 @@ absl::StatusOr<Address> SimNetwork::Open(const Address& address, std::shared_ptr
 
 void SimNetwork::Close(const Address& address) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  doors_.erase(address.ToString());
+  listening_.erase(address.ToString());
 }
 
-std::shared_ptr<SimDoor> SimNetwork::Find(const Address& address) {
+std::shared_ptr<SimListening> SimNetwork::Find(const Address& address) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = doors_.find(address.ToString());
-  return found == doors_.end() ? nullptr : found->second;
+  const auto found = listening_.find(address.ToString());
+  return found == listening_.end() ? nullptr : found->second;
 }
 
 void SimNetwork::Silence(const Address& address) {

@@ -22,8 +22,9 @@
 namespace farcall {
 
 // Where somebody listens in a simulated network.
-struct SimDoor {
-  SimDoor(LoopGroup& group, const ConnectionOptions& of_connections, Transport::OnAccept on_accept)
+struct SimListening {
+  SimListening(LoopGroup& group, const ConnectionOptions& of_connections,
+               Transport::OnAccept on_accept)
       : loops(group), options(of_connections), gate(std::move(on_accept)) {}
 
   LoopGroup& loops;  // until the gate is closed
@@ -44,12 +45,12 @@ class SimNetwork {
   Address NextClientAddress();
 
   // The address where it is open, with a port where 0 was asked for. kAlreadyExists.
-  absl::StatusOr<Address> Open(const Address& address, std::shared_ptr<SimDoor> door);
+  absl::StatusOr<Address> Open(const Address& address, std::shared_ptr<SimListening> listening);
   void Close(const Address& address);
-  // Null: nobody listens there.
-  std::shared_ptr<SimDoor> Find(const Address& address);
+  // Null: nothing listens there.
+  std::shared_ptr<SimListening> Find(const Address& address);
 
-  // From now on nobody answers at `address`.
+  // From now on no answer comes from `address`.
   void Silence(const Address& address);
   bool Silent(const Address& address);
 
@@ -60,7 +61,7 @@ class SimNetwork {
   TestRandom random_;
   uint16_t ports_ = 1024;
   uint32_t clients_ = 0;
-  std::map<std::string, std::shared_ptr<SimDoor>> doors_;
+  std::map<std::string, std::shared_ptr<SimListening>> listening_;
   std::set<std::string> silent_;
 };
 

@@ -25,9 +25,9 @@ struct SimOptions {
 
   // Of each packet of data: the connection breaks, and both ends hear of it.
   double reset = 0;
-  // Of each packet of data: from it on nothing arrives, either way, and nobody hears of that.
+  // Of each packet of data: from it on nothing arrives, either way, without any event.
   double mute = 0;
-  // False: that an end goes away the other one is not told, as by a queue pair.
+  // False: the other end does not learn that one goes away, as with a queue pair.
   bool tells_ends = true;
   // Of each connect: it is refused; it gets no answer.
   double refuse = 0;

@@ -42,10 +42,10 @@ class SimPort {
 
   EventLoop& loop() const { return loop_; }
   void Cut() { cut_->store(true); }
-  // With loop() held; null: nobody is there any more.
+  // With loop() held; null: there is no connection any more.
   void SetReceiver(Receiver* receiver) { receiver_ = receiver; }
 
-  // Any thread. In order for each sender; data to nobody is answered by a reset.
+  // Any thread. In order for each sender; data to no connection is answered by a reset.
   static void Send(SimPacket packet, const std::shared_ptr<SimPort>& from,
                    const std::shared_ptr<SimPort>& to);
 

@@ -12,21 +12,21 @@ namespace {
 
 class SimListener final : public Listener {
  public:
-  SimListener(SimNetwork& network, Address address, std::shared_ptr<SimDoor> door)
-      : network_(network), address_(std::move(address)), door_(std::move(door)) {}
+  SimListener(SimNetwork& network, Address address, std::shared_ptr<SimListening> listening)
+      : network_(network), address_(std::move(address)), listening_(std::move(listening)) {}
   ~SimListener() override { Close(); }
 
   const Address& address() const override { return address_; }
   void Close() override {
-    door_->gate.Close();
+    listening_->gate.Close();
     // Another listener may have the address by the time of a second Close.
-    if (network_.Find(address_) == door_) network_.Close(address_);
+    if (network_.Find(address_) == listening_) network_.Close(address_);
   }
 
  private:
   SimNetwork& network_;
   const Address address_;
-  const std::shared_ptr<SimDoor> door_;
+  const std::shared_ptr<SimListening> listening_;
 };
 
 }  // namespace
@@ -44,12 +44,12 @@ absl::StatusOr<std::unique_ptr<Listener>> SimTransport::Listen(LoopGroup& loops,
   absl::Status valid = options.connection.Validate();
   if (options.backlog < 1) valid = absl::InvalidArgumentError("the backlog must be above 0");
   if (!valid.ok()) return absl::Status(valid.code(), absl::StrCat(what, valid.message()));
-  auto door = std::make_shared<SimDoor>(loops, options.connection, std::move(on_accept));
-  auto bound = network_.Open(address, door);
+  auto listening = std::make_shared<SimListening>(loops, options.connection, std::move(on_accept));
+  auto bound = network_.Open(address, listening);
   if (!bound.ok()) {
     return absl::Status(bound.status().code(), absl::StrCat(what, bound.status().message()));
   }
-  return std::make_unique<SimListener>(network_, *std::move(bound), std::move(door));
+  return std::make_unique<SimListener>(network_, *std::move(bound), std::move(listening));
 }
 
 }  // namespace farcall

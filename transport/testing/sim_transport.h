@@ -13,7 +13,7 @@
 namespace farcall {
 
 // One host's Transport into a simulated network; addresses are IPv4, and one network
-// serves all hosts alike. All that happens is letters and timers of the loops.
+// serves all hosts alike. All that happens is tasks and timers of the loops.
 class SimTransport final : public Transport {
  public:
   // Both outlive the transport, its connections, and the loops' last turn.

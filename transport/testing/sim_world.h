@@ -32,7 +32,7 @@ class SimWorld {
   ManualClock& clock() { return clock_; }
   TestRandom& random() { return random_; }
 
-  // Runs `work` with `loop` held, after the letters that wait.
+  // Runs `work` with `loop` held, after the tasks that wait.
   void Run(EventLoop& loop, absl::FunctionRef<void()> work);
   // A turn of each loop, in an order of its own; or, if no loop had work, time goes
   // on to the next timer. False: nothing is left to do, nor will be.

@@ -56,7 +56,7 @@ TEST(SimWorldDeathTest, ATimeThatStandsStillIsAFault) {
   world.Run(loop, [&] { loop.CancelTimer(busy); });
 }
 
-TEST(SimWorldTest, RunGoesBehindTheLettersThatWait) {
+TEST(SimWorldTest, RunGoesBehindTheTasksThatWait) {
   SimWorld world(1, 1);
   std::vector<int> order;
   world.loop(0).Post([&] { order.push_back(1); });

@@ -30,7 +30,7 @@ SteppedHarness::SteppedHarness() {
 }
 
 void SteppedHarness::Run(EventLoop& loop, absl::FunctionRef<void()> work) {
-  // Letters that wait come first.
+  // Tasks that wait come first.
   while (!loop.TryRun(work)) loop.RunOnce();
 }
 

@@ -229,7 +229,7 @@ std::vector<std::string> TestPeer::violations() const {
 std::string TestPeer::StateText() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::string text = absl::StrCat(name_, ": sent ", sent_, " bytes, received ", seen_.received);
-  if (seen_.closes > 0) absl::StrAppend(&text, ", and was told ", seen_.why.ToString());
+  if (seen_.closes > 0) absl::StrAppend(&text, ", and its OnClose got ", seen_.why.ToString());
   return text;
 }
 

@@ -31,7 +31,7 @@ absl::Status CheckReadable(absl::string_view what, const std::string& file) {
   return Annotate(ErrnoStatus(errno), absl::StrCat("tls: ", what, " ", file, " cannot be read"));
 }
 
-// Nobody is there to be asked for a passphrase; OpenSSL would ask the terminal.
+// A passphrase cannot be asked for; OpenSSL would ask the terminal.
 int NoPassphrase(char*, int, int, void*) { return -1; }
 
 absl::Status LoadPair(SSL_CTX* ctx, const TlsFiles& files) {
@@ -83,8 +83,8 @@ std::string EncodeAlpn(const std::vector<std::string>& names) {
   return wire;
 }
 
-// The first of ours that the client offers. A client that offers others only is told, RFC 7301
-// section 3.2.
+// The first of ours that the client offers. A client that offers only others gets an alert, RFC
+// 7301 section 3.2.
 int SelectAlpn(SSL*, const unsigned char** chosen, unsigned char* length,
                const unsigned char* offered, unsigned int offered_length, void* context) {
   const std::string& ours = static_cast<const LoadedContext*>(context)->alpn;
@@ -149,7 +149,7 @@ absl::StatusOr<std::shared_ptr<const LoadedContext>> LoadServerContext(
   if (options.require_client_certificate) {
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
     if (absl::Status loaded = LoadTrusted(ctx, options.files.ca); !loaded.ok()) return loaded;
-    // Told to clients, so that one with several certificates finds the right one.
+    // Sent to clients, so that one with several certificates finds the right one.
     STACK_OF(X509_NAME)* const names = SSL_load_client_CA_file(options.files.ca.c_str());
     if (names == nullptr) return Refused("CA file", options.files.ca, "it must be in PEM");
     SSL_CTX_set_client_CA_list(ctx, names);

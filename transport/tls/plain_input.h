@@ -15,7 +15,7 @@ namespace farcall {
 // Plaintext on its way to a Handler, in blocks. One thread at a time.
 //
 // Small messages share small blocks. A larger block takes only bytes of a message whose length
-// the Handler has told and an eighth of which is there, so that neither what follows a large
+// the Handler has asked for and an eighth of which is there, so that neither what follows a large
 // message nor a peer that only announces one pins much. At rest it keeps no block.
 class PlainInput {
  public:

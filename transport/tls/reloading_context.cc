@@ -54,7 +54,7 @@ ReloadingContext::Loaded ReloadingContext::Current(TimePoint now) {
   return current_;
 }
 
-// Whether what was found does not load, and is not told yet.
+// Whether what was found does not load, and is not logged yet.
 bool ReloadingContext::Look(TimePoint now) {
   const std::unique_lock<std::mutex> looking(look_mutex_, std::try_to_lock);
   if (!looking.owns_lock()) return false;
@@ -65,21 +65,21 @@ bool ReloadingContext::Look(TimePoint now) {
     auto loaded = load_();
     if (loaded.ok()) {
       failure_.clear();
-      told_ = false;
+      logged_ = false;
       Say("changed; new connections use them");
       const std::lock_guard<std::mutex> lock(mutex_);
       current_ = *std::move(loaded);
       return false;
     }
-    if (failure_.empty() || (changed && told_)) failing_since_ = now;
-    if (changed) told_ = false;
+    if (failure_.empty() || (changed && logged_)) failing_since_ = now;
+    if (changed) logged_ = false;
     failure_ = std::string(loaded.status().message());
     retry_ = now + kRetry;
   }
-  if (failure_.empty() || told_) return false;
+  if (failure_.empty() || logged_) return false;
   if (now - failing_since_ < kTimeout) return true;
   Say(absl::StrCat("changed and do not load, so the old ones stay: ", failure_));
-  told_ = true;
+  logged_ = true;
   return false;
 }
 

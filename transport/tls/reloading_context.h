@@ -27,7 +27,7 @@ using TlsLog = std::function<void(absl::string_view)>;
 // changed are they read, milliseconds, by the one who looked; others get the old one meanwhile.
 //
 // A pair is replaced file by file, so between the two it does not load. Then the files are looked
-// at more often, and only when they do not load for kTimeout is that told. What fails may also
+// at more often, and it is logged only when they do not load for kTimeout. What fails may also
 // have nothing to do with them, like a lack of descriptors, so it is tried again without a change.
 class ReloadingContext {
  public:
@@ -37,7 +37,7 @@ class ReloadingContext {
   static constexpr Duration kTimeout = std::chrono::seconds(5);
   static constexpr Duration kRetry = std::chrono::minutes(1);
 
-  // Loads for the first time. `log`, which may be empty, is told of each change, good or bad, once.
+  // Loads for the first time. `log`, which may be empty, gets each change, good or bad, once.
   static absl::StatusOr<std::unique_ptr<ReloadingContext>> Create(const TlsFiles& files, Load load,
                                                                   TlsLog log);
 
@@ -58,8 +58,8 @@ class ReloadingContext {
   FileStamps seen_;      // of the last attempt to load
   std::string failure_;  // what that failed with; "": it did not
   // Where there is one:
-  bool told_ = false;          // and it has not changed since
-  TimePoint failing_since_{};  // the first attempt that failed, and was not told
+  bool logged_ = false;        // and it has not changed since
+  TimePoint failing_since_{};  // the first attempt that failed, and was not logged
   TimePoint retry_{};
 
   std::mutex mutex_;

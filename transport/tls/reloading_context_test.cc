@@ -17,7 +17,7 @@ namespace farcall {
 namespace {
 
 constexpr TimePoint kStart = TimePoint() + std::chrono::hours(1);
-// When files that do not load since kStart are told of.
+// When files that do not load since kStart are logged.
 constexpr TimePoint kImpatient = kStart + ReloadingContext::kTimeout;
 
 std::string ReadFile(const std::string& file) {

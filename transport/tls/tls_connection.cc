@@ -61,8 +61,8 @@ void TlsConnection::Start(Handler& handler) {
   handler_ = &handler;
   if (phase_ == Phase::kClosed) {
     close_call_.Post(loop_, [this] {
-      const absl::Status told = why_;
-      handler_->OnClose(told);
+      const absl::Status reason = why_;
+      handler_->OnClose(reason);
     });
   }
   Govern();
@@ -141,7 +141,7 @@ void TlsConnection::Handshake(Buffer& input) {
   phase_ = closing_ ? Phase::kFlushing : Phase::kOpen;
   if (!closing_) loop_.CancelTimer(deadline_);
   if (!queue_.empty() || closing_) loop_.FlushLater(*this);
-  TellReady(absl::OkStatus());
+  NotifyReady(absl::OkStatus());
 }
 
 void TlsConnection::ReadTurn(Buffer& input) {
@@ -224,7 +224,7 @@ bool TlsConnection::MayRead() const {
   return handler_ != nullptr && !paused_ && !starving_ && !peer_ended_;
 }
 
-// Tells the connection below whether to read.
+// Pauses or resumes reading of the connection below.
 void TlsConnection::Govern() {
   if (phase_ > Phase::kFlushing) return;
   const bool before = std::exchange(reads_, MayRead());

@@ -47,7 +47,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
 
   // The options for the connection below.
   static ConnectionOptions InnerOptions(ConnectionOptions options);
-  // Until `ready` is called it is nobody's but to destroy.
+  // Until `ready` is called it may only be destroyed.
   static std::unique_ptr<TlsConnection> Connect(Parts parts, OnReady ready);
   static std::unique_ptr<TlsConnection> Accept(Parts parts);
   TlsConnection(const TlsConnection&) = delete;
@@ -70,8 +70,8 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
     kHandshake,
     kOpen,
     kFlushing,  // what was written is encrypted; what comes is dropped
-    kEnding,    // the connection below was told to close
-    kClosed,    // and has: OnClose was told, or waits for Start
+    kEnding,    // the connection below is closing
+    kClosed,    // and has closed: OnClose was called, or waits for Start
   };
 
   TlsConnection(Parts parts, bool server);
@@ -96,7 +96,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   void OnSoon();
   void OnDeadline();
   void End(absl::Status why, CloseMode mode);
-  void TellReady(const absl::Status& status);
+  void NotifyReady(const absl::Status& status);
   absl::Status ClosedByPeer() const;
   absl::Status Failed() const;
   absl::Status EndedEarly(const absl::Status& why) const;
@@ -121,7 +121,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   const bool forbids_rdma_;
   const bool server_;
   Handler* handler_ = nullptr;  // since Start
-  OnReady on_ready_;            // client, until it is told
+  OnReady on_ready_;            // client, until it is called
 
   Phase phase_ = Phase::kHandshake;
   absl::Status why_;  // from Close on, or from what else ended it
@@ -133,7 +133,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   uint64_t info_version_ = 0;
   bool closing_ = false;     // by Close(kFlush)
   bool paused_ = false;      // by PauseRead
-  bool reads_ = true;        // as inner_ was told
+  bool reads_ = true;        // the last setting of inner_
   bool redeliver_ = false;   // OnRead is due for input that was left when reading paused
   bool peer_ended_ = false;  // in order, behind input that is not delivered yet
   bool above_high_ = false;  // backlog() was above high_water, and not low since

@@ -176,7 +176,7 @@ TEST_F(TlsConnectionTest, ACloseWaitsForNoHandshakeThatThePeerHasNotBegun) {
   ASSERT_TRUE(Until([&] { return pair.server.started(); }));
   EventLoop& loop = pair.server.loop();
   TimePoint begin;
-  pair.Write(pair.server, "nobody will read this");
+  pair.Write(pair.server, "this is not read");
   harness_.Run(loop, [&] { begin = loop.now(); });
   pair.Close(pair.server, CloseMode::kFlush);
   ASSERT_TRUE(Until([&] { return pair.server.closed() && pair.client.closed(); }));
@@ -193,7 +193,7 @@ TEST_F(TlsConnectionTest, ACloseDuringAHandshakeThatNeverEndsEnds) {
   ASSERT_TRUE(Until([&] { return pair.server.started(); }));
   pair.Write(pair.client, absl::string_view("\x16\x03\x01\x02\x00\x01\x00", 7));
   harness_.Settle();
-  pair.Write(pair.server, "nobody will read this");
+  pair.Write(pair.server, "this is not read");
   pair.Close(pair.server, CloseMode::kFlush);
   ASSERT_TRUE(Until([&] { return pair.server.closed().has_value(); }));
   EXPECT_TRUE(absl::IsCancelled(*pair.server.closed())) << *pair.server.closed();

@@ -16,7 +16,7 @@
 namespace farcall {
 
 // One attempt to connect by TLS: the connection below, then the handshake, all within
-// ConnectOptions::timeout. It owns itself until it has told how it went. With the loop held.
+// ConnectOptions::timeout. It owns itself until it has called `done`. With the loop held.
 //
 // Errors beside those below: kUnauthenticated for a certificate that is refused here,
 // kDeadlineExceeded, kInvalidArgument for a peer that speaks no TLS or has no name, else

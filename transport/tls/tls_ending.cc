@@ -61,12 +61,12 @@ void TlsConnection::OnClose(const absl::Status& why) {
   loop_.ForgetFlush(*this);
   queue_ = Buffer();
   plain_.Clear();
-  if (on_ready_) return TellReady(why_);
-  const absl::Status told = why_;
-  if (handler_ != nullptr) handler_->OnClose(told);
+  if (on_ready_) return NotifyReady(why_);
+  const absl::Status reason = why_;
+  if (handler_ != nullptr) handler_->OnClose(reason);
 }
 
-void TlsConnection::TellReady(const absl::Status& status) {
+void TlsConnection::NotifyReady(const absl::Status& status) {
   if (!on_ready_) return;
   ready_call_.Post(
       loop_, [status, ready = std::exchange(on_ready_, nullptr)]() mutable { ready(status); });
@@ -82,7 +82,7 @@ absl::Status TlsConnection::Failed() const {
   return Annotate(engine_->error(), PeerName());
 }
 
-// The connection below ended, and nobody had said close_notify: RFC 8446 section 6.1.
+// The connection below ended, without a close_notify: RFC 8446 section 6.1.
 absl::Status TlsConnection::EndedEarly(const absl::Status& why) const {
   if (phase_ == Phase::kHandshake) {
     return Annotate(why, server_ ? "the TLS handshake was cut off"

@@ -187,7 +187,7 @@ void TlsEngine::TakeNewKeys() {
 
 void TlsEngine::Shut() {
   ERR_clear_error();
-  // What it can fail with, an end that failed before, is told already.
+  // It can fail with an error that was reported before.
   SSL_shutdown(ssl_.get());
   ERR_clear_error();
 }

@@ -196,7 +196,7 @@ TEST(TlsEngineTest, AClientThatOffersNoAlpnIsTaken) {
   EXPECT_EQ(pair.server->Alpn(), "");
 }
 
-// Nobody else need say so: a client that offers some is not refused by a server without.
+// The server need not name any: a client that offers some is not refused by a server without.
 TEST(TlsEngineTest, AServerWithoutAlpnTakesEverybody) {
   TestCa ca;
   ServerTlsOptions server = ca.Server();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as what a server reads from a client: instead of its handshake, within it, and after
-// it. What must hold: no byte is read that was not encrypted, an error is told once and for all,
-// and the answer stays small.
+// it. What must hold: no byte is read that was not encrypted, an error is reported once and for
+// all, and the answer stays small.
 //
 // The first byte says where the others come in: after how many bytes of a good client's first
 // flight (0 to 253: so many times 4), after a whole handshake (254), or after it and with the
@@ -34,8 +34,8 @@ EnginePair NewPair() {
 }
 
 void CheckAnswer(TlsEngine& server, bool failed) {
-  Check(failed == !server.error().ok(), "an error is told, and nothing else is");
-  Check(server.TakeOutput().size() < size_t{16} << 10, "the answer to nobody is small");
+  Check(failed == !server.error().ok(), "an error is reported, and nothing else is");
+  Check(server.TakeOutput().size() < size_t{16} << 10, "the answer to garbage is small");
 }
 
 void Begin(EnginePair& pair, size_t good, absl::string_view bytes) {
@@ -46,7 +46,7 @@ void Begin(EnginePair& pair, size_t good, absl::string_view bytes) {
   input.Append(bytes);
   const Outcome outcome = pair.server->Handshake(input);
   // It may have been the rest of the flight, but never a client's second one.
-  Check(outcome != Outcome::kDone, "nobody shakes hands without keys");
+  Check(outcome != Outcome::kDone, "there is no handshake without keys");
   CheckAnswer(*pair.server, outcome == Outcome::kFailed);
 }
 
@@ -57,7 +57,7 @@ void GoOn(EnginePair& pair, absl::string_view bytes) {
   PlainInput plain(*pair.pool);
   const Outcome outcome = pair.server->Read(input, plain);
   Check(plain.input().ToString() == "good", "only what was encrypted is read");
-  Check(outcome != Outcome::kEnded, "nobody ends a stream without keys");
+  Check(outcome != Outcome::kEnded, "a stream does not end without keys");
   CheckAnswer(*pair.server, outcome == Outcome::kFailed);
 }
 

@@ -23,7 +23,7 @@ std::string NewInstance() {
   return absl::StrCat(absl::Hex(random(), absl::kZeroPad8), absl::Hex(random(), absl::kZeroPad8));
 }
 
-void Tell(const ComparisonRow& row, MeasureResponse::Row& told) {
+void ToProto(const ComparisonRow& row, MeasureResponse::Row& told) {
   told.set_what(row.what);
   told.set_rail(row.rail);
   told.set_by(row.by);
@@ -175,7 +175,7 @@ void DoctorService::Measure(google::protobuf::RpcController* rpc_controller,
                         std::chrono::duration_cast<Duration>(seconds)};
     const auto rows = MeasureEveryWay(ways, stop);
     if (!rows.ok()) return controller.SetFailed(EIO, rows.status().message());
-    for (const ComparisonRow& row : *rows) Tell(row, *response->add_rows());
+    for (const ComparisonRow& row : *rows) ToProto(row, *response->add_rows());
   });
 }
 

@@ -144,7 +144,7 @@ void BrpcClientHandshake::OnTime() {
 
 void BrpcClientHandshake::Fail(absl::Status why) {
   Handshaken result;
-  result.kind = Handshaken::Kind::kStranger;
+  result.kind = Handshaken::Kind::kNoHello;
   result.why = std::move(why);
   Done(std::move(result));
 }

@@ -14,10 +14,10 @@ namespace {
 
 class BrpcServerHandshake final : public Handshake {
  public:
-  BrpcServerHandshake(Parts parts, const ConnectionOptions& options, bool strangers)
+  BrpcServerHandshake(Parts parts, const ConnectionOptions& options, bool allow_untrusted)
       : parts_(std::move(parts)),
         options_(options),
-        strangers_(strangers),
+        allow_untrusted_(allow_untrusted),
         timer_([this] { OnTime(); }) {
     StartTimer(parts_.settings->options.sniff_timeout);
   }
@@ -52,7 +52,7 @@ class BrpcServerHandshake final : public Handshake {
 
   const Parts parts_;
   const ConnectionOptions options_;
-  const bool strangers_;
+  const bool allow_untrusted_;
   BrpcServerMachine machine_;
   std::unique_ptr<BrpcPair> pair_;
   absl::Status why_;  // why it was refused
@@ -96,7 +96,7 @@ absl::Status BrpcServerHandshake::WhyNot() const {
   if (!parts_.tcp.info().tls.empty()) {
     return NotRdma(WhyNotRdma::kTls, "a brpc client's queue pair carries no TLS");
   }
-  if (!strangers_) {
+  if (!allow_untrusted_) {
     return NotRdma(WhyNotRdma::kRejected,
                    "a credential is wanted, which comes with the first request of a brpc client");
   }
@@ -183,8 +183,8 @@ void BrpcServerHandshake::End(Handshaken::Kind kind, absl::Status why) {
 
 std::unique_ptr<Handshake> NewBrpcServerHandshake(Handshake::Parts parts,
                                                   const ConnectionOptions& options,
-                                                  bool strangers) {
-  return std::make_unique<BrpcServerHandshake>(std::move(parts), options, strangers);
+                                                  bool allow_untrusted) {
+  return std::make_unique<BrpcServerHandshake>(std::move(parts), options, allow_untrusted);
 }
 
 }  // namespace farcall

@@ -24,8 +24,8 @@ void BrpcStream::OnLifelineRead(Buffer& input) {
 
 void BrpcStream::OnLifelineEnd(const absl::Status& why) {
   if (rdma_end_) {
-    const absl::Status told = *rdma_end_;
-    return parts_.user.OnBrpcEnd(told);
+    const absl::Status reason = *rdma_end_;
+    return parts_.user.OnBrpcEnd(reason);
   }
   lifeline_end_ = why;
   parts_.pair->EndOfPeer();
@@ -40,8 +40,8 @@ void BrpcStream::Close(absl::Status why, CloseMode mode) {
 // Its end in order is the lifeline's, behind the last byte.
 void BrpcStream::OnClose(const absl::Status& why) {
   if (lifeline_end_) {
-    const absl::Status told = closing_ ? why : *lifeline_end_;
-    return parts_.user.OnBrpcEnd(told);
+    const absl::Status reason = closing_ ? why : *lifeline_end_;
+    return parts_.user.OnBrpcEnd(reason);
   }
   rdma_end_ = why;
   parts_.lifeline.Close(why, mode_);

@@ -77,8 +77,8 @@ class ClientHandshake final : public Handshake {
       case ClientHello::kSilentPeer:
         result_.kind = Handshaken::Kind::kSilent;
         break;
-      case ClientHello::kStranger:
-        result_.kind = Handshaken::Kind::kStranger;
+      case ClientHello::kNoHello:
+        result_.kind = Handshaken::Kind::kNoHello;
         break;
     }
     parts_.user.OnHandshaken(std::move(result_));

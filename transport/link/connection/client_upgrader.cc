@@ -40,7 +40,7 @@ absl::Status ClientUpgrader::OnOffer(const LinkFrame& frame) {
   const auto offer = ParseOffer(frame.payload.ToString());
   if (!offer.ok()) return offer.status();
   const uint32_t generation = offer->pass.generation;
-  if (machine_.OnOffer(generation) == UpgradeClient::Do::kNothing) return absl::OkStatus();
+  if (machine_.OnOffer(generation) == ClientUpgradeMachine::Do::kNothing) return absl::OkStatus();
   if (offer->addresses.empty()) {
     const absl::Status why =
         NotRdma(WhyNotRdma::kUnreachable, "the offer has no address that this version knows");
@@ -48,21 +48,21 @@ absl::Status ClientUpgrader::OnOffer(const LinkFrame& frame) {
     return absl::OkStatus();
   }
   set_ups_ = 0;
-  dial_ = parts_.settings->rdma->Dial(
-      parts_.loop, offer->addresses, offer->pass, OptionsOfDial(),
+  attempt_ = parts_.settings->rdma->ConnectToOffer(
+      parts_.loop, offer->addresses, offer->pass, OfferOptions(),
       [this, generation](const std::string& message) {
         parts_.stream.SendUpgrade(LinkFrameType::kUpgradeSetUp, EncodeSetUp({generation, message}));
         parts_.user.OnUpgraderEvent();
       },
       [this, generation](absl::StatusOr<std::unique_ptr<Connection>> connection) {
-        OnDialled(generation, std::move(connection));
+        OnConnected(generation, std::move(connection));
       });
   return absl::OkStatus();
 }
 
-DialOptions ClientUpgrader::OptionsOfDial() const {
+OfferConnectOptions ClientUpgrader::OfferOptions() const {
   const UpgradeOptions& upgrade = parts_.settings->options;
-  DialOptions options;
+  OfferConnectOptions options;
   options.connection = parts_.options;
   options.timeout = upgrade.upgrade.dial;
   options.apart = upgrade.rails_apart;
@@ -78,10 +78,10 @@ absl::Status ClientUpgrader::OnDecline(const LinkFrame& frame) {
   if (!decline.ok()) return decline.status();
   if (decline->generation != machine_.generation()) return absl::OkStatus();
   if (decline->again) {
-    machine_.OnNews(parts_.loop.now());
+    machine_.RetrySoon(parts_.loop.now());
     return absl::OkStatus();
   }
-  const ClientUpgrade before = machine_.state();
+  const ClientUpgradeState before = machine_.state();
   machine_.OnDecline(parts_.loop.now(), decline->generation, decline->why);
   // One that is repeated is no other attempt that failed.
   if (machine_.state() != before) Record(decline->why);
@@ -92,23 +92,23 @@ absl::Status ClientUpgrader::OnDecline(const LinkFrame& frame) {
 absl::Status ClientUpgrader::OnSetUp(const LinkFrame& frame) {
   const auto set_up = ParseSetUp(frame.payload.ToString());
   if (!set_up.ok()) return set_up.status();
-  if (dial_ == nullptr || set_up->generation != machine_.generation()) return absl::OkStatus();
+  if (attempt_ == nullptr || set_up->generation != machine_.generation()) return absl::OkStatus();
   if (++set_ups_ > kMaxSetUps) return TooManySetUps();
-  dial_->OnSetUp(set_up->message);
+  attempt_->OnSetUp(set_up->message);
   return absl::OkStatus();
 }
 
-void ClientUpgrader::OnDialled(uint32_t generation,
-                               absl::StatusOr<std::unique_ptr<Connection>> connection) {
-  if (dial_ == nullptr || generation != machine_.generation() ||
-      machine_.state() != ClientUpgrade::kDialing) {
+void ClientUpgrader::OnConnected(uint32_t generation,
+                                 absl::StatusOr<std::unique_ptr<Connection>> connection) {
+  if (attempt_ == nullptr || generation != machine_.generation() ||
+      machine_.state() != ClientUpgradeState::kConnecting) {
     return;
   }
-  over_ = std::move(dial_);
+  over_ = std::move(attempt_);
   if (connection.ok()) {
     const ConnectionInfo info = (*connection)->info();
     const RailPorts ports{PortName(info.device, info.device_port), info.peer_device, info.fabric};
-    machine_.OnDialled(parts_.loop.now(), generation, ports.own);
+    machine_.OnConnected(parts_.loop.now(), generation, ports.own);
     if (parts_.rails > 1) rails_[generation] = ports;
     parts_.user.OnUpgraded(generation, *std::move(connection));
   } else {
@@ -133,11 +133,11 @@ void ClientUpgrader::Record(const absl::Status& why) {
 void ClientUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
   const bool was_ready = machine_.ready(generation);
   if (generation < machine_.generation() && !was_ready) return;
-  if (dial_ != nullptr && !was_ready) over_ = std::move(dial_);
-  const ClientUpgrade before = machine_.state();
+  if (attempt_ != nullptr && !was_ready) over_ = std::move(attempt_);
+  const ClientUpgradeState before = machine_.state();
   machine_.OnLost(parts_.loop.now(), generation, why);
   rails_.erase(generation);
-  if (was_ready) return held_.Hold(generation, why, /*others=*/machine_.rails() > 0);
+  if (was_ready) return unreported_.Add(generation, why, /*others=*/machine_.rails() > 0);
   if (machine_.state() != before && generation != no_port_left_) Record(why);
 }
 
@@ -146,15 +146,15 @@ void ClientUpgrader::OnTurn() {
   Watch();
   const TimePoint now = parts_.loop.now();
   // An ask that was not answered is given up first, so that the stream may begin another.
-  if (machine_.state() == ClientUpgrade::kAsking) {
+  if (machine_.state() == ClientUpgradeState::kAsking) {
     machine_.OnTime(now);
-    if (machine_.state() != ClientUpgrade::kWaiting) return;
+    if (machine_.state() != ClientUpgradeState::kWaiting) return;
     Record(machine_.why());
     return Failed(machine_.why());
   }
   if (!parts_.stream.MayStart()) return;
   const absl::Status why = machine_.why();
-  if (machine_.OnTime(now) != UpgradeClient::Do::kAsk) return;
+  if (machine_.OnTime(now) != ClientUpgradeMachine::Do::kAsk) return;
   const uint32_t generation = parts_.stream.Start();
   Check(generation == machine_.generation(), "stream and client count the same generations");
   // Who was let in once may ask again.
@@ -165,20 +165,20 @@ void ClientUpgrader::OnTurn() {
 
 // Not before the first attempt, which is at once.
 void ClientUpgrader::Watch() {
-  const ClientUpgrade state = machine_.state();
-  if (state == ClientUpgrade::kReady || state == ClientUpgrade::kEnded ||
+  const ClientUpgradeState state = machine_.state();
+  if (state == ClientUpgradeState::kReady || state == ClientUpgradeState::kEnded ||
       machine_.generation() == 0) {
     return watch_.reset();
   }
   if (watch_ != nullptr) return;
   watch_ = parts_.settings->rdma->Watch(parts_.loop, [this] {
-    machine_.OnNews(parts_.loop.now());
+    machine_.RetrySoon(parts_.loop.now());
     parts_.user.OnUpgraderEvent();
   });
 }
 
 std::optional<TimePoint> ClientUpgrader::next() const {
-  if (machine_.state() == ClientUpgrade::kWaiting && !parts_.stream.MayStart()) {
+  if (machine_.state() == ClientUpgradeState::kWaiting && !parts_.stream.MayStart()) {
     return std::nullopt;
   }
   return machine_.next();
@@ -186,7 +186,7 @@ std::optional<TimePoint> ClientUpgrader::next() const {
 
 void ClientUpgrader::End() {
   machine_.OnEnd();
-  if (dial_ != nullptr) over_ = std::move(dial_);
+  if (attempt_ != nullptr) over_ = std::move(attempt_);
 }
 
 }  // namespace farcall

@@ -27,7 +27,7 @@ class GenerationLinks::Link final : public Connection::Handler {
     return needed;
   }
   Buffer PlaceFor(size_t ahead, size_t bytes) override {
-    // Where the bytes stand in the stream is told by the header of their frame.
+    // The header of their frame says where the bytes stand in the stream.
     if (given_up_ || unread_ > 0 || ahead >= parts_.left()) return {};
     if (links_.user_.GenerationAwaitsPlace()) {
       waits_ = true;
@@ -46,10 +46,10 @@ class GenerationLinks::Link final : public Connection::Handler {
   void OnClose(const absl::Status& why) override {
     GenerationLinks& links = links_;
     const uint32_t generation = generation_;
-    const absl::Status told = why;
-    const bool news = !std::exchange(given_up_, true);
+    const absl::Status reason = why;
+    const bool first = !std::exchange(given_up_, true);
     links.Bury(*this);
-    if (news) links.user_.OnGenerationEnd(generation, told);
+    if (first) links.user_.OnGenerationEnd(generation, reason);
   }
 
  private:

@@ -23,7 +23,7 @@ class GenerationLinks {
   class User {
    public:
     // As Connection::Handler, of a generation that was not given up. What OnGenerationEnd
-    // is told of is given up already.
+    // is notified of is given up already.
     // `parts` is what cuts its frames.
     virtual size_t OnGenerationRead(uint32_t generation, FrameParts& parts, Buffer& input) = 0;
     // A place for bytes of its DATA frame that was begun, [ahead, ahead + bytes) of what is left

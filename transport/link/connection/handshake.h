@@ -27,9 +27,9 @@ struct Handshaken {
     // RDMA on brpc's wire from here on: `rdma` carries it.
     kBrpc,
     // Client: the connection is spoilt by the hello.
-    kSilent,    // the peer did not answer in time
-    kStranger,  // it knows no hello: it closed, or said something else
-    kClosed,    // garbage or half a hello: close it, for `why`
+    kSilent,   // the peer did not answer in time
+    kNoHello,  // it knows no hello: it closed, or said something else
+    kClosed,   // garbage or half a hello: close it, for `why`
   };
 
   Kind kind = Kind::kPlain;
@@ -64,7 +64,7 @@ class Handshake {
   // As Connection::Handler.
   virtual size_t OnRead(Buffer& input) = 0;
   virtual void OnClosed() = 0;
-  // Somebody here has something to say, and cannot yet.
+  // This end has something to write, and cannot yet.
   virtual void OnWaiting() = 0;
   // Bytes that belonged to the hello and its answer.
   virtual size_t bytes_read() const = 0;
@@ -77,12 +77,14 @@ std::unique_ptr<Handshake> NewClientHandshake(Handshake::Parts parts, Duration t
 std::unique_ptr<Handshake> NewServerHandshake(Handshake::Parts parts, absl::Status unwanted);
 
 // The same by brpc's hello (transport/brpc), for a queue pair with `options`. The client says
-// nothing if it can make none; kStranger: whatever else came of it, for `why`.
+// nothing if it can make none; kNoHello: whatever else came of it, for `why`.
 std::unique_ptr<Handshake> NewBrpcClientHandshake(Handshake::Parts parts,
                                                   const ConnectionOptions& options);
-// Of a connection that begins with it. `strangers`: whoever has shown no credential may have RDMA.
+// Of a connection that begins with it. `allow_untrusted`: whoever has shown no credential may have
+// RDMA.
 std::unique_ptr<Handshake> NewBrpcServerHandshake(Handshake::Parts parts,
-                                                  const ConnectionOptions& options, bool strangers);
+                                                  const ConnectionOptions& options,
+                                                  bool allow_untrusted);
 
 }  // namespace farcall
 

@@ -19,7 +19,7 @@ std::unique_ptr<LinkConnection> LinkConnection::SayBrpcHello(Parts parts, OnHell
 void LinkConnection::MeetBrpc() {
   brpc_hello_ = true;
   next_handshake_ = NewBrpcServerHandshake(HandshakeParts(), parts_.options,
-                                           /*strangers=*/!parts_.introduction.verify);
+                                           /*allow_untrusted=*/!parts_.introduction.verify);
 }
 
 void LinkConnection::BecomeBrpc(Handshaken result) {
@@ -33,7 +33,7 @@ void LinkConnection::BecomeBrpc(Handshaken result) {
                                                          .pair = std::move(result.pair),
                                                          .user = *this});
   parts_.settings->record->OnUpgrade(LogName());
-  TellUpgrade();
+  NotifyUpgrade();
   if (handler_ != nullptr) return StartBrpc();
   parts_.tcp->PauseRead();
 }
@@ -48,9 +48,9 @@ void LinkConnection::StartBrpc() {
 void LinkConnection::OnBrpcEnd(const absl::Status& why) {
   phase_ = Phase::kClosed;
   closed_ = why;
-  TellUpgrade();
-  const absl::Status told = why;
-  handler_->OnClose(told);
+  NotifyUpgrade();
+  const absl::Status reason = why;
+  handler_->OnClose(reason);
 }
 
 }  // namespace farcall

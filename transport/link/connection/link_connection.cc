@@ -127,7 +127,7 @@ void LinkConnection::TrustPeer() {
 
 void LinkConnection::WhenUpgraded(OnUpgrade done) {
   on_upgrade_ = std::move(done);
-  TellUpgrade();
+  NotifyUpgrade();
 }
 
 size_t LinkConnection::OnRead(Buffer& input) {
@@ -163,7 +163,7 @@ void LinkConnection::OnClose(const absl::Status& why) {
   loop_.CancelTimer(required_timer_);
   phase_ = Phase::kClosed;
   closed_ = why;
-  TellUpgrade();
+  NotifyUpgrade();
   if (handler_ != nullptr) handler_->OnClose(why);
 }
 
@@ -183,7 +183,7 @@ void LinkConnection::OnHandshaken(Handshaken result) {
       BecomePlain(result.why, result.missed);
       break;
     case Handshaken::Kind::kSilent:
-    case Handshaken::Kind::kStranger:
+    case Handshaken::Kind::kNoHello:
       if (!result.why.ok()) why_ = result.why;
       phase_ = Phase::kClosed;
       break;
@@ -206,7 +206,7 @@ void LinkConnection::BecomePlain(const absl::Status& why, bool missed) {
   why_ = why;
   ++info_version_;
   if (missed) Record();
-  TellUpgrade();
+  NotifyUpgrade();
   if (requires_rdma() && role_ == LinkRole::kServer) return Finish(why);
   WritePlain(std::exchange(early_, Buffer()));
   Govern();
@@ -235,7 +235,7 @@ bool LinkConnection::MayRead() const {
   return handler_ != nullptr && !paused_ && (!requires_rdma() || was_on_rdma_);
 }
 
-// Tells the layer below whether to read.
+// Pauses or resumes reading of the layer below.
 void LinkConnection::Govern() {
   if (phase_ == Phase::kHello || phase_ == Phase::kClosed) return;
   if (phase_ == Phase::kBrpc && handler_ == nullptr) return;
@@ -262,7 +262,7 @@ void LinkConnection::OnChanged() {
     // Not so at an end in order, where RDMA goes first.
     return linked_->Close(AddDetail(linked_->why_not(), PeerName()), CloseMode::kAbort);
   }
-  TellUpgrade();
+  NotifyUpgrade();
 }
 
 void LinkConnection::OnRequiredTimeout() {
@@ -272,7 +272,7 @@ void LinkConnection::OnRequiredTimeout() {
   Finish(why);
 }
 
-void LinkConnection::TellUpgrade() {
+void LinkConnection::NotifyUpgrade() {
   if (!on_upgrade_ || phase_ == Phase::kHello) return;
   const absl::Status why = phase_ == Phase::kClosed ? closed_ : why_not_rdma();
   if (phase_ == Phase::kLinked && ReasonOf(why) == WhyNotRdma::kPending && !why.ok()) return;
@@ -280,18 +280,18 @@ void LinkConnection::TellUpgrade() {
                      [why, done = std::exchange(on_upgrade_, nullptr)]() mutable { done(why); });
 }
 
-// OnClose follows, once there is who can be told.
+// OnClose follows, once there is a handler.
 void LinkConnection::Finish(const absl::Status& why) {
   phase_ = Phase::kClosed;
   closed_ = why;
   early_ = Buffer();
   loop_.CancelTimer(required_timer_);
   parts_.tcp->Close(why, CloseMode::kAbort);
-  TellUpgrade();
+  NotifyUpgrade();
   if (handler_ == nullptr) return;
   close_call_.Post(loop_, [this] {
-    const absl::Status told = closed_;
-    handler_->OnClose(told);
+    const absl::Status reason = closed_;
+    handler_->OnClose(reason);
   });
 }
 

@@ -51,7 +51,7 @@ class LinkConnection final : public Connection,
     Introduction introduction = {};
   };
 
-  // A client's that says hello. Until `done` is called it is nobody's but to destroy.
+  // A client's that says hello. Until `done` is called it may only be destroyed.
   static std::unique_ptr<LinkConnection> SayHello(Parts parts, Duration timeout, OnHello done);
   // The same with brpc's RDMA hello.
   static std::unique_ptr<LinkConnection> SayBrpcHello(Parts parts, OnHello done);
@@ -72,7 +72,7 @@ class LinkConnection final : public Connection,
   uint64_t info_version() const override { return info_version_; }
   void TrustPeer() override;
 
-  // Calls `done`; at most one waits. Nobody is told if the connection dies before.
+  // Calls `done`; at most one waits. It is not called if the connection is destroyed before.
   void WhenUpgraded(OnUpgrade done);
   // Why this end does not send by RDMA, or why the hello failed; OK: it does.
   absl::Status why_not_rdma() const;
@@ -118,7 +118,7 @@ class LinkConnection final : public Connection,
   bool MayRead() const;
   void Govern();
   void OnRequiredTimeout();
-  void TellUpgrade();
+  void NotifyUpgrade();
   void Finish(const absl::Status& why);
   void Record();
   std::string PeerName() const;
@@ -130,7 +130,7 @@ class LinkConnection final : public Connection,
   Phase phase_ = Phase::kHello;
   Handler* handler_ = nullptr;
   bool paused_ = false;
-  bool reads_ = true;         // as tcp or linked_ was told
+  bool reads_ = true;         // the last setting of tcp or linked_
   bool was_on_rdma_ = false;  // this end sent by RDMA
   uint64_t info_version_ = 0;
   Buffer early_;         // HELLO: written before it is known how

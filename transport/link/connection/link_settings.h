@@ -16,10 +16,10 @@
 
 namespace farcall {
 
-// Fills the bytes with what nobody can guess. Any thread.
+// Fills the bytes with unpredictable ones. Any thread.
 using RandomBytes = absl::AnyInvocable<void(std::span<uint8_t>) const>;
 
-// What the connections of one UpgradingTransport share. Immutable, any thread.
+// What the connections of one LinkTransport share. Immutable, any thread.
 struct LinkSettings {
   UpgradeOptions options;
   UpgradeTransport* rdma = nullptr;  // null: none is built in
@@ -27,7 +27,7 @@ struct LinkSettings {
   RandomBytes random;
 };
 
-// How the client of one connection shows that it may be upgraded. Null where nobody asks.
+// How the client of one connection shows that it may be upgraded. Null where it needs no proof.
 struct Introduction {
   std::function<std::string()> credential;        // client: what it shows
   std::function<bool(absl::string_view)> verify;  // server: whether that is enough

@@ -22,7 +22,7 @@ size_t LinkedStream::Unsent(LinkId link) const {
 
 void LinkedStream::Deliver(Buffer&& bytes) {
   read_ += bytes.size();
-  news_ = true;
+  input_due_ = true;
   joiner_.Append(std::move(bytes), input_.slices().size(), input_);
 }
 

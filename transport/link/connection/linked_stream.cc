@@ -45,7 +45,7 @@ LinkedStream::LinkedStream(const Parts& parts)
                                          .log_name = parts.log_name,
                                          .user = *this})),
       joiner_(parts.lifeline.pool()),
-      stall_(parts.settings->options.stream.stall_timeout),
+      stall_(parts.settings->options.stream.stall_patience),
       timer_([this] { OnTime(); }) {
   stream_.SetPaused(true, loop_.now());
   stream_.SetExpectsAnswer(parts.role == LinkRole::kClient);
@@ -53,7 +53,7 @@ LinkedStream::LinkedStream(const Parts& parts)
 }
 
 LinkedStream::~LinkedStream() {
-  TellStall(stall_.End());
+  ReportStall(stall_.End());
   loop_.CancelTimer(timer_);
   loop_.ForgetFlush(*this);
 }
@@ -81,15 +81,15 @@ void LinkedStream::ResumeRead() {
   stream_.SetPaused(false, loop_.now());
   place_due_.reset();
   generations_.GoOn();
-  news_ = !input_.empty();
+  input_due_ = !input_.empty();
   // What is due is done from the loop's top level.
-  if (news_ || ended_) loop_.SetTimer(timer_, loop_.now());
+  if (input_due_ || ended_) loop_.SetTimer(timer_, loop_.now());
   loop_.FlushLater(*this);
 }
 
 void LinkedStream::Close(absl::Status why, CloseMode mode) {
   const bool aborted = mode == CloseMode::kAbort;
-  if (told_ || (closing_ && !aborted)) return;
+  if (end_notified_ || (closing_ && !aborted)) return;
   close_why_ = std::move(why);
   closing_ = true;
   upgrader_->End();
@@ -98,7 +98,7 @@ void LinkedStream::Close(absl::Status why, CloseMode mode) {
   } else {
     stream_.CloseAfterFlush(loop_.now());
   }
-  TellEnd();
+  NotifyEnd();
   loop_.FlushLater(*this);
 }
 
@@ -106,7 +106,7 @@ void LinkedStream::TrustPeer() {
   trusted_ = true;
   generations_.TrustPeer();
   upgrader_->TrustPeer();
-  if (!told_) loop_.FlushLater(*this);
+  if (!end_notified_) loop_.FlushLater(*this);
 }
 
 size_t LinkedStream::backlog() const { return ended_ ? 0 : stream_.backlog(); }
@@ -126,7 +126,8 @@ size_t LinkedStream::OnGenerationRead(uint32_t generation, FrameParts& parts, Bu
 Buffer LinkedStream::GenerationPlace(const FrameParts& parts, size_t ahead, size_t bytes) {
   // To a handler that has seen all that it could. On others of several rails there may be bytes in
   // front of these.
-  if (paused_ || news_ || closing_ || told_ || parts.offset() < stream_.received()) return {};
+  if (paused_ || input_due_ || closing_ || end_notified_ || parts.offset() < stream_.received())
+    return {};
   const uint64_t before = parts.offset() - stream_.received();
   if (before > 0 && parts_.rails == 1) return {};
   return parts_.user.InputPlace(before + ahead, bytes);
@@ -136,7 +137,8 @@ Buffer LinkedStream::GenerationPlace(const FrameParts& parts, size_t ahead, size
 // has sent, and counts SuspectAfter from the answer on.
 bool LinkedStream::GenerationAwaitsPlace() {
   const Duration timeout = SuspectAfter(parts_.settings->options.stream);
-  if (!paused_ || news_ || closing_ || told_ || !parts_.user.InputAwaitsPlace()) return false;
+  if (!paused_ || input_due_ || closing_ || end_notified_ || !parts_.user.InputAwaitsPlace())
+    return false;
   if (!place_due_) {
     place_due_ = loop_.now() + timeout;
     loop_.FlushLater(*this);
@@ -185,8 +187,8 @@ void LinkedStream::Flush() {
   if (ended_) return;
   upgrader_->OnTurn();
   stream_.Flush(loop_.now());
-  TellChange();
-  TellEnd();
+  NotifyChange();
+  NotifyEnd();
   Arm();
 }
 
@@ -201,65 +203,65 @@ void LinkedStream::Arm() {
   std::optional<TimePoint> due = stream_.NextTimer();
   if (const auto next = upgrader_->next(); next && (!due || *next < *due)) due = next;
   const bool drained = above_high_ && backlog() <= parts_.options.low_water && !closing_;
-  if (drained || (news_ && !paused_ && !closing_)) due = loop_.now();
+  if (drained || (input_due_ && !paused_ && !closing_)) due = loop_.now();
   if (place_due_ && loop_.now() < *place_due_ && (!due || *place_due_ < *due)) due = place_due_;
   if (due && (!timer_.pending() || *due < timer_.when)) loop_.SetTimer(timer_, *due);
 }
 
 void LinkedStream::AfterEvent() {
-  TellInput();
-  TellDrained();
-  TellChange();
-  TellEnd();
-  if (!told_) loop_.FlushLater(*this);
+  NotifyInput();
+  NotifyDrained();
+  NotifyChange();
+  NotifyEnd();
+  if (!end_notified_) loop_.FlushLater(*this);
 }
 
-void LinkedStream::TellInput() {
-  if (!news_ || paused_ || closing_ || told_) return;
-  news_ = false;
+void LinkedStream::NotifyInput() {
+  if (!input_due_ || paused_ || closing_ || end_notified_) return;
+  input_due_ = false;
   parts_.user.OnInput(input_);
 }
 
-void LinkedStream::TellDrained() {
+void LinkedStream::NotifyDrained() {
   if (!above_high_ || closing_ || ended_ || backlog() > parts_.options.low_water) return;
   above_high_ = false;
   parts_.user.OnLowWater();
 }
 
-void LinkedStream::TellChange() {
+void LinkedStream::NotifyChange() {
   const LinkId now = stream_.sending_on();
   const size_t rails = stream_.rails().all().size();
-  if (ended_ || (now == told_link_ && rails == told_rails_ && why_not() == told_why_)) return;
+  if (ended_ || (now == notified_link_ && rails == told_rails_ && why_not() == told_why_)) return;
   told_rails_ = rails;
-  if (now != told_link_) TellSwitch(now);
+  if (now != notified_link_) NotifySwitch(now);
   told_why_ = why_not();
   parts_.user.OnChanged();
 }
 
-void LinkedStream::TellSwitch(LinkId now) {
+void LinkedStream::NotifySwitch(LinkId now) {
   const WhyNotRdma why = on_rdma() ? WhyNotRdma::kInUse : ReasonOf(why_not());
-  trace::Switch(this, static_cast<uint32_t>(told_link_), static_cast<uint32_t>(now),
+  trace::Switch(this, static_cast<uint32_t>(notified_link_), static_cast<uint32_t>(now),
                 static_cast<int>(why));
-  if (told_link_ == kLifeline) {
+  if (notified_link_ == kLifeline) {
     ++upgrades_;
     parts_.settings->record->OnUpgrade(parts_.log_name);
   } else if (now == kLifeline) {
     ++fallbacks_;
     last_fallback_ = why;
   }
-  told_link_ = now;
+  notified_link_ = now;
 }
 
 // The peer says something on the lifeline at least every ping_interval while bytes wait.
 void LinkedStream::WatchForStall() {
   if (ended_) return;
-  TellStall(stall_.Look(stream_.unacknowledged(), stream_.acknowledged(), loop_.now()));
+  ReportStall(stall_.Look(stream_.unacknowledged(), stream_.acknowledged(), loop_.now()));
 }
 
-void LinkedStream::TellStall(StallWatch::News news) {
+void LinkedStream::ReportStall(StallWatch::Change change) {
   UpgradeRecord& record = *parts_.settings->record;
-  if (news == StallWatch::News::kMoves) record.OnStallOver();
-  if (news != StallWatch::News::kStalled) return;
+  if (change == StallWatch::Change::kMoves) record.OnStallOver();
+  if (change != StallWatch::Change::kStalled) return;
   record.OnStall(parts_.log_name,
                  absl::StrCat(stream_.unacknowledged(), " bytes wait for ", parts_.log_name,
                               ", which answers and takes none of them",
@@ -267,10 +269,10 @@ void LinkedStream::TellStall(StallWatch::News news) {
 }
 
 // A handler that has paused still gets what came before an end in order.
-void LinkedStream::TellEnd() {
-  if (!ended_ || told_) return;
-  if (!closing_ && shut_ && (news_ || (paused_ && !input_.empty()))) return;
-  told_ = true;
+void LinkedStream::NotifyEnd() {
+  if (!ended_ || end_notified_) return;
+  if (!closing_ && shut_ && (input_due_ || (paused_ && !input_.empty()))) return;
+  end_notified_ = true;
   loop_.CancelTimer(timer_);
   loop_.ForgetFlush(*this);
   parts_.user.OnEnded(closing_ ? close_why_ : Cause(end_why_));

@@ -30,7 +30,7 @@ namespace farcall {
 // over what it is upgraded to. With the loop held.
 //
 // What it does for the stream it does at once; what it tells its User comes from the loop's
-// top level only (OnInput, OnLowWater), or is told from anywhere and must be put off
+// top level only (OnInput, OnLowWater), or comes from anywhere and must be put off
 // (OnEnded, OnChanged). Output is written once a turn.
 class LinkedStream final : private SwitchingStream::Output,
                            private GenerationLinks::User,
@@ -124,13 +124,13 @@ class LinkedStream final : private SwitchingStream::Output,
   using Cut = absl::FunctionRef<absl::StatusOr<size_t>(Buffer&, LinkFrame&)>;
   size_t ReadFrames(LinkId link, Buffer& input, Cut cut);
   void AfterEvent();
-  void TellInput();
-  void TellDrained();
-  void TellChange();
-  void TellSwitch(LinkId now);
-  void TellEnd();
+  void NotifyInput();
+  void NotifyDrained();
+  void NotifyChange();
+  void NotifySwitch(LinkId now);
+  void NotifyEnd();
   void WatchForStall();
-  void TellStall(StallWatch::News news);
+  void ReportStall(StallWatch::Change change);
   absl::Status Cause(const absl::Status& why) const;
 
   const Parts parts_;
@@ -143,17 +143,17 @@ class LinkedStream final : private SwitchingStream::Output,
   PieceJoiner joiner_;
   bool trusted_ = false;
   bool paused_ = true;
-  bool news_ = false;                   // OnInput is due
+  bool input_due_ = false;              // OnInput is due
   std::optional<TimePoint> place_due_;  // until then a handler that has paused is waited for
   BacklogBound written_;
   bool above_high_ = false;
-  bool closing_ = false;    // by Close
-  bool shut_ = false;       // the stream is done, but for the lifeline's end
-  bool ended_ = false;      // so is the lifeline
-  bool told_ = false;       // OnEnded was called
-  absl::Status close_why_;  // once closing_
-  absl::Status end_why_;    // once ended_
-  LinkId told_link_ = kLifeline;
+  bool closing_ = false;       // by Close
+  bool shut_ = false;          // the stream is done, but for the lifeline's end
+  bool ended_ = false;         // so is the lifeline
+  bool end_notified_ = false;  // OnEnded was called
+  absl::Status close_why_;     // once closing_
+  absl::Status end_why_;       // once ended_
+  LinkId notified_link_ = kLifeline;
   size_t told_rails_ = 0;
   uint64_t upgrades_ = 0;
   uint64_t fallbacks_ = 0;

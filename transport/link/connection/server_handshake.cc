@@ -58,7 +58,7 @@ class ServerHandshake final : public Handshake {
   size_t read_ = 0;
   size_t written_ = 0;
   Timer timer_;
-  // Gone with this: then Probe's answer finds nobody.
+  // Destroyed with this: Probe's answer is dropped then.
   const std::shared_ptr<ServerHandshake*> alive_ = std::make_shared<ServerHandshake*>(this);
 };
 
@@ -132,7 +132,7 @@ void ServerHandshake::On(ServerHelloEvent event) {
 }
 
 // Half of a hello that does not go on; or devices that take longer to look at than the client
-// waits for its answer. It may ask for the upgrade meanwhile, and is told then.
+// waits for its answer. It may ask for the upgrade meanwhile, and is answered then.
 void ServerHandshake::OnTime() {
   if (state_ == ServerHello::kAnswering) return OnAvailable(absl::OkStatus());
   On(ServerHelloEvent::kTimedOut);

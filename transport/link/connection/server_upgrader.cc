@@ -13,7 +13,7 @@ namespace farcall {
 ServerUpgrader::ServerUpgrader(Parts parts)
     : parts_(std::move(parts)),
       machine_(parts_.rails),
-      pace_(parts_.settings->options.upgrade.first_pause, parts_.loop.now(), parts_.rails),
+      ask_limit_(parts_.settings->options.upgrade.first_pause, parts_.loop.now(), parts_.rails),
       why_(NotRdma(WhyNotRdma::kPending, "")) {}
 
 absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
@@ -23,7 +23,7 @@ absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
   if (frame.type != LinkFrameType::kUpgradeAsk) {
     return absl::InvalidArgumentError("a client makes no offers");
   }
-  if (absl::Status paced = pace_.OnAsk(parts_.loop.now()); !paced.ok()) return paced;
+  if (absl::Status paced = ask_limit_.OnAsk(parts_.loop.now()); !paced.ok()) return paced;
   const auto ask = ParseAsk(frame.payload.ToString());
   if (!ask.ok()) return ask.status();
   const uint32_t last = machine_.generation();
@@ -55,7 +55,7 @@ void ServerUpgrader::Take(const AskMessage& ask) {
     return Decline(ask.generation, NotRdma(WhyNotRdma::kCapacity, "the connection is closing"));
   }
   why_ = ask.why;
-  news_ = false;
+  changed_ = false;
   // Before the client has waited in vain.
   answer_by_ = parts_.loop.now() + parts_.settings->options.upgrade.answer / 2;
   // One guess for each connection.
@@ -76,13 +76,13 @@ absl::Status ServerUpgrader::OnSetUp(const LinkFrame& frame) {
 
 void ServerUpgrader::TrustPeer() {
   trusted_ = true;
-  OnNews();
+  OnChange();
 }
 
 void ServerUpgrader::OnTurn() {
   over_.clear();
   Watch();
-  TellNews();
+  NotifyChange();
   if (next_ask_ && !machine_.busy()) Take(*std::exchange(next_ask_, std::nullopt));
   if (!asked()) return;
   if (may_upgrade()) return Await(machine_.generation());
@@ -91,26 +91,27 @@ void ServerUpgrader::OnTurn() {
 }
 
 void ServerUpgrader::Watch() {
-  const ServerUpgrade state = machine_.state();
-  if (state == ServerUpgrade::kReady || state == ServerUpgrade::kEnded ||
+  const ServerUpgradeState state = machine_.state();
+  if (state == ServerUpgradeState::kReady || state == ServerUpgradeState::kEnded ||
       machine_.generation() == 0) {
     return watch_.reset();
   }
   if (watch_ != nullptr) return;
   watch_ = parts_.settings->rdma->Watch(parts_.loop, [this] {
-    OnNews();
+    OnChange();
     parts_.user.OnUpgraderEvent();
   });
 }
 
-void ServerUpgrader::OnNews() {
-  if (machine_.state() != ServerUpgrade::kReady) news_ = true;
+void ServerUpgrader::OnChange() {
+  if (machine_.state() != ServerUpgradeState::kReady) changed_ = true;
 }
 
 // Else its next ask would come after a pause that has become long meanwhile.
-void ServerUpgrader::TellNews() {
-  if (!news_ || machine_.state() != ServerUpgrade::kIdle || machine_.generation() == 0) return;
-  news_ = false;
+void ServerUpgrader::NotifyChange() {
+  if (!changed_ || machine_.state() != ServerUpgradeState::kIdle || machine_.generation() == 0)
+    return;
+  changed_ = false;
   parts_.stream.SendUpgrade(LinkFrameType::kUpgradeDecline, EncodeAgain(machine_.generation()));
 }
 
@@ -136,7 +137,7 @@ void ServerUpgrader::Await(uint32_t generation) {
   parts_.settings->random(pass.answer);
   set_ups_ = 0;
   await_ = parts_.settings->rdma->Await(
-      parts_.loop, pass, parts_.options, trusted_ ? PeerTrust::kTrusted : PeerTrust::kStranger,
+      parts_.loop, pass, parts_.options, trusted_ ? PeerTrust::kTrusted : PeerTrust::kUntrusted,
       [this, generation](const std::string& message) {
         parts_.stream.SendUpgrade(LinkFrameType::kUpgradeSetUp, EncodeSetUp({generation, message}));
         parts_.user.OnUpgraderEvent();
@@ -164,7 +165,7 @@ void ServerUpgrader::OnOffered(const UpgradePass& pass,
 
 void ServerUpgrader::OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection) {
   if (await_ == nullptr || generation != machine_.generation() || !machine_.OnAdmitted()) return;
-  news_ = false;
+  changed_ = false;
   DropTicket();
   if (parts_.rails == 1) {
     places_ = RailPlaces();  // the next one may be anywhere
@@ -184,14 +185,14 @@ void ServerUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
   if (next_ask_ && next_ask_->generation == generation) return next_ask_.reset();
   const bool was_ready = machine_.ready(generation);
   if (generation < machine_.generation() && !was_ready) return;
-  if (machine_.state() == ServerUpgrade::kOffered && !was_ready) places_.OnUnused();
+  if (machine_.state() == ServerUpgradeState::kOffered && !was_ready) places_.OnUnused();
   machine_.OnLost(generation);
   if (!was_ready) DropTicket();
   // Of others the client knows better, and says with its next ask.
   if (!was_ready) return;
   places_.OnLost(generation);
   why_ = why;
-  held_.Hold(generation, why, /*others=*/machine_.rails() > 0);
+  unreported_.Add(generation, why, /*others=*/machine_.rails() > 0);
 }
 
 void ServerUpgrader::End() {

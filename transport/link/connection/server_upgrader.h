@@ -10,11 +10,11 @@
 
 #include "absl/status/statusor.h"
 #include "transport/link/connection/upgrader.h"
-#include "transport/link/upgrade/ask_pace.h"
-#include "transport/link/upgrade/held_fallback.h"
+#include "transport/link/upgrade/ask_rate_limit.h"
 #include "transport/link/upgrade/rail_places.h"
+#include "transport/link/upgrade/server_upgrade_machine.h"
+#include "transport/link/upgrade/unreported_fallbacks.h"
 #include "transport/link/upgrade/upgrade_messages.h"
-#include "transport/link/upgrade/upgrade_server.h"
 #include "transport/upgrade.h"
 
 namespace farcall {
@@ -27,7 +27,7 @@ class ServerUpgrader final : public Upgrader {
   absl::Status OnFrame(const LinkFrame& frame) override;
   void OnGivenUp(uint32_t generation, const absl::Status& why) override;
   void OnResumed(uint32_t generation) override {
-    held_.OnResumed(generation, *parts_.settings->record, parts_.log_name);
+    unreported_.OnResumed(generation, *parts_.settings->record, parts_.log_name);
   }
   void TrustPeer() override;
   void OnTurn() override;
@@ -37,32 +37,34 @@ class ServerUpgrader final : public Upgrader {
 
  private:
   // An ask came that was not looked at yet: in its turn, behind which a request may have come.
-  bool asked() const { return machine_.state() == ServerUpgrade::kPreparing && await_ == nullptr; }
+  bool asked() const {
+    return machine_.state() == ServerUpgradeState::kPreparing && await_ == nullptr;
+  }
   bool may_upgrade() const { return trusted_ || !parts_.introduction.verify; }
   void Take(const AskMessage& ask);
   void Await(uint32_t generation);
   absl::Status OnSetUp(const LinkFrame& frame);
   void Refuse(const absl::Status& why);
   void Watch();
-  void OnNews();
-  void TellNews();
+  void OnChange();
+  void NotifyChange();
   void OnOffered(const UpgradePass& pass, const absl::StatusOr<std::vector<UpgradeAddress>>& offer);
   void OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection);
   void Decline(uint32_t generation, const absl::Status& why);
   void DropTicket();
 
   const Parts parts_;
-  HeldFallback held_;
-  UpgradeServer machine_;
-  AskPace pace_;
+  UnreportedFallbacks unreported_;
+  ServerUpgradeMachine machine_;
+  AskRateLimit ask_limit_;
   // Came while another one was under way, which the client has dialled before this end knows.
   std::optional<AskMessage> next_ask_;
   RailPlaces places_;
   absl::Status why_;
   bool trusted_ = false;
   TimePoint answer_by_{};  // while asked()
-  // Something came since the last ask, which the client is told if that came to nothing.
-  bool news_ = false;
+  // Something came since the last ask. If that ask fails, the client is notified of it.
+  bool changed_ = false;
   std::unique_ptr<UpgradeTicket> await_;
   uint32_t set_ups_ = 0;                  // frames, of await_
   std::unique_ptr<UpgradeTicket> watch_;  // from the first ask on, while there is no RDMA

@@ -39,7 +39,7 @@ ClientHello Next(ClientHello state, ClientHelloEvent event) {
     case ClientHelloEvent::kClosed:
       break;
   }
-  return ClientHello::kStranger;
+  return ClientHello::kNoHello;
 }
 
 ServerHello Next(ServerHello state, ServerHelloEvent event) {

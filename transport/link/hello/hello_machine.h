@@ -5,12 +5,12 @@
 //   client   kAsking --accepted--> kLinked          link frames, both ways
 //                    --declined--> kPlain           plain bytes on this connection
 //                    --timeout---> kSilentPeer      it may be busy: a new connection, plain
-//                    --else------> kStranger        it knows no hello: the same
+//                    --else------> kNoHello        it knows no hello: the same
 //
 //   server   kSilent --part--> kBegun --hello--> kAnswering --accept--> kLinked
 //                                                           --decline-> kPlain
 //            kSilent, kBegun --other bytes--> kPlain
-//            kSilent --timeout--> kPlain     somebody here wants to speak first
+//            kSilent --timeout--> kPlain     this end wants to speak first
 //            kBegun --timeout--> kClosed     half a hello, and silence
 //            any --broken hello--> kClosed
 
@@ -21,7 +21,7 @@
 
 namespace farcall {
 
-enum class ClientHello : uint8_t { kAsking, kLinked, kPlain, kSilentPeer, kStranger };
+enum class ClientHello : uint8_t { kAsking, kLinked, kPlain, kSilentPeer, kNoHello };
 enum class ClientHelloEvent : uint8_t { kAccepted, kDeclined, kOtherBytes, kClosed, kTimedOut };
 ClientHello Next(ClientHello state, ClientHelloEvent event);
 

@@ -22,12 +22,12 @@ TEST(HelloMachineTest, ClientTable) {
   for (const Row& row : {
            Row{CE::kAccepted, CS::kLinked},
            Row{CE::kDeclined, CS::kPlain},
-           Row{CE::kOtherBytes, CS::kStranger},
-           Row{CE::kClosed, CS::kStranger},
+           Row{CE::kOtherBytes, CS::kNoHello},
+           Row{CE::kClosed, CS::kNoHello},
            Row{CE::kTimedOut, CS::kSilentPeer},
        }) {
     EXPECT_EQ(Next(CS::kAsking, row.event), row.from_asking);
-    for (const CS end : {CS::kLinked, CS::kPlain, CS::kSilentPeer, CS::kStranger}) {
+    for (const CS end : {CS::kLinked, CS::kPlain, CS::kSilentPeer, CS::kNoHello}) {
       EXPECT_EQ(Next(end, row.event), end);
     }
   }

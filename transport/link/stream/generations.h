@@ -29,7 +29,7 @@ class Generations {
     bool resumed = false;      // the peer has given it up
     uint64_t received = 0;     // bytes of DATA that came by it
     ArrivalStamp arrival = 0;  // of the last of them
-    uint64_t told = 0;         // of those, what the peer was told by RAIL_ACK
+    uint64_t reported = 0;     // of those, what a RAIL_ACK has reported
     uint64_t sure = 0;         // and on the lifeline
     TimePoint ack_time{};      // counts while there are more
     uint64_t ack_given = 0;    // where its last RAIL_ACK ends, of what was given to it

@@ -33,7 +33,7 @@ std::optional<TimePoint> LifelineWatch::UsualTime(const Work& work) const {
 }
 
 uint64_t LifelineWatch::Ask(uint64_t position, uint32_t generation, TimePoint now) {
-  // What earlier PONGs told was of another generation.
+  // Earlier PONGs were of another generation.
   if (generation != generation_) progress_.Reset();
   asked_ = true;
   asked_at_ = now;

@@ -46,7 +46,7 @@ class LifelineWatch {
   // Returns the number of the PING that is sent now. `position`: what was sent before it, on
   // `generation` last (0: on the lifeline).
   uint64_t Ask(uint64_t position, uint32_t generation, TimePoint now);
-  // False: nobody asked for that PONG.
+  // False: that PONG was not asked for.
   [[nodiscard]] bool Answer(uint64_t number, uint64_t received, TimePoint now);
   // By the PONGs so far, for a stream that is sent on `generation` now.
   bool Stuck(uint32_t generation, TimePoint now) const;

@@ -58,7 +58,7 @@ TEST_F(LifelineWatchTest, AsksOneAtATime) {
 }
 
 TEST_F(LifelineWatchTest, APeerThatSaysSomethingIsNotDead) {
-  EXPECT_FALSE(watch_.PeerDead(At(100000)));  // nobody asked
+  EXPECT_FALSE(watch_.PeerDead(At(100000)));  // no PING was sent
   watch_.Ask(0, 0, At(0));
   watch_.Heard(At(5000));
   EXPECT_EQ(watch_.NextTime(nothing_), At(15000));

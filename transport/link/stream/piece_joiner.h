@@ -11,7 +11,7 @@
 
 namespace farcall {
 
-// Appends pieces of a stream that wait for somebody. The window counts bytes of the stream, and
+// Appends pieces of a stream that wait to be read. The window counts bytes of the stream, and
 // what waits must not take much more memory than those: but a payload in place keeps the whole
 // block in which it came, with its header and all that is no stream. So where many pieces wait, a
 // small one is copied behind the one before. Pure.

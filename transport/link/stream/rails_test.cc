@@ -23,7 +23,7 @@ class RailsTest : public ::testing::Test {
  protected:
   static TimePoint At(int64_t us) { return TimePoint(microseconds(us)); }
 
-  // So many have come, and it is told at once.
+  // So many have come, and that is reported at once.
   static bool Come(Rail& rail, uint64_t count, TimePoint now) {
     return rail.Acknowledge(count, StampOf(now), now);
   }

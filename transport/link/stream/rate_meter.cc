@@ -22,7 +22,7 @@ void RateMeter::Sent(uint64_t count, uint64_t bytes, TimePoint now) {
   if (count == acknowledged_) {
     begin_.reset();
     pieces_.clear();
-    if (now - told_ >= kForget) offset_.reset();
+    if (now - reported_ >= kForget) offset_.reset();
   }
   const int64_t at = Microseconds(now);
   if (pieces_.empty() || count - pieces_.back().from >= least_) {
@@ -36,7 +36,7 @@ void RateMeter::Acknowledge(uint64_t count, ArrivalStamp stamp, TimePoint now) {
   if (count <= acknowledged_ || pieces_.empty()) return;
   arrival_ += static_cast<int32_t>(stamp - stamp_);
   stamp_ = stamp;
-  told_ = now;
+  reported_ = now;
   while (pieces_.size() > 1 && pieces_[1].from < count) pieces_.pop_front();
   // The last byte that came, at most.
   const int64_t took = arrival_ - pieces_.front().first;

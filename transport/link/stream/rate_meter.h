@@ -67,7 +67,7 @@ class RateMeter {
   std::deque<Piece> pieces_;  // not acknowledged; bounded by the window
   uint64_t sent_ = 0;
   uint64_t acknowledged_ = 0;
-  TimePoint told_{};  // when the peer last told
+  TimePoint reported_{};  // when the peer last reported
   ArrivalStamp stamp_ = 0;
   int64_t arrival_ = 0;            // microseconds of the peer: stamp_, without an end
   std::optional<int64_t> offset_;  // from sending to arrival, the least; none: not known

@@ -35,7 +35,7 @@ class RateMeterTest : public ::testing::Test {
   uint64_t sent_ = 0;
 };
 
-// A byte a nanosecond, over a wrap of the other clock, in slices that are told of `late`.
+// A byte a nanosecond, over a wrap of the other clock, in slices that are reported `late`.
 TEST_F(RateMeterTest, MeasuresByArrivalsHoweverLateTheyAreTold) {
   const TimePoint begin = now_;
   Send(400 * kSlice);

@@ -13,7 +13,7 @@ Buffer ReceiveSide::Take(uint64_t offset, Buffer&& bytes, TimePoint now) {
   const uint64_t known = received_ - offset;
   if (known >= bytes.size()) return Buffer();
   bytes.RemoveFront(known);
-  if (told_ == acknowledged()) ack_time_ = now + ack_delay_;
+  if (ack_sent_ == acknowledged()) ack_time_ = now + ack_delay_;
   received_ += bytes.size();
   return std::move(bytes);
 }
@@ -26,19 +26,19 @@ bool ReceiveSide::SetFinal(uint64_t offset) {
 
 void ReceiveSide::Freeze(bool frozen, TimePoint now) {
   if (frozen == frozen_) return;
-  const bool told = told_ == acknowledged();
+  const bool up_to_date = ack_sent_ == acknowledged();
   acknowledged_ = received_;
   frozen_ = frozen;
-  if (told && told_ < acknowledged()) ack_time_ = now + ack_delay_;
+  if (up_to_date && ack_sent_ < acknowledged()) ack_time_ = now + ack_delay_;
 }
 
 bool ReceiveSide::AckDue(TimePoint now) const {
-  const uint64_t owed = acknowledged() - told_;
+  const uint64_t owed = acknowledged() - ack_sent_;
   return owed > 0 && (owed >= window_ / 4 || now >= ack_time_);
 }
 
 std::optional<TimePoint> ReceiveSide::ack_time() const {
-  if (acknowledged() == told_) return std::nullopt;
+  if (acknowledged() == ack_sent_) return std::nullopt;
   return ack_time_;
 }
 

@@ -13,7 +13,7 @@
 namespace farcall {
 
 // The incoming bytes of a stream, as numbers: what was received in a row, what of it is
-// acknowledged, and what the peer was told. Pure.
+// acknowledged, and what the peer knows of that. Pure.
 class ReceiveSide {
  public:
   ReceiveSide(size_t window, Duration ack_delay) : window_(window), ack_delay_(ack_delay) {}
@@ -22,9 +22,9 @@ class ReceiveSide {
   uint64_t received() const { return received_; }
   // What a frame sent now acknowledges: stands still while the handler has paused (`frozen`).
   uint64_t acknowledged() const { return frozen_ ? acknowledged_ : received_; }
-  // The offset up to which the peer may send by what it was told.
-  uint64_t limit() const { return told_ + window_; }
-  // One more than the last byte there will be, once a BYE has told.
+  // The offset up to which the peer may send, by the last acknowledgement.
+  uint64_t limit() const { return ack_sent_ + window_; }
+  // One more than the last byte there will be, once a BYE has come.
   const std::optional<uint64_t>& final() const { return final_; }
   bool complete() const { return final_ == received_; }
 
@@ -34,8 +34,8 @@ class ReceiveSide {
   [[nodiscard]] bool SetFinal(uint64_t offset);
   void Freeze(bool frozen, TimePoint now);
 
-  // The peer is being told acknowledged().
-  void Told() { told_ = acknowledged(); }
+  // An acknowledgement of acknowledged() is being sent.
+  void OnAckSent() { ack_sent_ = acknowledged(); }
   // Whether a bare acknowledgement is due: a quarter of the window, or the delay is over.
   bool AckDue(TimePoint now) const;
   // When one will be due, if there is anything to acknowledge.
@@ -48,10 +48,10 @@ class ReceiveSide {
   const Duration ack_delay_;
   uint64_t received_ = 0;
   uint64_t acknowledged_ = 0;  // where it stands still
-  uint64_t told_ = 0;
+  uint64_t ack_sent_ = 0;
   bool frozen_ = false;
   std::optional<uint64_t> final_;
-  TimePoint ack_time_{};  // counts while told_ < acknowledged()
+  TimePoint ack_time_{};  // counts while ack_sent_ < acknowledged()
 };
 
 }  // namespace farcall

@@ -35,7 +35,7 @@ TEST_F(ReceiveSideTest, AnAcknowledgementIsDueAfterTheDelayOrAQuarter) {
   EXPECT_FALSE(side_.AckDue(At(9)));
   side_.Take(4, Buffer("efghij"), At(6));
   EXPECT_TRUE(side_.AckDue(At(6)));
-  side_.Told();
+  side_.OnAckSent();
   EXPECT_FALSE(side_.AckDue(At(100)));
   EXPECT_EQ(side_.ack_time(), std::nullopt);
 }
@@ -44,7 +44,7 @@ TEST_F(ReceiveSideTest, TheLimitFollowsWhatThePeerWasTold) {
   EXPECT_EQ(side_.limit(), 40u);
   side_.Take(0, Buffer("abc"), At(0));
   EXPECT_EQ(side_.limit(), 40u);
-  side_.Told();
+  side_.OnAckSent();
   EXPECT_EQ(side_.limit(), 43u);
 }
 
@@ -54,7 +54,7 @@ TEST_F(ReceiveSideTest, FrozenItAcknowledgesNothingNew) {
   side_.Take(3, Buffer("def"), At(2));
   EXPECT_EQ(side_.acknowledged(), 3u);
   EXPECT_EQ(side_.received(), 6u);
-  side_.Told();
+  side_.OnAckSent();
   side_.Freeze(true, At(3));  // again
   EXPECT_EQ(side_.acknowledged(), 3u);
   EXPECT_FALSE(side_.AckDue(At(100)));

@@ -52,11 +52,11 @@ Buffer SendSide::Next(size_t most) {
 bool SendSide::Acknowledge(uint64_t offset) {
   if (offset > highest_) return false;
   if (offset <= acknowledged_) return true;
-  const uint64_t news = offset - acknowledged_;
-  const size_t from_flight = std::min<uint64_t>(news, flight_.size());
+  const uint64_t fresh = offset - acknowledged_;
+  const size_t from_flight = std::min<uint64_t>(fresh, flight_.size());
   flight_.RemoveFront(from_flight);
   // Left only where the stream goes again over bytes that have arrived meanwhile.
-  if (news > from_flight) queue_.RemoveFront(news - from_flight);
+  if (fresh > from_flight) queue_.RemoveFront(fresh - from_flight);
   acknowledged_ = offset;
   TrimAgain();
   return true;

@@ -13,14 +13,14 @@
 namespace farcall {
 
 // Sees a stream that stands still: bytes wait, the peer takes none of them for long, and yet it
-// answers. A peer that is dead or slow is somebody else's to see, and so is a generation on
+// answers. A peer that is dead or slow is seen by other checks, and so is a generation on
 // which nothing moves, which is given up long before. What is left is a peer whose handler
 // reads nothing, or a defect, here or there. Looked at when the peer has said something. Time
 // counts as far as it was heard in between: a process that was stopped, or a wire that was cut,
 // for longer than the timeout says its first word before it takes anything. Pure.
 class StallWatch {
  public:
-  enum class News : uint8_t {
+  enum class Change : uint8_t {
     kNone,
     kStalled,  // once, until it moves
     kMoves,    // it did stand still
@@ -31,7 +31,7 @@ class StallWatch {
 
   // The peer has said something. `waiting`: bytes that were written and that it has not
   // acknowledged; `acknowledged`: how many it has, ever.
-  News Look(uint64_t waiting, uint64_t acknowledged, TimePoint now) {
+  Change Look(uint64_t waiting, uint64_t acknowledged, TimePoint now) {
     const std::optional<TimePoint> before = std::exchange(heard_, std::nullopt);
     if (waiting == 0) return Move();
     heard_ = now;
@@ -42,20 +42,20 @@ class StallWatch {
     }
     // Less than all of it, so that one word proves nothing.
     stands_ += std::min(now - *before, timeout_ / 2);
-    if (stalled_ || stands_ < timeout_) return News::kNone;
+    if (stalled_ || stands_ < timeout_) return Change::kNone;
     stalled_ = true;
-    return News::kStalled;
+    return Change::kStalled;
   }
   // The stream has ended.
-  News End() { return Move(); }
+  Change End() { return Move(); }
 
   bool stalled() const { return stalled_; }
 
  private:
-  News Move() {
-    if (!stalled_) return News::kNone;
+  Change Move() {
+    if (!stalled_) return Change::kNone;
     stalled_ = false;
-    return News::kMoves;
+    return Change::kMoves;
   }
 
   const Duration timeout_;

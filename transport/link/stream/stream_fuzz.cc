@@ -83,9 +83,9 @@ class Driver final : public SwitchingStream::Output {
     frame.offset = Offset(input, towards_us ? delivered_ : acknowledged_);
     frame.number = input.Next() % 6 == 0 ? input.Next() : last_ping_;
     if (frame.type == LinkFrameType::kData) frame.payload = Buffer(std::string(7, 'r'));
-    const uint64_t told = frame.acknowledged;
+    const uint64_t acknowledged = frame.acknowledged;
     stream_.OnFrame(link, frame, now_);
-    if (!ended_) acknowledged_ = std::max(acknowledged_, told);
+    if (!ended_) acknowledged_ = std::max(acknowledged_, acknowledged);
   }
 
   void Send(LinkId link, Buffer&& bytes) override {

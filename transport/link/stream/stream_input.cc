@@ -123,11 +123,11 @@ void SwitchingStream::TakeData(LinkFrame& frame, TimePoint now) {
   if (receive_.final() && frame.offset + size > *receive_.final()) {
     return End(BehindBye(frame.offset + size, *receive_.final()));
   }
-  Buffer news = receive_.Take(frame.offset, std::move(frame.payload), now);
-  stats_.dropped_bytes += size - news.size();
+  Buffer fresh = receive_.Take(frame.offset, std::move(frame.payload), now);
+  stats_.dropped_bytes += size - fresh.size();
   // Nothing can come any more that a handler which has paused would have to be spared.
   if (receive_.complete()) receive_.Freeze(false, now);
-  if (!closing_ && !news.empty()) output_.Deliver(std::move(news));
+  if (!closing_ && !fresh.empty()) output_.Deliver(std::move(fresh));
 }
 
 void SwitchingStream::OnResume(const LinkFrame& frame) {

@@ -80,7 +80,7 @@ void SwitchingStream::FlushPing(TimePoint now) {
 // `fresh`: the last bytes of its payload, which were never sent before.
 void SwitchingStream::Send(LinkId link, LinkFrame&& frame, size_t fresh) {
   frame.acknowledged = receive_.acknowledged();
-  receive_.Told();
+  receive_.OnAckSent();
   Buffer bytes = writer_.Encode(std::move(frame));
   Given(link).Add(fresh, bytes.size(), output_.Unsent(link));
   output_.Send(link, std::move(bytes));

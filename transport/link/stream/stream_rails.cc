@@ -14,7 +14,7 @@ namespace farcall {
 void SwitchingStream::CountReceived(LinkId link, size_t bytes, TimePoint now) {
   Generations::Generation* const generation = generations_.Find(link);
   if (generation == nullptr) return;
-  if (generation->told == generation->received) generation->ack_time = now + limits_.ack_delay;
+  if (generation->reported == generation->received) generation->ack_time = now + limits_.ack_delay;
   generation->received += bytes;
   generation->arrival = StampOf(now);
 }
@@ -35,7 +35,7 @@ void SwitchingStream::OnRailAck(LinkId link, const LinkFrame& frame, TimePoint n
 }
 
 void SwitchingStream::SendRailAck(LinkId link, Generations::Generation& generation) {
-  generation.told = generation.received;
+  generation.reported = generation.received;
   if (link == kLifeline) generation.sure = generation.received;
   Send(link, {.type = LinkFrameType::kRailAck,
               .offset = generation.received,
@@ -46,7 +46,7 @@ void SwitchingStream::SendRailAck(LinkId link, Generations::Generation& generati
 // On the generation itself, so that the peer learns of its way alone.
 void SwitchingStream::FlushRailAcks(TimePoint now) {
   for (Generations::Generation& generation : generations_.live()) {
-    const uint64_t owed = generation.received - generation.told;
+    const uint64_t owed = generation.received - generation.reported;
     if (owed == 0 || (owed < limits_.RailAckBytes() && now < generation.ack_time)) continue;
     const LinkId link = generation.number;
     // A peer that does not read must not make them pile up.
@@ -62,7 +62,7 @@ void SwitchingStream::FlushRailAcks(TimePoint now) {
 std::optional<TimePoint> SwitchingStream::RailAckTime() const {
   std::optional<TimePoint> next;
   for (const Generations::Generation& generation : generations_.live()) {
-    if (generation.received == generation.told) continue;
+    if (generation.received == generation.reported) continue;
     next = next ? std::min(*next, generation.ack_time) : generation.ack_time;
   }
   return next;

@@ -64,8 +64,8 @@ bool SwitchingStream::Reads(LinkId link) const {
 void SwitchingStream::OnGenerationReady(LinkId generation) {
   Generations::Generation* const found = generations_.Find(generation);
   if (!active() || found == nullptr) return;
-  const bool news = !std::exchange(found->ready, true);
-  if (several() && news) rails_.Add(generation);
+  const bool fresh = !std::exchange(found->ready, true);
+  if (several() && fresh) rails_.Add(generation);
   PickLink();
 }
 

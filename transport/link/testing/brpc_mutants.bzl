@@ -35,15 +35,15 @@ _MUTANTS = [
     ("lets_bytes_on_tcp_pass", "brpc_stream.cc", {
         "  parts_.rdma->Close(breach, CloseMode::kAbort);": "",
     }),
-    ("does_not_remember_who_refused", "upgrading_connector.cc", {
+    ("does_not_remember_who_refused", "link_connector.cc", {
         "  if (spoilt) {": "  if (false) {",
     }),
-    ("goes_on_where_it_was_refused", "upgrading_connector.cc", {
+    ("goes_on_where_it_was_refused", "link_connector.cc", {
         "const bool spoilt = kind != Handshaken::Kind::kBrpc && kind != Handshaken::Kind::kPlain;":
             "const bool spoilt = false;",
     }),
-    ("says_brpcs_hello_to_all", "upgrading_connector.cc", {
-        "settings_->record->KnownStranger(peer) &&": "",
+    ("says_brpcs_hello_to_all", "link_connector.cc", {
+        "settings_->record->KnownNoHello(peer) &&": "",
     }),
 ]
 
@@ -51,7 +51,7 @@ _ROOMS = {
     "brpc_client_handshake.cc": "//transport/link/connection",
     "brpc_server_handshake.cc": "//transport/link/connection",
     "brpc_stream.cc": "//transport/link/connection",
-    "upgrading_connector.cc": "//transport/link",
+    "link_connector.cc": "//transport/link",
 }
 
 def brpc_mutants():

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/link/upgrading_transport.h"
+#include "transport/link/link_transport.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/tcp/tcp_transport.h"
 #include "transport/tcp/testing/blocked_listener.h"
@@ -25,7 +25,7 @@ class ToBrpc final : public Transport {
                OnConnect done) override {
     ConnectOptions to_brpc = options;
     to_brpc.peers_may_be_brpc = true;
-    record_.RememberStranger(peer.ToString());
+    record_.RememberNoHello(peer.ToString());
     record_.RememberSilent(peer.ToString(), loop.now(), loop.now() + std::chrono::hours(1));
     link_.Connect(loop, peer, to_brpc, std::move(done));
   }
@@ -100,7 +100,7 @@ class BrpcRdmaHarness final : public ConformanceHarness {
   UpgradeRecord record_;
   OverFake<Rdma> rdma_;
   TcpTransport tcp_;
-  UpgradingTransport link_;
+  LinkTransport link_;
   ToBrpc to_brpc_;
   std::vector<std::unique_ptr<BlockedListener>> silent_;
 };

@@ -35,17 +35,17 @@ std::string BrpcSimClient::Run() {
   return set_.Finish();
 }
 
-// What is told may be so after nobody waits for it any more, as long as there is a pair_.
+// A callback may come after the wait for it has ended, as long as there is a pair_.
 bool BrpcSimClient::MakePair() {
-  const auto told = std::make_shared<bool>(false);
+  const auto called = std::make_shared<bool>(false);
   harness_.Run(tcp_->loop(), [&] {
     pair_ = harness_.client_rdma().MakeForBrpc(tcp_->loop(), {},
-                                               [this, told](const absl::StatusOr<BrpcEnd>& made) {
-                                                 *told = true;
+                                               [this, called](const absl::StatusOr<BrpcEnd>& made) {
+                                                 *called = true;
                                                  if (made.ok()) own_ = *made;
                                                });
   });
-  return harness_.Until([&] { return *told; }) && own_.has_value();
+  return harness_.Until([&] { return *called; }) && own_.has_value();
 }
 
 bool BrpcSimClient::SayHello() {
@@ -85,15 +85,15 @@ bool BrpcSimClient::Join() {
 
 // What it sends by RDMA may come before the decision, which goes another way.
 bool BrpcSimClient::Open() {
-  const auto told = std::make_shared<bool>(false);
+  const auto called = std::make_shared<bool>(false);
   harness_.Run(tcp_->loop(), [&] {
-    pair_->Open([this, told](absl::StatusOr<std::unique_ptr<Connection>> opened) {
-      *told = true;
+    pair_->Open([this, called](absl::StatusOr<std::unique_ptr<Connection>> opened) {
+      *called = true;
       if (!opened.ok()) return;
       rdma_ = std::make_unique<RawPeer>(harness_, tcp_->loop(), *std::move(opened));
     });
   });
-  if (!Until([&] { return *told; }) || rdma_ == nullptr) return false;
+  if (!Until([&] { return *called; }) || rdma_ == nullptr) return false;
   if (set_.random.Chance(0.5)) {
     rdma_->Send("PRPC");
     if (set_.random.Chance(0.5)) harness_.Settle();

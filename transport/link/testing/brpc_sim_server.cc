@@ -138,22 +138,22 @@ void BrpcSimServer::ForgetVisits() {
 
 bool BrpcSimServer::Connect() {
   ForgetVisits();
-  // A client that waits for ever is told when nobody waits for it any more.
-  using Told = std::optional<absl::StatusOr<std::unique_ptr<Connection>>>;
-  const auto told = std::make_shared<Told>();
+  // The result of a client that waits for ever comes after the wait for it has ended.
+  using Result = std::optional<absl::StatusOr<std::unique_ptr<Connection>>>;
+  const auto result = std::make_shared<Result>();
   EventLoop& loop = harness_.loops().at(1);
   ConnectOptions options;
   options.peers_may_be_brpc = true;
   harness_.Run(loop, [&] {
     harness_.transport().Connect(loop, server_->address(), options,
-                                 [told](absl::StatusOr<std::unique_ptr<Connection>> connection) {
-                                   told->emplace(std::move(connection));
+                                 [result](absl::StatusOr<std::unique_ptr<Connection>> connection) {
+                                   result->emplace(std::move(connection));
                                  });
   });
-  set_.Expect(harness_.Until([&] { return told->has_value(); }), "connecting does not end");
-  if (told->has_value() && (*told)->ok()) {
-    harness_.Run(loop,
-                 [&] { client_ = std::make_unique<RawPeer>(harness_, loop, **std::move(*told)); });
+  set_.Expect(harness_.Until([&] { return result->has_value(); }), "connecting does not end");
+  if (result->has_value() && (*result)->ok()) {
+    harness_.Run(
+        loop, [&] { client_ = std::make_unique<RawPeer>(harness_, loop, **std::move(*result)); });
   }
   set_.Expect(client_ != nullptr || set_.faulty, "it does not connect");
   return client_ != nullptr;

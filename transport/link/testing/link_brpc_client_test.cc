@@ -38,12 +38,12 @@ class LinkBrpcClientTest : public testing::Test {
   }
   absl::Status Connect(Transport& transport, ConnectOptions options = {}) {
     client_.reset();
-    std::optional<absl::Status> told;
+    std::optional<absl::Status> result;
     EventLoop& loop = harness_.loops().at(0);
     harness_.Run(loop, [&] {
       transport.Connect(loop, server_->address(), options,
                         [&](absl::StatusOr<std::unique_ptr<Connection>> connection) {
-                          told = connection.status();
+                          result = connection.status();
                           if (!connection.ok()) return;
                           client_ =
                               std::make_unique<RawPeer>(harness_, loop, *std::move(connection));
@@ -51,9 +51,9 @@ class LinkBrpcClientTest : public testing::Test {
     });
     EXPECT_TRUE(harness_.Until([&] {
       if (end_) end_->Poll();
-      return told.has_value();
+      return result.has_value();
     }));
-    return told.value_or(absl::UnknownError("nothing was told"));
+    return result.value_or(absl::UnknownError("there was no result"));
   }
   // What the server hears of the client's hello; nothing more may come before its answer.
   std::optional<BrpcEnd> TakeHello(RawPeer& peer) {
@@ -245,8 +245,8 @@ TEST_F(LinkBrpcRequiredTest, WhoRequiresRdmaIsToldWhyThereIsNone) {
   Serve([this](RawPeer& peer, size_t) {
     if (TakeHello(peer)) peer.Send(EncodeBrpcRefusal(BrpcVersion::kSecond, BrpcRefusal::kOff));
   });
-  const absl::Status told = Connect(harness_.transport());
-  EXPECT_EQ(ReasonOf(told), WhyNotRdma::kPeerHasNone) << told;
+  const absl::Status result = Connect(harness_.transport());
+  EXPECT_EQ(ReasonOf(result), WhyNotRdma::kPeerHasNone) << result;
   EXPECT_EQ(accepted_, 1u);
 }
 

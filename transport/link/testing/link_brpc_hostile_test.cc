@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // brpc clients that are refused, break off, or break the rules: that connection goes on by TCP or
-// ends with a reason, nobody else notices, and nothing stays behind (the fabric finds all freed).
+// ends with a reason, no other connection notices, and nothing stays behind (the fabric finds all
+// freed).
 
 #include <cerrno>
 #include <chrono>

@@ -29,7 +29,7 @@ class LinkBusyServerTest : public testing::Test {
  protected:
   LinkBusyServerTest() : harness_(std::make_unique<SimHarness>(1), LinkVariant::Of(1)) {}
   ~LinkBusyServerTest() override {
-    told_.clear();
+    peers_.clear();
     server_.peers.clear();
     EXPECT_TRUE(harness_.Until([&] { return harness_.pool().stats().used_bytes == 0; }));
   }
@@ -48,28 +48,28 @@ class LinkBusyServerTest : public testing::Test {
     while (loop_.clock().Now() < end) harness_.Settle();
   }
   void Connect() {
-    const size_t i = told_.size();
-    told_.emplace_back();
+    const size_t i = peers_.size();
+    peers_.emplace_back();
     harness_.Run(loop_, [&] {
       harness_.transport().Connect(
           loop_, server_.address(), ConnectOptions(),
           [this, i](absl::StatusOr<std::unique_ptr<Connection>> connection) {
             ASSERT_TRUE(connection.ok()) << connection.status();
             why_not_.push_back((*connection)->info().why_not_rdma);
-            told_[i] = std::make_unique<RawPeer>(harness_, loop_, *std::move(connection));
+            peers_[i] = std::make_unique<RawPeer>(harness_, loop_, *std::move(connection));
           });
     });
   }
   // Whether the connection came to be a link, and not a plain one.
   bool IsLink(size_t i) {
-    EXPECT_TRUE(harness_.Until([&] { return told_[i] != nullptr; }));
+    EXPECT_TRUE(harness_.Until([&] { return peers_[i] != nullptr; }));
     return why_not_.back() != WhyNotRdma::kPeerSilent;
   }
 
   LinkHarness harness_;
   EventLoop& loop_ = harness_.loops().at(0);
   RawServer server_{harness_, harness_.tcp(), [](RawPeer&) {}};
-  std::vector<std::unique_ptr<RawPeer>> told_;
+  std::vector<std::unique_ptr<RawPeer>> peers_;
   std::vector<WhyNotRdma> why_not_;  // in the order of their ends
 };
 
@@ -79,10 +79,10 @@ TEST_F(LinkBusyServerTest, OneThatHasAnsweredIsGivenMoreTime) {
   ASSERT_TRUE(IsLink(0));
   Connect();
   WaitFor(milliseconds(2900));
-  EXPECT_EQ(told_[1], nullptr);
+  EXPECT_EQ(peers_[1], nullptr);
   Answer(1);
   EXPECT_TRUE(IsLink(1));
-  EXPECT_EQ(server_.peers.size(), 2u) << "nobody spoke to it plainly";
+  EXPECT_EQ(server_.peers.size(), 2u) << "no client made a plain connection";
 }
 
 TEST_F(LinkBusyServerTest, ThatTimeEndsAndTheNextIsAskedAgain) {

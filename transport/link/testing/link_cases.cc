@@ -10,7 +10,7 @@ std::vector<ConformanceCase> LinkCases(const HarnessFactory& make) {
   std::vector<ConformanceCase> cases = ConformanceCases(make);
   std::erase_if(cases, [](const ConformanceCase& test_case) {
     const absl::string_view name = test_case.check.name;
-    return name == "UnstartedConnectionsMayDie" || name == "InfoTellsEndsAndCounts";
+    return name == "UnstartedConnectionsMayDie" || name == "InfoShowsEndsAndCounts";
   });
   return cases;
 }

@@ -10,7 +10,7 @@
 namespace farcall {
 
 // The checks that hold for any link: not those that count connections where the client
-// comes again after a hello that found no ear, or that compare two ends amid an upgrade.
+// comes again after a hello without an answer, or that compare two ends amid an upgrade.
 std::vector<ConformanceCase> LinkCases(const HarnessFactory& make);
 
 }  // namespace farcall

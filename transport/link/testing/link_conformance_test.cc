@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, LinkConformance, testing::ValuesIn(LinkCases(nul
 // These two ends are alike from the beginning.
 TEST(LinkInfoTest, TellsEndsAndCounts) {
   for (const ConformanceCheck& check : ConnectChecks()) {
-    if (absl::string_view(check.name) != "InfoTellsEndsAndCounts") continue;
+    if (absl::string_view(check.name) != "InfoShowsEndsAndCounts") continue;
     for (const Change change : {Required, BothPlain}) {
       for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
         const absl::Status status = RunCheck(check, *Make(seed, change));

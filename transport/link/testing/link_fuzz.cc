@@ -153,7 +153,7 @@ class Run {
             own_ = std::make_unique<RawPeer>(harness_, loop, *std::move(connection));
           });
     });
-    Check(harness_.Until([&] { return !server_->peers.empty(); }), "it is dialled");
+    Check(harness_.Until([&] { return !server_->peers.empty(); }), "it is connects");
     server_->peers.front()->Send(Hello(input, /*answer=*/true));
     Check(harness_.Until([&] { return own_ != nullptr; }), "it is connected");
     hostile_ = server_->peers.back().get();

@@ -13,7 +13,7 @@ namespace farcall {
 // Connects with one transport, listens with the other.
 class LinkHarness::Both final : public Transport {
  public:
-  Both(UpgradingTransport client, UpgradingTransport server)
+  Both(LinkTransport client, LinkTransport server)
       : client_(std::move(client)), server_(std::move(server)) {}
 
   void Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
@@ -27,8 +27,8 @@ class LinkHarness::Both final : public Transport {
   }
 
  private:
-  UpgradingTransport client_;
-  UpgradingTransport server_;
+  LinkTransport client_;
+  LinkTransport server_;
 };
 
 struct LinkHarness::Log {
@@ -75,10 +75,9 @@ LinkHarness::LinkHarness(std::unique_ptr<ConformanceHarness> inner, const LinkVa
       for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(dice.Next());
     };
   };
-  both_ = std::make_unique<Both>(UpgradingTransport(inner_->transport(), client_rdma_.get(),
-                                                    record_, variant.client, random(1)),
-                                 UpgradingTransport(inner_->transport(), server_rdma_.get(),
-                                                    record_, variant.server, random(2)));
+  both_ = std::make_unique<Both>(
+      LinkTransport(inner_->transport(), client_rdma_.get(), record_, variant.client, random(1)),
+      LinkTransport(inner_->transport(), server_rdma_.get(), record_, variant.server, random(2)));
 }
 
 LinkHarness::~LinkHarness() { inner_->Settle(); }

@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "transport/base/event_ring.h"
+#include "transport/link/link_transport.h"
 #include "transport/link/testing/sim_upgrade.h"
-#include "transport/link/upgrading_transport.h"
 #include "transport/testing/conformance_harness.h"
 
 namespace farcall {
@@ -28,7 +28,7 @@ struct LinkVariant {
   static LinkVariant Of(uint64_t seed);
 };
 
-// UpgradingTransport for the conformance suite: TCP is that of another harness, simulated or
+// LinkTransport for the conformance suite: TCP is that of another harness, simulated or
 // real, and RDMA is a SimFabric.
 class LinkHarness final : public ConformanceHarness {
  public:

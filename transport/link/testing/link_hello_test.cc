@@ -12,10 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "transport/link/hello/hello.h"
+#include "transport/link/link_transport.h"
 #include "transport/link/stream/frame.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/raw_peer.h"
-#include "transport/link/upgrading_transport.h"
 #include "transport/testing/conformance_run.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/upgrade.h"
@@ -121,10 +121,10 @@ TEST_F(LinkHelloTest, WaitingForAnAnswerTakesNothingFromTheConnectTimeout) {
 class SlowDevices final : public UpgradeTransport {
  public:
   void Probe(EventLoop&, OnAvailable done) override { waiting_.push_back(std::move(done)); }
-  std::unique_ptr<UpgradeTicket> Dial(EventLoop&, std::vector<UpgradeAddress>, const UpgradePass&,
-                                      const DialOptions&, SendSetUp,
-                                      Transport::OnConnect) override {
-    ADD_FAILURE() << "a server dials nobody";
+  std::unique_ptr<UpgradeTicket> ConnectToOffer(EventLoop&, std::vector<UpgradeAddress>,
+                                                const UpgradePass&, const OfferConnectOptions&,
+                                                SendSetUp, Transport::OnConnect) override {
+    ADD_FAILURE() << "a server does not connect";
     return nullptr;
   }
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass&,
@@ -147,7 +147,7 @@ class SlowDevices final : public UpgradeTransport {
 
 TEST_F(LinkHelloTest, AServerThatIsSlowToLookAtItsDevicesIsNotTakenForASilentPeer) {
   SlowDevices devices;
-  UpgradingTransport slow(harness_.tcp(), &devices, harness_.record(), UpgradeOptions());
+  LinkTransport slow(harness_.tcp(), &devices, harness_.record(), UpgradeOptions());
   RawServer server(harness_, slow, [](RawPeer& peer) {
     peer.on_read = [](RawPeer& self) { self.Send(std::exchange(self.received, "")); };
   });
@@ -270,7 +270,7 @@ TEST_F(LinkHelloTest, APlainClientIsServedAtOnce) {
   EXPECT_TRUE(harness_.Until([&] { return client->received == "PRPC-call"; }));
 }
 
-// The first byte says it, so nobody waits for four.
+// The first byte says it, so there is no wait for four.
 TEST_F(LinkHelloTest, APlainClientIsServedByteByByte) {
   const auto server = Serve();
   const auto client = RawPeer::Connect(harness_, harness_.tcp(), server->address());

@@ -106,7 +106,7 @@ TEST_F(LinkHostileClientTest, WhatWasSaidOnceIsNotSaidAgain) {
                {"RESUME of bytes that were not sent", Resume(1, 10), "RESUME at offset 10"});
 }
 
-// Each ask costs the server a token, a letter and an answer.
+// Each ask costs the server a token, a posted task and an answer.
 TEST_F(LinkHostileClientTest, AsksWithoutEndAreCutOff) {
   std::string flood;
   for (uint32_t i = 1; i <= 1000; ++i) flood += Ask(i) + Resume(i);

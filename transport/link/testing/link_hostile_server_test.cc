@@ -119,7 +119,7 @@ TEST_F(LinkHostileServerTest, AnswersToOtherAttemptsCountForNothing) {
   WaitFor(milliseconds(100));
   EXPECT_FALSE(client_->closed);
   EXPECT_EQ(declined(), 1u);
-  EXPECT_TRUE(harness_.client_rdma().dialled().empty());
+  EXPECT_TRUE(harness_.client_rdma().connects().empty());
 }
 
 TEST_F(LinkHostileServerTest, AServerThatFallsSilentIsFoundOut) {

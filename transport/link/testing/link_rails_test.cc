@@ -190,7 +190,7 @@ TEST(LinkRailsTest, ApartThereIsOneForEachAdapterThatIsThere) {
   EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
 }
 
-// Nobody says anything; what was on it goes out again on the others, before it is given up.
+// No error comes; what was on it goes out again on the others, before it is given up.
 TEST(LinkRailsTest, CallsGoOnWhenOneWireIsCutSilently) {
   UpgradeOptions options = Options();
   options.stream.ping_interval = std::chrono::milliseconds(10);
@@ -222,7 +222,7 @@ TEST(LinkRailsTest, ThatNoPortIsLeftForAFurtherRailIsNoTrouble) {
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
-  ASSERT_TRUE(harness.Until([&] { return harness.client_rdma().dialled().size() == 6; }));
+  ASSERT_TRUE(harness.Until([&] { return harness.client_rdma().connects().size() == 6; }));
   EXPECT_EQ(duo->client.info().rails.size(), 2u);
   for (const PastEvent& event : harness.events()) {
     EXPECT_EQ(event.text.find("a rail less"), std::string::npos) << event.text;

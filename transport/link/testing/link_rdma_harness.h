@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/link/upgrading_transport.h"
+#include "transport/link/link_transport.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/tcp/tcp_transport.h"
 #include "transport/tcp/testing/blocked_listener.h"
@@ -60,7 +60,7 @@ class LinkRdmaHarness final : public ConformanceHarness {
   UpgradeRecord record_;
   Rdma rdma_;
   TcpTransport tcp_;
-  UpgradingTransport link_;
+  LinkTransport link_;
   std::vector<std::unique_ptr<BlockedListener>> silent_;
 };
 

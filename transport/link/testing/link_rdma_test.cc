@@ -65,15 +65,15 @@ void InfiniBandOverTcp(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
 template <typename Harness>
 std::vector<ConformanceCase> Cases(FakeMode mode, bool require,
                                    const FakeRdma::Change& change = nullptr, uint32_t rails = 1) {
-  // Where RDMA is required, nobody has sent a request yet that would make him known.
-  const auto room_for_strangers = [change](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+  // Where RDMA is required, no peer has sent a request yet that would make it trusted.
+  const auto room_for_untrusted = [change](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
     rig.rdma.max_shared_receives = 512;
     // The third one is cut off.
     rig.rdma.devices = {"fakeA", "fakeB"};
     if (change) change(fabric, rig);
   };
   return LinkCases(
-      [=] { return std::make_unique<Harness>(Options(require, rails), mode, room_for_strangers); });
+      [=] { return std::make_unique<Harness>(Options(require, rails), mode, room_for_untrusted); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Upgrading, ConnectionConformance,
@@ -258,8 +258,8 @@ TEST(LinkRdmaTest, CallsGoOnWhenTheDevicesAreRemoved) {
   EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
 }
 
-// From where it failed to what the connection, the log and the events say it is told on.
-TEST(LinkRdmaTest, TheDetailOfAFailedDialIsTheReasonsOwnAndToldOnce) {
+// The reason gets from where it failed to the connection, the log and the events.
+TEST(LinkRdmaTest, TheDetailOfAFailedAttemptIsTheReasonsOwnAndShownOnce) {
   struct Case {
     const char* call;  // that fails with ENOMEM
     WhyNotRdma why;
@@ -321,13 +321,13 @@ TEST(LinkRdmaTest, ManyPortsThatAreTriedInVainLeaveTheConnectionAsItWas) {
 }
 
 // Else they would keep others from RDMA, without ever having sent a request.
-TEST(LinkRdmaTest, StrangersLeaveReceivesForOthers) {
+TEST(LinkRdmaTest, UntrustedPeersLeaveReceivesForOthers) {
   const auto few = [](FakeFabricOptions&, RdmaRigOptions& rig) {
     rig.rdma.shared_receives = rig.rdma.max_shared_receives = 128;
     rig.rdma.addresses = {"10.9.0.2"};
     rig.loops = 1;
   };
-  constexpr int kStrangers = 128 / 4 / 4;  // each has 4
+  constexpr int kUntrusted = 128 / 4 / 4;  // each has 4
   Stepped harness(Options(/*require=*/false), FakeMode::kStepped, few);
   ConformanceRun run(harness);
   std::vector<std::unique_ptr<Duo>> duos;
@@ -339,18 +339,18 @@ TEST(LinkRdmaTest, StrangersLeaveReceivesForOthers) {
   const auto refused = [&] {
     return harness.record().counts().fallbacks[static_cast<size_t>(WhyNotRdma::kRejected)];
   };
-  for (int i = 0; i < kStrangers + 2; ++i) {
+  for (int i = 0; i < kUntrusted + 2; ++i) {
     duos.push_back(run.Connect());
     ASSERT_NE(duos.back(), nullptr);
   }
-  ASSERT_TRUE(harness.Until([&] { return upgraded() == kStrangers && refused() >= 4; }));
+  ASSERT_TRUE(harness.Until([&] { return upgraded() == kUntrusted && refused() >= 4; }));
   for (const auto& duo : duos) duo->server.TrustPeer();
-  ASSERT_TRUE(harness.Until([&] { return upgraded() == kStrangers + 2; }));
+  ASSERT_TRUE(harness.Until([&] { return upgraded() == kUntrusted + 2; }));
   duos.clear();
   EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
 }
 
-// Nobody says anything; only the progress timer tells.
+// No error comes; only the progress timer notices.
 TEST(LinkRdmaTest, CallsGoOnWhenTheWireIsCutSilently) {
   UpgradeOptions options = Options(/*require=*/false);
   options.stream.ping_interval = std::chrono::milliseconds(10);

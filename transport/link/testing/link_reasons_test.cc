@@ -12,9 +12,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "transport/link/link_transport.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/raw_peer.h"
-#include "transport/link/upgrading_transport.h"
 #include "transport/testing/conformance_run.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/why_not_rdma.h"
@@ -29,7 +29,7 @@ struct Case {
   void (*change)(LinkVariant&);
   WhyNotRdma client;
   WhyNotRdma server;
-  const char* detail;  // part of what the client is told
+  const char* detail;  // part of the reason that the client gets
 };
 
 void TryFor(LinkVariant& variant, Duration time) {
@@ -156,7 +156,7 @@ TEST(LinkPeerSilentTest, OnlyPeersThatCouldHaveSaidHelloAreCounted) {
   LinkHarness harness(std::make_unique<SimHarness>(3), LinkVariant::Of(3));
   UpgradeOptions options;
   options.counted_opening = "PRPC";
-  UpgradingTransport counting(harness.tcp(), nullptr, harness.record(), options);
+  LinkTransport counting(harness.tcp(), nullptr, harness.record(), options);
   RawServer server(harness, counting, [](RawPeer& peer) {
     peer.on_read = [](RawPeer& self) { self.Send(std::exchange(self.received, "")); };
   });
@@ -177,7 +177,7 @@ TEST(LinkPeerSilentTest, OnlyPeersThatCouldHaveSaidHelloAreCounted) {
   EXPECT_TRUE(harness.log().empty()) << absl::StrJoin(harness.log(), "\n");
 }
 
-// What can be cured here is told, and not that the peer could not do it either.
+// The reason is what can be cured here, not that the peer could not do it either.
 TEST(LinkPeerSilentTest, WhatThisHostLacksIsToldFirst) {
   LinkVariant variant = LinkVariant::Of(4);
   variant.client_available = NotRdma(WhyNotRdma::kNoDevice, "nowhere");
@@ -274,7 +274,7 @@ TEST(LinkRequiredTest, AServerClosesWhatIsNotUpgraded) {
   }
 }
 
-// Nobody says anything: the connection is not kept for ever either.
+// Neither end writes: the connection is not kept for ever either.
 TEST(LinkRequiredTest, AServerClosesASilentConnection) {
   LinkVariant variant = LinkVariant::Of(2);
   variant.server.require_rdma = true;

@@ -16,8 +16,8 @@
 #include "transport/base/clock.h"
 #include "transport/base/unique_fd.h"
 #include "transport/buffer/block_pool.h"
+#include "transport/link/link_transport.h"
 #include "transport/link/testing/sim_upgrade.h"
-#include "transport/link/upgrading_transport.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"
 #include "transport/tcp/tcp_transport.h"
@@ -126,7 +126,7 @@ class LinkStallTest : public testing::Test {
   SimFabric fabric_{NoCapacity()};
   SimUpgrade rdma_{fabric_, *pool_};
   UpgradeRecord record_{{}};
-  UpgradingTransport link_{tcp_, &rdma_, record_, UpgradeOptions()};
+  LinkTransport link_{tcp_, &rdma_, record_, UpgradeOptions()};
   Completions completions_;
   Peer client_;
   Peer server_;

@@ -16,8 +16,8 @@ namespace {
 TEST_F(LinkTokenTest, ATokenAdmitsOnce) {
   Ask(*client_, 1);
   const OfferMessage offer = NextOffer(*client_);
-  EXPECT_TRUE(Dial(offer.pass, offer.addresses).ok());
-  EXPECT_EQ(ReasonOf(Dial(offer.pass, offer.addresses)), WhyNotRdma::kRejected);
+  EXPECT_TRUE(ConnectToOffer(offer.pass, offer.addresses).ok());
+  EXPECT_EQ(ReasonOf(ConnectToOffer(offer.pass, offer.addresses)), WhyNotRdma::kRejected);
   EXPECT_EQ(harness_.fabric().admitted, 1);
 }
 
@@ -26,8 +26,8 @@ TEST_F(LinkTokenTest, AWrongTokenAdmitsNobody) {
   const OfferMessage offer = NextOffer(*client_);
   UpgradePass wrong = offer.pass;
   wrong.token[3] ^= 1;
-  EXPECT_EQ(ReasonOf(Dial(wrong, offer.addresses)), WhyNotRdma::kRejected);
-  EXPECT_TRUE(Dial(offer.pass, offer.addresses).ok()) << "nobody else notices";
+  EXPECT_EQ(ReasonOf(ConnectToOffer(wrong, offer.addresses)), WhyNotRdma::kRejected);
+  EXPECT_TRUE(ConnectToOffer(offer.pass, offer.addresses).ok()) << "no other client notices";
 }
 
 // The next one might fare as the last, and so would those behind it never be tried.
@@ -45,7 +45,7 @@ TEST_F(LinkTokenTest, AnOfferThatLedNobodyHereBeginsElsewhereTheNextTime) {
   EXPECT_EQ(second.addresses[1].address, first.addresses[0].address);
   EXPECT_NE(second.pass.token, first.pass.token);
   EXPECT_NE(second.pass.answer, first.pass.answer);
-  EXPECT_TRUE(Dial(second.pass, second.addresses).ok());
+  EXPECT_TRUE(ConnectToOffer(second.pass, second.addresses).ok());
   resume(2);
   Ask(*client_, 3);
   EXPECT_EQ(NextOffer(*client_).addresses[0].address, first.addresses[0].address);
@@ -58,8 +58,8 @@ TEST_F(LinkTokenTest, AnAskSupersedesTheToken) {
   Ask(*client_, 2);
   const OfferMessage second = NextOffer(*client_);
   EXPECT_NE(first.pass.token, second.pass.token);
-  EXPECT_EQ(ReasonOf(Dial(first.pass, first.addresses)), WhyNotRdma::kRejected);
-  EXPECT_TRUE(Dial(second.pass, second.addresses).ok());
+  EXPECT_EQ(ReasonOf(ConnectToOffer(first.pass, first.addresses)), WhyNotRdma::kRejected);
+  EXPECT_TRUE(ConnectToOffer(second.pass, second.addresses).ok());
 }
 
 TEST_F(LinkTokenTest, GivingItUpVoidsTheToken) {
@@ -67,7 +67,7 @@ TEST_F(LinkTokenTest, GivingItUpVoidsTheToken) {
   const OfferMessage offer = NextOffer(*client_);
   Send(*client_, {.type = LinkFrameType::kResume, .number = 1});
   harness_.Settle();
-  EXPECT_EQ(ReasonOf(Dial(offer.pass, offer.addresses)), WhyNotRdma::kRejected);
+  EXPECT_EQ(ReasonOf(ConnectToOffer(offer.pass, offer.addresses)), WhyNotRdma::kRejected);
 }
 
 TEST_F(LinkTokenTest, ATokenDiesWithItsConnection) {
@@ -76,7 +76,7 @@ TEST_F(LinkTokenTest, ATokenDiesWithItsConnection) {
   client_->Close(CloseMode::kAbort);
   ASSERT_TRUE(harness_.Until([&] { return server_->peers[0]->closed.has_value(); }));
   server_->peers.clear();
-  EXPECT_EQ(ReasonOf(Dial(offer.pass, offer.addresses)), WhyNotRdma::kRejected);
+  EXPECT_EQ(ReasonOf(ConnectToOffer(offer.pass, offer.addresses)), WhyNotRdma::kRejected);
 }
 
 TEST_F(LinkTokenTest, EachConnectionHasItsOwn) {
@@ -121,7 +121,7 @@ TEST_F(LinkTokenTest, AsksInARowMakeOneOffer) {
   client_->Send(AskFor(1) + resume1 + AskFor(2) + resume2 + AskFor(3));
   const OfferMessage offer = NextOffer(*client_);
   EXPECT_EQ(offer.pass.generation, 3u);
-  EXPECT_TRUE(Dial(offer.pass, offer.addresses).ok());
+  EXPECT_TRUE(ConnectToOffer(offer.pass, offer.addresses).ok());
 }
 
 // Else one connection would have as many queue pairs as it asks for, and no byte of a request
@@ -129,19 +129,19 @@ TEST_F(LinkTokenTest, AsksInARowMakeOneOffer) {
 TEST_F(LinkTokenTest, WhoHasOneIsOfferedNoOther) {
   Ask(*client_, 1);
   const OfferMessage offer = NextOffer(*client_);
-  EXPECT_TRUE(Dial(offer.pass, offer.addresses).ok());
+  EXPECT_TRUE(ConnectToOffer(offer.pass, offer.addresses).ok());
   Ask(*client_, 2);
   ExpectBreach(harness_, *server_, "asks for generation 2 and has not given up 1");
   EXPECT_EQ(harness_.fabric().admitted, 1);
 }
 
-TEST_F(LinkTokenTest, WhoMayStillDialIsOfferedNoOther) {
+TEST_F(LinkTokenTest, WhoMayStillConnectIsOfferedNoOther) {
   Ask(*client_, 1);
   const OfferMessage offer = NextOffer(*client_);
   Ask(*client_, 2);
   ExpectBreach(harness_, *server_, "asks for generation 2 and has not given up 1");
   server_->peers.clear();
-  EXPECT_EQ(ReasonOf(Dial(offer.pass, offer.addresses)), WhyNotRdma::kRejected);
+  EXPECT_EQ(ReasonOf(ConnectToOffer(offer.pass, offer.addresses)), WhyNotRdma::kRejected);
 }
 
 }  // namespace

@@ -88,17 +88,18 @@ class LinkTokenTest : public testing::Test {
   }
 
   // How a dial with `pass` ends.
-  absl::Status Dial(const UpgradePass& pass, const std::vector<UpgradeAddress>& addresses) {
+  absl::Status ConnectToOffer(const UpgradePass& pass,
+                              const std::vector<UpgradeAddress>& addresses) {
     std::optional<absl::Status> result;
     EventLoop& loop = harness_.loops().at(0);
     std::unique_ptr<UpgradeTicket> ticket;
     harness_.Run(loop, [&] {
-      ticket =
-          harness_.client_rdma().Dial(loop, addresses, pass, DialOptions(), nullptr,
-                                      [&](absl::StatusOr<std::unique_ptr<Connection>> connection) {
-                                        result = connection.status();
-                                        if (connection.ok()) dialled_ = *std::move(connection);
-                                      });
+      ticket = harness_.client_rdma().ConnectToOffer(
+          loop, addresses, pass, OfferConnectOptions(), nullptr,
+          [&](absl::StatusOr<std::unique_ptr<Connection>> connection) {
+            result = connection.status();
+            if (connection.ok()) connected_ = *std::move(connection);
+          });
     });
     EXPECT_TRUE(harness_.Until([&] { return result.has_value(); }));
     harness_.Run(loop, [&] { ticket.reset(); });
@@ -106,7 +107,7 @@ class LinkTokenTest : public testing::Test {
   }
 
   ~LinkTokenTest() override {
-    harness_.Run(harness_.loops().at(0), [&] { dialled_.reset(); });
+    harness_.Run(harness_.loops().at(0), [&] { connected_.reset(); });
     client_.reset();
     server_.reset();
     EXPECT_TRUE(harness_.Until([&] { return harness_.pool().stats().used_bytes == 0; }));
@@ -115,7 +116,7 @@ class LinkTokenTest : public testing::Test {
   LinkHarness harness_;
   std::unique_ptr<RawServer> server_;
   std::unique_ptr<RawPeer> client_;
-  std::unique_ptr<Connection> dialled_;
+  std::unique_ptr<Connection> connected_;
 };
 
 }  // namespace farcall

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_token_testing.h"
-#include "transport/link/upgrade/upgrade_client.h"
+#include "transport/link/upgrade/client_upgrade_machine.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -45,13 +45,13 @@ TEST_F(LinkTrustTest, AnAskWaitsForTheCredentialOfARequest) {
   EXPECT_EQ(client_->received, "");
   server_->peers[0]->TrustPeer();
   const OfferMessage offer = NextOffer(*client_);
-  EXPECT_TRUE(Dial(offer.pass, offer.addresses).ok());
+  EXPECT_TRUE(ConnectToOffer(offer.pass, offer.addresses).ok());
 }
 
 TEST_F(LinkTrustTest, ACredentialMayComeWithTheAsk) {
   client_->Send(AskFor(1, "good"));
   const OfferMessage offer = NextOffer(*client_);
-  EXPECT_TRUE(Dial(offer.pass, offer.addresses).ok());
+  EXPECT_TRUE(ConnectToOffer(offer.pass, offer.addresses).ok());
   Send(*client_, {.type = LinkFrameType::kResume, .number = 1});
   Ask(*client_, 2);
   EXPECT_EQ(NextOffer(*client_).pass.generation, 2u) << "who was let in once may ask again";

@@ -288,7 +288,7 @@ TEST(LinkUpgradeTest, DeathAtAnyTime) {
     int left = static_cast<int>(run.random.Below(40));
     duo->client.Send(run.random.Size(100000));
     duo->server.Send(run.random.Size(100000));
-    // A letter or a packet at a time, not whole milliseconds.
+    // A task or a packet at a time, not whole milliseconds.
     harness->Until([&] { return left-- <= 0; });
     TestPeer& dies = run.random.Chance(0.5) ? duo->client : duo->server;
     TestPeer& lives = &dies == &duo->client ? duo->server : duo->client;

@@ -58,9 +58,9 @@ class RawPeer final : private Connection::Handler {
     OnLoop([&] { reading ? connection_->ResumeRead() : connection_->PauseRead(); });
   }
   ConnectionInfo info() {
-    ConnectionInfo told;
-    OnLoop([&] { told = connection_->info(); });
-    return told;
+    ConnectionInfo info;
+    OnLoop([&] { info = connection_->info(); });
+    return info;
   }
   EventLoop& loop() { return loop_; }
   // Bytes that came, and have not been taken out by the test.

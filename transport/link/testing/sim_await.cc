@@ -66,9 +66,9 @@ void SimAwait::Admit(std::unique_ptr<Connection> connection) {
   loop_.SetTimer(timer_, loop_.now() + StepOf(fabric_, random_));
 }
 
-SimDial::SimDial(EventLoop& loop, SimFabric& fabric, BlockPool& pool,
-                 std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
-                 const DialOptions& options, Transport::OnConnect done)
+SimConnectAttempt::SimConnectAttempt(EventLoop& loop, SimFabric& fabric, BlockPool& pool,
+                                     std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
+                                     const OfferConnectOptions& options, Transport::OnConnect done)
     : loop_(loop),
       fabric_(fabric),
       pool_(pool),
@@ -83,9 +83,9 @@ SimDial::SimDial(EventLoop& loop, SimFabric& fabric, BlockPool& pool,
   loop_.SetTimer(timer_, unanswered_ ? deadline_ : loop_.now() + StepOf(fabric_, random_));
 }
 
-SimDial::~SimDial() { loop_.CancelTimer(timer_); }
+SimConnectAttempt::~SimConnectAttempt() { loop_.CancelTimer(timer_); }
 
-void SimDial::OnTime() {
+void SimConnectAttempt::OnTime() {
   if (connection_ != nullptr) return Finish(std::move(connection_));
   if (unanswered_ || loop_.now() >= deadline_) {
     return Finish(NotRdma(WhyNotRdma::kTimedOut, "simulated"));
@@ -106,8 +106,8 @@ void SimDial::OnTime() {
   loop_.SetTimer(timer_, loop_.now() + StepOf(fabric_, random_));
 }
 
-// This end is made here and now, and handed over later; the other by a letter.
-void SimDial::Join(SimFabric::Entry entry, const Address& peer) {
+// This end is made here and now, and handed over later; the other by a posted task.
+void SimConnectAttempt::Join(SimFabric::Entry entry, const Address& peer) {
   const auto cut = std::make_shared<std::atomic<bool>>(false);
   const auto mine = std::make_shared<SimPort>(loop_, cut);
   const auto other = std::make_shared<SimPort>(*entry.loop, cut);
@@ -127,7 +127,7 @@ void SimDial::Join(SimFabric::Entry entry, const Address& peer) {
       pool_);
 }
 
-void SimDial::Finish(absl::StatusOr<std::unique_ptr<Connection>> result) {
+void SimConnectAttempt::Finish(absl::StatusOr<std::unique_ptr<Connection>> result) {
   done_(std::move(result));
 }
 

@@ -44,12 +44,12 @@ class SimAwait final : public UpgradeTicket {
 };
 
 // A client's end.
-class SimDial final : public UpgradeTicket {
+class SimConnectAttempt final : public UpgradeTicket {
  public:
-  SimDial(EventLoop& loop, SimFabric& fabric, BlockPool& pool,
-          std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
-          const DialOptions& options, Transport::OnConnect done);
-  ~SimDial() override;
+  SimConnectAttempt(EventLoop& loop, SimFabric& fabric, BlockPool& pool,
+                    std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
+                    const OfferConnectOptions& options, Transport::OnConnect done);
+  ~SimConnectAttempt() override;
 
  private:
   void OnTime();
@@ -62,7 +62,7 @@ class SimDial final : public UpgradeTicket {
   std::vector<UpgradeAddress> addresses_;
   size_t tried_ = 0;
   const UpgradePass pass_;
-  const DialOptions options_;
+  const OfferConnectOptions options_;
   const TimePoint deadline_;
   Transport::OnConnect done_;
   TestRandom random_;

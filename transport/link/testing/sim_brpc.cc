@@ -79,7 +79,7 @@ void SimBrpcPair::Meet(const BrpcEnd& peer) {
   own_->joined = true;
   peer_ = peer.number;
   const auto other = fabric_.brpc.Find(peer_);
-  // Where there is nobody, what is sent breaks the connection.
+  // Without a peer, what is sent breaks the connection.
   peer_port_ = other != nullptr
                    ? other->port
                    : std::make_shared<SimPort>(loop_, std::make_shared<std::atomic<bool>>(false));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Queue pairs on brpc's wire without a device: what travels does so in the simulated network, each
-// step takes a while and may fail, and that an end goes away the other one is not told.
+// step takes a while and may fail, and the end of one side is not reported to the other.
 
 #ifndef FARCALL_TRANSPORT_LINK_TESTING_SIM_BRPC_H_
 #define FARCALL_TRANSPORT_LINK_TESTING_SIM_BRPC_H_

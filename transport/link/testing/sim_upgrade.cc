@@ -49,16 +49,17 @@ void SimUpgrade::Probe(EventLoop& loop, OnAvailable done) {
   loop.Post([done = std::move(done), status = available_]() mutable { done(status); });
 }
 
-std::unique_ptr<UpgradeTicket> SimUpgrade::Dial(EventLoop& loop,
-                                                std::vector<UpgradeAddress> addresses,
-                                                const UpgradePass& pass, const DialOptions& options,
-                                                SendSetUp, Transport::OnConnect done) {
+std::unique_ptr<UpgradeTicket> SimUpgrade::ConnectToOffer(EventLoop& loop,
+                                                          std::vector<UpgradeAddress> addresses,
+                                                          const UpgradePass& pass,
+                                                          const OfferConnectOptions& options,
+                                                          SendSetUp, Transport::OnConnect done) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    dialled_.push_back(pass);
+    connects_.push_back(pass);
   }
-  return std::make_unique<SimDial>(loop, fabric_, pool_, std::move(addresses), pass, options,
-                                   std::move(done));
+  return std::make_unique<SimConnectAttempt>(loop, fabric_, pool_, std::move(addresses), pass,
+                                             options, std::move(done));
 }
 
 std::unique_ptr<UpgradeTicket> SimUpgrade::Await(EventLoop& loop, const UpgradePass& pass,
@@ -87,9 +88,9 @@ void SimUpgrade::Come() {
   }
 }
 
-std::vector<UpgradePass> SimUpgrade::dialled() const {
+std::vector<UpgradePass> SimUpgrade::connects() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return dialled_;
+  return connects_;
 }
 
 namespace {

@@ -30,9 +30,9 @@ struct SimUpgradeOptions {
   std::vector<uint64_t> rates;
   double no_capacity = 0;  // Await is refused
   double no_offer = 0;     // Await is never answered
-  double refuse = 0;       // Dial is refused
-  double unanswered = 0;   // Dial gets no answer
-  // DialOptions::apart: so many rails have ports of their own.
+  double refuse = 0;       // ConnectToOffer is refused
+  double unanswered = 0;   // ConnectToOffer gets no answer
+  // OfferConnectOptions::apart: so many rails have ports of their own.
   size_t port_pairs = kMaxRails;
   // Each step takes up to so long; so does one end to be ready after the other.
   Duration max_step = std::chrono::milliseconds(1);
@@ -65,10 +65,10 @@ class SimFabric {
     uint32_t generation = 0;
     std::weak_ptr<SimAwait*> await;  // to be locked with the loop held
   };
-  // Takes it out; `loop` is null if nobody awaits.
+  // Takes it out; `loop` is null if no connection awaits it.
   Entry Take(const UpgradePass& pass);
 
-  // Connections made, both ends ready; and tokens shown that nobody awaited.
+  // Connections made, both ends ready; and tokens shown that no connection awaited.
   std::atomic<int> admitted{0};
   std::atomic<int> wrong_tokens{0};
   SimBrpcPairs brpc;
@@ -93,9 +93,11 @@ class SimUpgrade final : public UpgradeTransport {
       : fabric_(fabric), pool_(pool), available_(std::move(available)) {}
 
   void Probe(EventLoop& loop, OnAvailable done) override;
-  std::unique_ptr<UpgradeTicket> Dial(EventLoop& loop, std::vector<UpgradeAddress> addresses,
-                                      const UpgradePass& pass, const DialOptions& options,
-                                      SendSetUp, Transport::OnConnect done) override;
+  std::unique_ptr<UpgradeTicket> ConnectToOffer(EventLoop& loop,
+                                                std::vector<UpgradeAddress> addresses,
+                                                const UpgradePass& pass,
+                                                const OfferConnectOptions& options, SendSetUp,
+                                                Transport::OnConnect done) override;
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                        const ConnectionOptions& options, PeerTrust, SendSetUp,
                                        OnOffer offered, OnAdmit admitted) override;
@@ -105,18 +107,18 @@ class SimUpgrade final : public UpgradeTransport {
                                         OnBrpcEnd made) override {
     return std::make_unique<SimBrpcPair>(loop, fabric_, pool_, wish, std::move(made));
   }
-  // Something came: who watches is told.
+  // Something came: notifies those who watch.
   void Come();
 
-  // Passes that were dialled with, the last one last.
-  std::vector<UpgradePass> dialled() const;
+  // Passes that were connects with, the last one last.
+  std::vector<UpgradePass> connects() const;
 
  private:
   SimFabric& fabric_;
   BlockPool& pool_;
   const absl::Status available_;
   mutable std::mutex mutex_;
-  std::vector<UpgradePass> dialled_;              // guarded by mutex_
+  std::vector<UpgradePass> connects_;             // guarded by mutex_
   std::vector<std::weak_ptr<SimWatch>> watches_;  // guarded by mutex_
 };
 

@@ -18,8 +18,8 @@ namespace farcall {
 // that was put beside another while a cable was cut would be there when the cable is back.
 class RailPlaces {
  public:
-  // Offers in a row that lead nobody to a device that the connection never used; then it is offered
-  // what is in use, too: the client may have no way there.
+  // Offers in a row that lead to no connection over a device that was never used; then it is
+  // offered what is in use, too: the client may have no way there.
   static constexpr uint32_t kTries = 3;
 
   void OnAdmitted(uint32_t generation, const std::string& device) {
@@ -28,7 +28,7 @@ class RailPlaces {
     unused_ = 0;
   }
   void OnLost(uint32_t generation) { devices_.erase(generation); }
-  // An offer has led nobody here.
+  // No client has come by this offer.
   void OnUnused() { ++unused_; }
 
   // What of `addresses`, and in which order. Some, if there are some.

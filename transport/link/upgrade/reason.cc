@@ -11,9 +11,9 @@
 namespace farcall {
 
 absl::Status ReasonOfPeer(uint32_t number, absl::string_view detail) {
-  const std::string told = absl::CHexEscape(detail.substr(0, kMaxReasonText));
+  const std::string text = absl::CHexEscape(detail.substr(0, kMaxReasonText));
   if (number == 0 || number >= kWhyNotRdmaCount) {
-    return NotRdma(WhyNotRdma::kPeerHasNone, told);
+    return NotRdma(WhyNotRdma::kPeerHasNone, text);
   }
   const auto why = static_cast<WhyNotRdma>(number);
   switch (why) {
@@ -28,14 +28,14 @@ absl::Status ReasonOfPeer(uint32_t number, absl::string_view detail) {
     case WhyNotRdma::kTimedOut:
     case WhyNotRdma::kBroken:
     case WhyNotRdma::kTls:
-      return NotRdma(why, told);
+      return NotRdma(why, text);
     case WhyNotRdma::kNotAsked:
-      return NotRdma(WhyNotRdma::kPeerOff, told);
+      return NotRdma(WhyNotRdma::kPeerOff, text);
     default:
       break;
   }
   return NotRdma(WhyNotRdma::kPeerHasNone,
-                 absl::StrCat("there: ", Explain(why), told.empty() ? "" : ", ", told));
+                 absl::StrCat("there: ", Explain(why), text.empty() ? "" : ", ", text));
 }
 
 }  // namespace farcall

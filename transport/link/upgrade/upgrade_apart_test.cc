@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "transport/link/upgrade/upgrade_client.h"
+#include "transport/link/upgrade/client_upgrade_machine.h"
 
 namespace farcall {
 namespace {
@@ -24,62 +24,62 @@ class UpgradeApartTest : public testing::Test {
   void Ask() {
     ASSERT_TRUE(client_.next().has_value());
     now_ = std::max(now_, *client_.next());
-    ASSERT_EQ(client_.OnTime(now_), UpgradeClient::Do::kAsk);
-    ASSERT_EQ(client_.OnOffer(client_.generation()), UpgradeClient::Do::kDial);
+    ASSERT_EQ(client_.OnTime(now_), ClientUpgradeMachine::Do::kAsk);
+    ASSERT_EQ(client_.OnOffer(client_.generation()), ClientUpgradeMachine::Do::kConnect);
   }
-  void Dial(absl::string_view rail) {
+  void Connected(absl::string_view rail) {
     Ask();
-    client_.OnDialled(now_, client_.generation(), rail);
+    client_.OnConnected(now_, client_.generation(), rail);
   }
-  void DialInVain() {
+  void ConnectInVain() {
     Ask();
     client_.OnLost(now_, client_.generation(), kNoneLeft);
   }
 
   TimePoint now_ = TimePoint(seconds(1000));
-  UpgradeClient client_{UpgradeTimes(), 1, kMaxRails, /*apart=*/true};
+  ClientUpgradeMachine client_{UpgradeTimes(), 1, kMaxRails, /*apart=*/true};
 };
 
 TEST_F(UpgradeApartTest, OneMoreIsAskedForAtOnceUntilNoPortIsLeftAndThenEverMoreRarely) {
   const TimePoint start = now_;
-  Dial("a");
-  Dial("b");
+  Connected("a");
+  Connected("b");
   EXPECT_EQ(now_, start);
-  for (int i = 0; i < 12; ++i) DialInVain();
+  for (int i = 0; i < 12; ++i) ConnectInVain();
   EXPECT_EQ(client_.rails(), 2u);
   const TimePoint last = now_;
-  DialInVain();
+  ConnectInVain();
   EXPECT_GE(now_ - last, seconds(30));
   EXPECT_LE(now_ - last, seconds(60));
 }
 
 TEST_F(UpgradeApartTest, WhatComesIsAskedForSoon) {
-  Dial("a");
-  for (int i = 0; i < 12; ++i) DialInVain();
-  client_.OnNews(now_);
+  Connected("a");
+  for (int i = 0; i < 12; ++i) ConnectInVain();
+  client_.RetrySoon(now_);
   EXPECT_LE(*client_.next() - now_, seconds(1));
-  Dial("b");
+  Connected("b");
   EXPECT_EQ(client_.rails(), 2u);
 }
 
 TEST_F(UpgradeApartTest, APlaceThatErrsRestsAndOthersAreAskedFor) {
-  Dial("a");
+  Connected("a");
   for (int i = 0; i < 3; ++i) {
-    Dial("b");
+    Connected("b");
     EXPECT_TRUE(client_.Resting(now_).empty());
     client_.OnLost(now_, client_.generation(), kBroke);
   }
   EXPECT_EQ(client_.Resting(now_), std::vector<std::string>{"b"});
   EXPECT_LE(*client_.next() - now_, minutes(1));
   const TimePoint asked = now_;
-  Dial("c");
+  Connected("c");
   EXPECT_LT(now_ - asked, seconds(10)) << "the rest is of one place";
   EXPECT_TRUE(client_.Resting(asked + seconds(31)).empty());
 }
 
 TEST_F(UpgradeApartTest, TheOnlyOneDoesNotRest) {
   for (int i = 0; i < 3; ++i) {
-    Dial("a");
+    Connected("a");
     client_.OnLost(now_, client_.generation(), kBroke);
   }
   EXPECT_TRUE(client_.Resting(now_).empty());

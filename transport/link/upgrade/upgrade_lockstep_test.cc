@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "transport/link/upgrade/upgrade_client.h"
+#include "transport/link/upgrade/client_upgrade_machine.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/testing/test_random.h"
 #include "transport/why_not_rdma.h"
@@ -28,11 +28,11 @@ std::vector<std::vector<Duration>> Asks(uint64_t seed) {
   TestRandom random(seed);
   std::vector<std::vector<Duration>> rounds(kRounds);
   for (size_t i = 0; i < kClients; ++i) {
-    UpgradeClient client(UpgradeTimes(), random.Next());
+    ClientUpgradeMachine client(UpgradeTimes(), random.Next());
     TimePoint now = Begin();
     for (int round = 0; round < kRounds; ++round) {
       now = std::max(now, client.next().value_or(now));
-      EXPECT_EQ(client.OnTime(now), UpgradeClient::Do::kAsk);
+      EXPECT_EQ(client.OnTime(now), ClientUpgradeMachine::Do::kAsk);
       rounds[static_cast<size_t>(round)].push_back(now - Begin());
       client.OnDecline(now, client.generation(), NotRdma(WhyNotRdma::kPeerHasNone, ""));
     }

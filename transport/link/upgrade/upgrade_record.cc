@@ -88,7 +88,7 @@ void UpgradeRecord::RememberAnswering(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (answered_.size() >= kMaxPeers) answered_.clear();
   answered_[std::string(peer)] = true;
-  strangers_.erase(std::string(peer));
+  no_hello_peers_.erase(std::string(peer));
   silent_.Forget(peer);
 }
 
@@ -104,16 +104,16 @@ bool UpgradeRecord::KnownAnswering(absl::string_view peer) {
   return found != answered_.end() && found->second;
 }
 
-void UpgradeRecord::RememberStranger(absl::string_view peer) {
+void UpgradeRecord::RememberNoHello(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (answered_.contains(std::string(peer))) return;
-  if (strangers_.size() >= kMaxPeers) strangers_.clear();
-  strangers_.emplace(peer);
+  if (no_hello_peers_.size() >= kMaxPeers) no_hello_peers_.clear();
+  no_hello_peers_.emplace(peer);
 }
 
-bool UpgradeRecord::KnownStranger(absl::string_view peer) {
+bool UpgradeRecord::KnownNoHello(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return strangers_.contains(std::string(peer));
+  return no_hello_peers_.contains(std::string(peer));
 }
 
 bool UpgradeRecord::FirstStall(absl::string_view peer) {

@@ -54,10 +54,10 @@ class UpgradeRecord {
   void ForgetAnswering(absl::string_view peer);
   bool KnownAnswering(absl::string_view peer);
   // `peer` has shown that it knows no hello: it did not just say nothing, as who is busy.
-  void RememberStranger(absl::string_view peer);
-  bool KnownStranger(absl::string_view peer);
-  // Not if it is known as a stranger, unless it has ever answered.
-  bool MayAnswer(absl::string_view peer) { return !KnownStranger(peer); }
+  void RememberNoHello(absl::string_view peer);
+  bool KnownNoHello(absl::string_view peer);
+  // Not if it is known to have no hello, unless it has ever answered.
+  bool MayAnswer(absl::string_view peer) { return !KnownNoHello(peer); }
   // `peer` did not take brpc's RDMA hello, until `until`.
   void RememberNoBrpc(absl::string_view peer, TimePoint now, TimePoint until);
   bool KnownNoBrpc(absl::string_view peer, TimePoint now);
@@ -90,7 +90,7 @@ class UpgradeRecord {
   Times silent_;
   Times no_brpc_;
   std::map<std::string, bool> answered_;  // once; true: the last hello too
-  std::set<std::string> strangers_;
+  std::set<std::string> no_hello_peers_;
   std::set<std::string> stalled_peers_;
 };
 

@@ -90,14 +90,14 @@ TEST(UpgradeRecordTest, ForgetsWhoTookNoHelloOfBrpc) {
   EXPECT_LE(known, UpgradeRecord::kMaxPeers);
 }
 
-TEST(UpgradeRecordTest, WhoIsAStrangerIsKnown) {
+TEST(UpgradeRecordTest, APeerWithoutHelloIsRemembered) {
   Logged logged;
-  EXPECT_FALSE(logged.record.KnownStranger("a"));
-  logged.record.RememberStranger("a");
-  EXPECT_TRUE(logged.record.KnownStranger("a"));
+  EXPECT_FALSE(logged.record.KnownNoHello("a"));
+  logged.record.RememberNoHello("a");
+  EXPECT_TRUE(logged.record.KnownNoHello("a"));
   EXPECT_FALSE(logged.record.MayAnswer("a"));
   logged.record.RememberAnswering("a");
-  EXPECT_FALSE(logged.record.KnownStranger("a"));
+  EXPECT_FALSE(logged.record.KnownNoHello("a"));
 }
 
 TEST(UpgradeRecordTest, WhoAnswersIsNotSilentAnyMore) {
@@ -141,18 +141,18 @@ TEST(UpgradeRecordTest, EventsTellEachTime) {
 TEST(UpgradeRecordTest, WhoHasNotShownThatItKnowsNoHelloMayAnswerOne) {
   UpgradeRecord record(nullptr);
   EXPECT_TRUE(record.MayAnswer("a"));
-  record.RememberStranger("a");
+  record.RememberNoHello("a");
   EXPECT_FALSE(record.MayAnswer("a"));
   EXPECT_TRUE(record.MayAnswer("b"));
   record.RememberAnswering("a");
   EXPECT_TRUE(record.KnownAnswering("a") && record.MayAnswer("a"));
   record.ForgetAnswering("a");
-  record.RememberStranger("a");
+  record.RememberNoHello("a");
   EXPECT_FALSE(record.KnownAnswering("a"));
   EXPECT_TRUE(record.MayAnswer("a")) << "it was stopped, or replaced, amid a hello";
   size_t known = 0;
   for (size_t i = 0; i < 2 * UpgradeRecord::kMaxPeers; ++i) {
-    record.RememberStranger(std::to_string(i));
+    record.RememberNoHello(std::to_string(i));
   }
   for (size_t i = 0; i < 2 * UpgradeRecord::kMaxPeers; ++i) {
     known += record.MayAnswer(std::to_string(i)) ? 0 : 1;

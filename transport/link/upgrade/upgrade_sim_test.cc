@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "transport/link/upgrade/upgrade_client.h"
-#include "transport/link/upgrade/upgrade_server.h"
+#include "transport/link/upgrade/client_upgrade_machine.h"
+#include "transport/link/upgrade/server_upgrade_machine.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/testing/test_random.h"
 
@@ -32,7 +32,7 @@ struct Message {
 
 enum class Mutant {
   kNone,
-  kServerForgetsToResume,  // what is lost here is not told
+  kServerForgetsToResume,  // what is lost here is not reported
   kServerOffersTheLast,    // an offer names the generation before
   kClientForgetsItsLoss,   // a loss while it is ready is not noticed
   kClientAsksWithoutPause,
@@ -67,7 +67,8 @@ class Sim {
   }
 
   bool Up() const {
-    return client_.state() == ClientUpgrade::kReady && server_.state() == ServerUpgrade::kReady &&
+    return client_.state() == ClientUpgradeState::kReady &&
+           server_.state() == ServerUpgradeState::kReady &&
            client_.generation() == server_.generation();
   }
   bool Fails(double chance) { return !healthy_ && random_.Chance(chance); }
@@ -98,7 +99,7 @@ class Sim {
     ServerWork();
     ClientWork();
     if (Fails(0.01)) LoseAtClient(client_.generation());
-    if (Fails(0.01) && server_.state() == ServerUpgrade::kReady) LoseAtServer();
+    if (Fails(0.01) && server_.state() == ServerUpgradeState::kReady) LoseAtServer();
   }
 
   // --- The server.
@@ -123,7 +124,7 @@ class Sim {
     ToClient(Message::Kind::kResume, generation);
   }
   void ServerWork() {
-    if (server_.state() == ServerUpgrade::kPreparing && now_ >= offer_at_) {
+    if (server_.state() == ServerUpgradeState::kPreparing && now_ >= offer_at_) {
       const uint32_t generation = server_.generation();
       if (Fails(0.2)) {
         Expect(server_.OnRefused(), "what is prepared can be refused");
@@ -139,7 +140,7 @@ class Sim {
       if (awaited_ == 0 || generation != server_.generation()) return;
       awaited_ = 0;
       Expect(server_.OnAdmitted(), "who is awaited is admitted");
-      Expect(server_.state() == ServerUpgrade::kReady, "and is ready then");
+      Expect(server_.state() == ServerUpgradeState::kReady, "and is ready then");
     }
   }
   void LoseAtServer() {
@@ -153,10 +154,10 @@ class Sim {
   void OnClient(const Message& message) {
     switch (message.kind) {
       case Message::Kind::kOffer:
-        if (client_.OnOffer(message.generation) == UpgradeClient::Do::kDial) {
+        if (client_.OnOffer(message.generation) == ClientUpgradeMachine::Do::kConnect) {
           Expect(message.generation == client_.generation(), "only its own offers are dialled");
           dialled_at_ = Soon();
-          dial_until_ = now_ + Times().dial;
+          connect_until_ = now_ + Times().dial;
           token_ = message.generation;
         }
         return;
@@ -170,19 +171,19 @@ class Sim {
     }
   }
   void ClientWork() {
-    if (client_.state() == ClientUpgrade::kDialing && now_ >= dialled_at_) {
+    if (client_.state() == ClientUpgradeState::kConnecting && now_ >= dialled_at_) {
       const bool admitted = awaited_ != 0 && awaited_ == token_;
-      if (now_ >= dial_until_ || Fails(0.2) || (healthy_ && !admitted)) {
+      if (now_ >= connect_until_ || Fails(0.2) || (healthy_ && !admitted)) {
         LoseAtClient(client_.generation());
       } else if (admitted && !Fails(0.1)) {
         admit_ = token_;
         admit_at_ = Soon();
-        client_.OnDialled(now_, client_.generation());
+        client_.OnConnected(now_, client_.generation());
       }
     }
-    const ClientUpgrade before = client_.state();
+    const ClientUpgradeState before = client_.state();
     const bool due = client_.next() && now_ >= *client_.next();
-    if (client_.OnTime(now_) == UpgradeClient::Do::kAsk) {
+    if (client_.OnTime(now_) == ClientUpgradeMachine::Do::kAsk) {
       Expect(due, "nothing is done before its time");
       Expect(client_.generation() == last_asked_ + 1, "one generation after the other");
       last_asked_ = client_.generation();
@@ -191,10 +192,11 @@ class Sim {
       Expect(last_asked_ == 1 || since >= Times().first_pause / 2, "there is a pause between asks");
       last_ask_at_ = now_;
       ToServer(Message::Kind::kAsk, last_asked_);
-    } else if (before == ClientUpgrade::kAsking && client_.state() == ClientUpgrade::kWaiting) {
+    } else if (before == ClientUpgradeState::kAsking &&
+               client_.state() == ClientUpgradeState::kWaiting) {
       GiveUp(client_.generation());
     }
-    if (mutant_ == Mutant::kClientAsksWithoutPause && before == ClientUpgrade::kWaiting) {
+    if (mutant_ == Mutant::kClientAsksWithoutPause && before == ClientUpgradeState::kWaiting) {
       client_.OnTime(now_ + std::chrono::hours(1));
     }
   }
@@ -203,7 +205,7 @@ class Sim {
     Lost(generation);
   }
   void Lost(uint32_t generation) {
-    if (mutant_ == Mutant::kClientForgetsItsLoss && client_.state() == ClientUpgrade::kReady)
+    if (mutant_ == Mutant::kClientForgetsItsLoss && client_.state() == ClientUpgradeState::kReady)
       return;
     if (generation >= client_.generation()) {
       client_.OnLost(now_, client_.generation(), NotRdma(WhyNotRdma::kBroken, ""));
@@ -220,7 +222,8 @@ class Sim {
     client_.OnEnd();
     server_.OnEnd();
     Expect(!client_.next(), "after the end nothing is due");
-    Expect(client_.OnTime(TimePoint::max()) == UpgradeClient::Do::kNothing, "and nothing done");
+    Expect(client_.OnTime(TimePoint::max()) == ClientUpgradeMachine::Do::kNothing,
+           "and nothing done");
     Expect(!server_.OnAsk(last_asked_ + 1), "by neither");
     return wrong_;
   }
@@ -233,17 +236,17 @@ class Sim {
   std::deque<Message> up_;
   std::deque<Message> down_;
 
-  UpgradeServer server_;
+  ServerUpgradeMachine server_;
   uint32_t server_asked_ = 0;
   uint32_t awaited_ = 0;  // the generation of the token that admits; 0: none does
   TimePoint offer_at_{};
   uint32_t admit_ = 0;
   TimePoint admit_at_{};
 
-  UpgradeClient client_;
+  ClientUpgradeMachine client_;
   uint32_t token_ = 0;
   TimePoint dialled_at_{};
-  TimePoint dial_until_{};
+  TimePoint connect_until_{};
   uint32_t last_asked_ = 0;
   TimePoint last_ask_at_{};
   uint32_t lost_ = 0;  // the highest given up at the client

@@ -21,8 +21,8 @@ uint64_t IdOf(const BrpcSend& send) {
 
 }  // namespace
 
-absl::Status BrpcChannel::Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room,
-                               LaneCounters& lane, const Clock& clock, PeerTrust trust) {
+absl::Status BrpcChannel::Join(ReceiveQueue& queue, SendBatch& batch, CompletionQueueBudget& room,
+                               DevicePollerCounters& poller, const Clock& clock, PeerTrust trust) {
   Check(own_queue(), "a channel to brpc has a receive queue of its own");
   const uint32_t posted = queue.ledger().posted();
   if (posted < queue.slots()) {
@@ -31,7 +31,7 @@ absl::Status BrpcChannel::Join(ReceiveQueue& queue, SendBatch& batch, Completion
                                                        " bytes for a brpc peer found memory "
                                                        "(BlockPoolOptions::max_bytes)"));
   }
-  return PairChannel::Join(queue, batch, room, lane, clock, trust);
+  return PairChannel::Join(queue, batch, room, poller, clock, trust);
 }
 
 void BrpcChannel::Open(const BrpcEnd& own, const BrpcEnd& peer) {
@@ -112,7 +112,7 @@ bool BrpcChannel::AddBytes(Buffer& out) {
 
 // It takes no memory.
 void BrpcChannel::AddBare() {
-  if (!HasNews() || !TakeRoom(kOwnSends, unfinished())) return;
+  if (!HasUpdate() || !TakeRoom(kOwnSends, unfinished())) return;
   MessagePlan plan;
   plan.header = 0;
   const BrpcSend send = credits_->SendBare();
@@ -135,7 +135,7 @@ void BrpcChannel::OnCompletion(const ibv_wc& completion) {
 
 void BrpcChannel::OnReceived(uint32_t slot, const ibv_wc& completion) {
   ++counters_.receives;
-  lane_->messages_in.Add(1);
+  poller_->messages_in.Add(1);
   absl::Status good = breached_ ? error_ : OnMessage(completion);
   if (!good.ok()) {
     breached_ = true;

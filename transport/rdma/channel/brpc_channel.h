@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // BrpcChannel: the channel to an end that is brpc. The bytes of messages are those of the stream,
-// and beside each goes what brpc_credits.h says. The end of the stream is not told here: it is that
+// and beside each goes what brpc_credits.h says. The end of the stream has no message: it is that
 // of the TCP connection on which the queue pair was set up.
 //
 // It has a receive queue of its own. What this wire promises, it promises once and in full: the
@@ -31,20 +31,21 @@ class BrpcChannel final : public PairChannel {
       : PairChannel(api, pool, device, pair, limits, own_slots, copied) {}
 
   // kCapacity: not all of its receives could be posted.
-  absl::Status Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room, LaneCounters& lane,
-                    const Clock& clock, PeerTrust trust = PeerTrust::kTrusted) override;
+  absl::Status Join(ReceiveQueue& queue, SendBatch& batch, CompletionQueueBudget& room,
+                    DevicePollerCounters& poller, const Clock& clock,
+                    PeerTrust trust = PeerTrust::kTrusted) override;
   // Both ends' parts are known. What comes from now on is kept, and nothing is sent.
   void Open(const BrpcEnd& own, const BrpcEnd& peer);
   // The client's decision has come, or is with the server.
   void MaySend() { may_send_ = error_.ok(); }
-  // The TCP connection has ended. Lane::Break follows, which takes what had come before.
+  // The TCP connection has ended. DevicePoller::Break follows, which takes what had come before.
   void OnPeerEnd() { peer_ended_ = true; }
 
   void Leave() override;
   void Detach() override;
   void SetReading(bool reading) override;
   bool Send(Buffer& out, bool fin) override;
-  bool HasNews() const override { return may_send_ && credits_->BareIsDue(); }
+  bool HasUpdate() const override { return may_send_ && credits_->BareIsDue(); }
   Buffer TakeInput() override { return std::move(input_); }
   bool has_input() const override { return !input_.empty(); }
   bool ended() const override { return peer_ended_ && !error_.ok(); }
@@ -69,7 +70,7 @@ class BrpcChannel final : public PairChannel {
   Buffer input_;
   bool reading_ = false;  // the user does
   uint32_t came_ = 0;     // messages with bytes; wraps
-  uint32_t posted_ = 0;   // of them, whose receives were posted again and told to credits_
+  uint32_t posted_ = 0;   // of them, whose receives were posted again and reported to credits_
   bool peer_ended_ = false;
 };
 

@@ -21,7 +21,7 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/rdma/channel/brpc_channel.h"
 #include "transport/rdma/channel/channel_fuzz_testing.h"
-#include "transport/rdma/channel/lane_counters.h"
+#include "transport/rdma/channel/device_poller_counters.h"
 #include "transport/rdma/flow/wr_id.h"
 #include "transport/testing/fuzz_input.h"
 
@@ -96,7 +96,8 @@ class BrpcDriver final : private BrpcChannel::User {
   std::shared_ptr<void> HoldPlace() override { return nullptr; }
 
   bool failed() const { return !channel_.error().ok(); }
-  void Tell(uint64_t id, ibv_wc_status status, uint32_t bytes, uint32_t report, bool immediate) {
+  void CompleteOne(uint64_t id, ibv_wc_status status, uint32_t bytes, uint32_t report,
+                   bool immediate) {
     ibv_wc completion{};
     completion.wr_id = id;
     completion.status = status;
@@ -129,14 +130,14 @@ class BrpcDriver final : private BrpcChannel::User {
     const uint64_t id = device_.signaled.front();
     device_.signaled.pop_front();
     completed_ = UnpackWrId(id).slot - BrpcCredits::kFirstSeq + 1;
-    Tell(id, IBV_WC_SUCCESS, 0, 0, false);
+    CompleteOne(id, IBV_WC_SUCCESS, 0, 0, false);
   }
   void Fail() {
     if (device_.receives.empty()) return;
     const auto receive = device_.receives.front();
     device_.receives.pop_front();
-    Tell(receive.id, IBV_WC_WR_FLUSH_ERR, 0, 0, false);
-    Check(failed(), "an error is told");
+    CompleteOne(receive.id, IBV_WC_WR_FLUSH_ERR, 0, 0, false);
+    Check(failed(), "an error is reported");
   }
   void Take() { read_ += channel_.TakeInput().ToString(); }
 
@@ -153,22 +154,22 @@ class BrpcDriver final : private BrpcChannel::User {
     const std::string message(size, static_cast<char>('a' + next_++ % 26));
     std::memcpy(reinterpret_cast<char*>(receive.address), message.data(), size);
     const bool was_good = !failed();
-    Tell(receive.id, IBV_WC_SUCCESS, size, report, shape != 77);
+    CompleteOne(receive.id, IBV_WC_SUCCESS, size, report, shape != 77);
     if (breached_) Check(!channel_.has_input(), "nothing is taken behind a breach");
-    // What a queue pair that broke had received may still be told, and is taken or not.
+    // What a queue pair that broke had received may still complete, and is taken or not.
     if (failed()) Take();
     breached_ = breached_ || (was_good && failed());
     if (was_good && !failed()) {
       expected_ += message;
-      Check(report <= unreported && (size > 0 || report > 0), "a breach is told");
+      Check(report <= unreported && (size > 0 || report > 0), "a breach is reported");
       Check(shape != 77, "so is a message without a report");
     }
   }
 
   testing::FuzzDevice device_;
-  CompletionRoom room_{64};
+  CompletionQueueBudget room_{64};
   SteadyClock clock_;
-  LaneCounters counters_;
+  DevicePollerCounters counters_;
   BrpcChannel channel_;
   SendBatch batch_;
   Buffer out_;

@@ -37,7 +37,7 @@ void MessageChannel::Open(const ReceiveTerms& own, const ReceiveTerms& peer, boo
   if (own.AgreeOnReferences(peer)) references_ = References::kYes;
   window_handles_ = std::move(windows);
   opened_.resize(window_handles_.size());
-  windows_ = WindowRing(static_cast<uint32_t>(window_handles_.size()));
+  windows_ = MemoryWindowRing(static_cast<uint32_t>(window_handles_.size()));
   if (limits_.windows > 0 && window_handles_.empty()) {
     choice_ = ReadChoice(own.RefersTo(peer) ? ReadsWhy::kNoRoom : ReadsWhy::kPeerDoesNot);
   }
@@ -51,7 +51,7 @@ void MessageChannel::Leave() {
   queue_->ledger().Leave(*member_);
   member_.reset();
   EndReads();
-  // The queue pair is destroyed, and its windows before it: nobody reads there any more.
+  // The queue pair is destroyed, and its windows before it: the peer cannot read there any more.
   for (Buffer& opened : opened_) opened.Clear();
   room_->Give(std::exchange(extra_, 0) + std::exchange(window_room_, 0) +
               std::exchange(read_room_, 0));
@@ -80,14 +80,14 @@ void MessageChannel::UpdateReading() {
   }
 }
 
-bool MessageChannel::HasNews() const {
+bool MessageChannel::HasUpdate() const {
   if (!may_send_ || !error_.ok()) return false;
-  return windows_.close_due() || TellsNow() || flow_->HasNews(ReadsUntold());
+  return windows_.close_due() || CountsDue() || flow_->HasUpdate(ReadsUnreported());
 }
 
 // Whether there is something to tell that does not wait for bytes, and may take a credit.
-bool MessageChannel::TellsNow() const {
-  const bool due = hello_due_ || ReadsUntold();
+bool MessageChannel::CountsDue() const {
+  const bool due = hello_due_ || ReadsUnreported();
   return due && flow_->Budget() > 0;
 }
 
@@ -161,16 +161,16 @@ bool MessageChannel::FillBatch(Buffer& out, bool fin) {
 
 // A message without bytes, if one is due. False: no memory.
 bool MessageChannel::AddBare(bool fin) {
-  if (!fin && (!HasNews() || !TakeRoom(kOwnSends, posted_messages()))) return true;
+  if (!fin && (!HasUpdate() || !TakeRoom(kOwnSends, posted_messages()))) return true;
   const MessagePlan plan = PlanMessage({}, 0, message_limits_, [](const Block&) { return false; });
   if (!batch_->Reserve(plan)) {
     batch_->SignalLast();
     return false;
   }
   Buffer nothing;
-  if (fin || TellsNow()) {
+  if (fin || CountsDue()) {
     AddMessage(nothing, plan, flow_->Send(/*last=*/true), fin);
-  } else if (const auto count = flow_->BareCount(ReadsUntold())) {
+  } else if (const auto count = flow_->BareCount(ReadsUnreported())) {
     AddMessage(nothing, plan, *count, /*fin=*/false);
   }
   return true;

@@ -23,11 +23,11 @@
 #include "transport/rdma/channel/pair_channel.h"
 #include "transport/rdma/flow/credit_flow.h"
 #include "transport/rdma/flow/incoming_stream.h"
+#include "transport/rdma/flow/memory_window_ring.h"
 #include "transport/rdma/flow/message_header.h"
 #include "transport/rdma/flow/message_plan.h"
 #include "transport/rdma/flow/private_data.h"
 #include "transport/rdma/flow/read_choice.h"
-#include "transport/rdma/flow/window_ring.h"
 #include "transport/rdma/flow/wr_id.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
@@ -44,7 +44,7 @@ class MessageChannel final : public PairChannel {
         choice_(limits.reads_why) {}
 
   // Both ends' parts are known. The initiator sends the first message, at once. `windows`: those
-  // by which references are sent, perhaps fewer than were told; they live until the
+  // by which references are sent, perhaps fewer than agreed; they live until the
   // queue pair is destroyed.
   void Open(const ReceiveTerms& own, const ReceiveTerms& peer, bool initiator,
             std::vector<ibv_mw*> windows = {});
@@ -53,7 +53,7 @@ class MessageChannel final : public PairChannel {
   void Detach() override;
   void SetReading(bool reading) override;
   bool Send(Buffer& out, bool fin) override;
-  bool HasNews() const override;
+  bool HasUpdate() const override;
   Buffer TakeInput() override { return incoming_.Take(); }
   bool has_input() const override { return incoming_.has_bytes(); }
   bool ended() const override { return ended_ && incoming_.clear(); }
@@ -96,8 +96,8 @@ class MessageChannel final : public PairChannel {
   MessagePlan Plan(const Buffer& out, uint32_t max_copy) const;
   bool MayRefer() const;
   bool AddBare(bool fin);
-  bool TellsNow() const;
-  bool ReadsUntold() const { return told_read_ != incoming_.read(); }
+  bool CountsDue() const;
+  bool ReadsUnreported() const { return told_read_ != incoming_.read(); }
   void AddMessage(Buffer& out, const MessagePlan& plan, const SendPlan& send, bool fin);
   void MeasurePosted(const MessagePlan& plan);
   void UpdateReading();
@@ -123,7 +123,7 @@ class MessageChannel final : public PairChannel {
   References references_ = References::kNo;
   std::vector<ibv_mw*> window_handles_;
   std::vector<Buffer> opened_;  // what each is bound to
-  WindowRing windows_{0};
+  MemoryWindowRing windows_{0};
   uint32_t closing_ = 0;  // invalidations under way
   uint64_t references_read_ = 0;
   ReadChoice choice_;

@@ -18,7 +18,7 @@
 #include "transport/base/check.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/rdma/channel/channel_fuzz_testing.h"
-#include "transport/rdma/channel/lane_counters.h"
+#include "transport/rdma/channel/device_poller_counters.h"
 #include "transport/rdma/channel/message_channel.h"
 #include "transport/rdma/flow/message_header.h"
 #include "transport/rdma/flow/wr_id.h"
@@ -84,7 +84,7 @@ class Driver final : private MessageChannel::User {
   Buffer PlaceFor(size_t, size_t) override { return {}; }
   std::shared_ptr<void> HoldPlace() override { return nullptr; }
 
-  void Tell(uint64_t id, ibv_wc_status status, uint32_t bytes) {
+  void CompleteOne(uint64_t id, ibv_wc_status status, uint32_t bytes) {
     ibv_wc completion{};
     completion.wr_id = id;
     completion.status = status;
@@ -117,15 +117,15 @@ class Driver final : private MessageChannel::User {
     const uint64_t id = device_.signaled.front();
     device_.signaled.pop_front();
     completed_ = UnpackWrId(id).slot - kFirst + 1;
-    Tell(id, IBV_WC_SUCCESS, 0);
+    CompleteOne(id, IBV_WC_SUCCESS, 0);
   }
   void Fail() {
     if (device_.receives.empty()) return;
     const testing::FuzzDevice::Receive receive = device_.receives.front();
     device_.receives.pop_front();
     lost_ = true;
-    Tell(receive.id, IBV_WC_WR_FLUSH_ERR, 0);
-    Check(!channel_.error().ok(), "an error is told");
+    CompleteOne(receive.id, IBV_WC_WR_FLUSH_ERR, 0);
+    Check(!channel_.error().ok(), "an error is reported");
   }
   void Take() { read_ += channel_.TakeInput().ToString(); }
 
@@ -136,30 +136,30 @@ class Driver final : private MessageChannel::User {
     device_.receives.pop_front();
     const uint8_t shape = input.Next();
     const uint8_t count = input.Next();
-    uint32_t told = given_;
-    if (count < 200) told += count % 4 == 0 ? 1 : 0;
-    if (count >= 240) told = kFirst * count;
-    if (count >= 200 && count < 240) told -= count % 8;
+    uint32_t reported = given_;
+    if (count < 200) reported += count % 4 == 0 ? 1 : 0;
+    if (count >= 240) reported = kFirst * count;
+    if (count >= 200 && count < 240) reported -= count % 8;
     const uint32_t size = shape < 16 ? shape : std::min<uint32_t>(8 + shape % 128, kReceiveBlock);
     char* const block = reinterpret_cast<char*>(receive.address);
     std::string message(size, static_cast<char>('a' + next_++ % 26));
     if (size >= kMessageHeaderBytes) {
-      EncodeMessageHeader({.count = kFirst + told, .fin = shape % 64 == 33}, message.data());
+      EncodeMessageHeader({.count = kFirst + reported, .fin = shape % 64 == 33}, message.data());
       if (shape == 77) message[5] = 1;
     }
     std::memcpy(block, message.data(), size);
     const bool was_good = channel_.error().ok();
-    Tell(receive.id, IBV_WC_SUCCESS, size);
+    CompleteOne(receive.id, IBV_WC_SUCCESS, size);
     if (!channel_.error().ok()) {
       Check(!channel_.error().message().empty(), "a breach has a name");
       lost_ = true;
     }
     if (breached_) Check(!channel_.has_input(), "nothing is taken behind a breach");
     if (was_good && channel_.error().ok()) {
-      given_ = std::max(given_, told);
+      given_ = std::max(given_, reported);
       expected_ += message.substr(kMessageHeaderBytes);
     } else {
-      // What a queue pair that broke had received may still be told, and is taken or not.
+      // What a queue pair that broke had received may still complete, and is taken or not.
       Take();
       breached_ = breached_ || was_good;
     }
@@ -169,8 +169,8 @@ class Driver final : private MessageChannel::User {
   MessageChannel channel_;
   SteadyClock clock_;
   SendBatch batch_;
-  CompletionRoom room_{64};
-  LaneCounters counters_;
+  CompletionQueueBudget room_{64};
+  DevicePollerCounters counters_;
   Buffer out_;
   bool fin_ = false;
   bool lost_ = false;

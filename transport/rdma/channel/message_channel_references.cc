@@ -65,7 +65,7 @@ absl::Status MessageChannel::OnReferencesRead(uint16_t count) {
   absl::Status good = windows_.OnRead(count);
   if (!good.ok() || windows_.open() == open) return good;
   uint64_t bytes = 0;
-  for (uint32_t news = open - windows_.open(); news > 0; --news) {
+  for (uint32_t newly = open - windows_.open(); newly > 0; --newly) {
     bytes += opened_[references_read_++ % opened_.size()].size();
   }
   choice_.OnDelivered(ReadChoice::kRead, bytes, clock_->Now());
@@ -81,7 +81,7 @@ void MessageChannel::CloseWindows() {
 }
 
 // Of a work request that sends nothing. What failed, or was flushed, keeps its memory until
-// Leave: only the end of the queue pair says that nobody uses it any more.
+// Leave: only the end of the queue pair ends its use.
 void MessageChannel::OnLocal(const WrId& id, bool good) {
   if (id.kind == WrId::Kind::kInvalidate) {
     --closing_;
@@ -99,12 +99,12 @@ void MessageChannel::OnRead(bool good) {
   const uint32_t bytes = incoming_.OnRead(good);
   counters_.bytes_read += bytes;
   counters_.fetched += bytes;
-  lane_->bytes_in.Add(bytes);
+  poller_->bytes_in.Add(bytes);
   if (good) ++counters_.reads;
   const uint32_t needed = incoming_.reading() - std::min(incoming_.reading(), kOwnReads);
   if (read_room_ > needed) room_->Give(std::exchange(read_room_, needed) - needed);
   if (detached_) incoming_.Take().Clear();
-  // The rest of what has its memory follows, even if the user has paused: somebody may wait for
+  // The rest of what has its memory follows, even if the user has paused: a call may wait for
   // that memory.
   if (error_.ok() && user_ != nullptr) {
     while (MayRead() && PostNextRead()) {
@@ -156,7 +156,7 @@ Buffer MessageChannel::MemoryFor(const IncomingStream::Place& place, std::shared
   const bool reading = reading_;
   Buffer target = user_->PlaceFor(place.ahead, place.bytes);
   if (reading && !reading_) return {};
-  Check(target.size() <= place.bytes, "a target is no longer than what lands");
+  Check(target.size() <= place.bytes, "a place is at most as long as what was asked for");
   const auto slices = target.slices();
   const bool known = std::all_of(slices.begin(), slices.end(), [this](const Buffer::Slice& slice) {
     return batch_->Knows(*slice.block);
@@ -193,7 +193,7 @@ void MessageChannel::WhenReadsEnd(absl::AnyInvocable<void()> done) {
   if (incoming_.reading() == 0 || !member_) EndReads();
 }
 
-// No READ is under way, and where nobody listens any more none will be: what it was to be written
+// No READ is under way, and where there is no user any more none will be: what it was to be written
 // to is let go of, before the user hears of it.
 void MessageChannel::EndReads() {
   if (detached_ || !error_.ok() || !member_) incoming_.LetGo();

@@ -36,7 +36,7 @@ void MessageChannel::OnSent(uint32_t seq) {
 
 void MessageChannel::OnReceived(uint32_t slot, uint32_t bytes) {
   ++counters_.receives;
-  lane_->messages_in.Add(1);
+  poller_->messages_in.Add(1);
   const absl::string_view message(queue_->block(slot)->bytes(), bytes);
   const auto header = DecodeMessageHeader(message, references_);
   absl::Status good = header.status();

@@ -29,14 +29,14 @@ PairChannel::PairChannel(const VerbsApi& api, BlockPool& pool, size_t device, ib
                      limits.receive_slots);
 }
 
-absl::Status PairChannel::Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room,
-                               LaneCounters& lane, const Clock& clock, PeerTrust trust) {
+absl::Status PairChannel::Join(ReceiveQueue& queue, SendBatch& batch, CompletionQueueBudget& room,
+                               DevicePollerCounters& poller, const Clock& clock, PeerTrust trust) {
   auto member = queue.ledger().Join(trust);
   if (!member.ok()) return member.status();
   queue_ = &queue;
   batch_ = &batch;
   room_ = &room;
-  lane_ = &lane;
+  poller_ = &poller;
   clock_ = &clock;
   member_ = *member;
   queue.ledger().Pause(*member);
@@ -50,7 +50,7 @@ void PairChannel::Fail(absl::Status error) {
 
 void PairChannel::OnError(const ibv_wc& completion) {
   if (!error_.ok()) return;
-  lane_->breaks[CompletionStatusIndex(completion.status)].Add(1);
+  poller_->breaks[CompletionStatusIndex(completion.status)].Add(1);
   Fail(absl::UnavailableError(absl::StrCat(api_.ibv.wc_status_str(completion.status),
                                            " (vendor error 0x", absl::Hex(completion.vendor_err),
                                            ")")));
@@ -95,7 +95,7 @@ void PairChannel::KeepSent(uint32_t seq, BlockRef copy, const MessagePlan& plan,
   CountCopied(CopyCause::kSentUnregistered, plan.unknown);
   CountCopied(CopyCause::kSentSmall, plan.copied - plan.unknown);
   counters_.bytes_written += plan.bytes;
-  lane_->bytes_out.Add(plan.bytes);
+  poller_->bytes_out.Add(plan.bytes);
 }
 
 void PairChannel::PostBatch() {
@@ -103,8 +103,8 @@ void PairChannel::PostBatch() {
   const size_t messages = batch_->size();
   ++counters_.doorbells;
   counters_.messages += messages;
-  lane_->doorbells.Add(1);
-  lane_->messages_out.Add(messages);
+  poller_->doorbells.Add(1);
+  poller_->messages_out.Add(messages);
   const int error = batch_->Post(pair_);
   trace::Post(number_, messages, error);
   if (error != 0) Fail(Annotate(ErrnoStatus(error), "ibv_post_send"));
@@ -121,20 +121,20 @@ void PairChannel::CountWait(Wait wait) {
   if (waits == std::exchange(waits_, waits) || !waits) return;
   if (wait == Wait::kMemory) {
     ++counters_.memory_waits;
-    lane_->memory_waits.Add(1);
+    poller_->memory_waits.Add(1);
   } else if (wait == Wait::kCredits) {
     ++counters_.credit_waits;
-    lane_->credit_waits.Add(1);
+    poller_->credit_waits.Add(1);
   } else {
     ++counters_.slot_waits;
-    lane_->slot_waits.Add(1);
+    poller_->slot_waits.Add(1);
   }
 }
 
 Buffer PairChannel::TakeBytes(uint32_t slot, uint32_t skip, uint32_t bytes) {
   const uint32_t payload = bytes - skip;
   counters_.bytes_read += payload;
-  lane_->bytes_in.Add(payload);
+  poller_->bytes_in.Add(payload);
   Buffer taken;
   if (detached_) {
     queue_->Reuse(slot, /*bare=*/false);

@@ -25,10 +25,10 @@
 #include "transport/buffer/pool_watch.h"
 #include "transport/copy_tally.h"
 #include "transport/rdma/channel/channel_counters.h"
-#include "transport/rdma/channel/lane_counters.h"
+#include "transport/rdma/channel/device_poller_counters.h"
 #include "transport/rdma/channel/receive_queue.h"
 #include "transport/rdma/channel/send_batch.h"
-#include "transport/rdma/flow/completion_room.h"
+#include "transport/rdma/flow/completion_queue_budget.h"
 #include "transport/rdma/flow/wr_id.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
@@ -96,11 +96,11 @@ class PairChannel {
 
   // --- Setting up.
 
-  // Receives come from `queue`, and are sent from `batch`; `lane` counts with it. kCapacity:
+  // Receives come from `queue`, and are sent from `batch`; `poller` counts with it. kCapacity:
   // there are none for another connection. Its peer may use ReceiveLedger::kMinimum of them.
   // Of the completion queue Limits::own_completions() are its own, others come from `room`.
-  virtual absl::Status Join(ReceiveQueue& queue, SendBatch& batch, CompletionRoom& room,
-                            LaneCounters& lane, const Clock& clock,
+  virtual absl::Status Join(ReceiveQueue& queue, SendBatch& batch, CompletionQueueBudget& room,
+                            DevicePollerCounters& poller, const Clock& clock,
                             PeerTrust trust = PeerTrust::kTrusted);
   // Undoes Join: nothing of it is left in the completion queue.
   virtual void Leave() = 0;
@@ -112,7 +112,7 @@ class PairChannel {
   virtual void Detach() = 0;
   // Whether the peer is given credits for what it uses. Not at first.
   virtual void SetReading(bool reading) = 0;
-  // Its peer is no stranger.
+  // Its peer is trusted from now on.
   void TrustPeer() {
     if (member_) queue_->ledger().Trust(*member_);
   }
@@ -121,7 +121,7 @@ class PairChannel {
   // copies now, try later.
   virtual bool Send(Buffer& out, bool fin) = 0;
   // Whether Send would have something to tell the peer although there are no bytes.
-  virtual bool HasNews() const = 0;
+  virtual bool HasUpdate() const = 0;
   // What came since the last time, in order.
   virtual Buffer TakeInput() = 0;
   virtual bool has_input() const = 0;
@@ -161,10 +161,10 @@ class PairChannel {
 
   // --- Its end.
 
-  // Posts nothing from now on; the user is told by the error. The first error counts.
+  // Posts nothing from now on; the user gets the error. The first error counts.
   void Fail(absl::Status error);
 
-  // --- The lane.
+  // --- The poller.
 
   // All that was posted has completed.
   virtual bool idle() const = 0;
@@ -181,7 +181,7 @@ class PairChannel {
   virtual void Starve() = 0;
   uint32_t member() const { return *member_; }
 
-  // The lane's: it is in the list of those that the batch concerns.
+  // The poller's: it is in the list of those that the batch concerns.
   bool touched = false;
 
  protected:
@@ -192,7 +192,7 @@ class PairChannel {
   };
 
   Sent& SentAt(uint32_t seq) { return sent_[seq & (sent_.size() - 1)]; }
-  // Of the sends up to `seq` the last `freed`: nobody reads them any more. Returns how many of
+  // Of the sends up to `seq` the last `freed`: they are not read any more. Returns how many of
   // their bytes are measured.
   uint64_t Release(uint32_t seq, uint32_t freed);
   void OnError(const ibv_wc& completion);
@@ -218,9 +218,9 @@ class PairChannel {
   std::optional<ReceiveQueue> own_queue_;
   ReceiveQueue* queue_ = nullptr;
   SendBatch* batch_ = nullptr;
-  CompletionRoom* room_ = nullptr;
+  CompletionQueueBudget* room_ = nullptr;
   uint32_t extra_ = 0;  // taken of it: at least what is unfinished - kOwnSends
-  LaneCounters* lane_ = nullptr;
+  DevicePollerCounters* poller_ = nullptr;
   const Clock* clock_ = nullptr;
   std::optional<ReceiveLedger::Member> member_;
   User* user_ = nullptr;

@@ -28,7 +28,7 @@ RdmaConnection::RdmaConnection(Parts parts)
   parts_.info.transport = TransportKind::kRdma;
   parts_.info.why_not_rdma = WhyNotRdma::kInUse;
   channel_.Attach(*this);
-  if (channel_.HasNews()) loop_.FlushLater(*this);
+  if (channel_.HasUpdate()) loop_.FlushLater(*this);
 }
 
 RdmaConnection::~RdmaConnection() {
@@ -109,7 +109,7 @@ void RdmaConnection::OnChannel() {
   if (state_ == State::kClosed) return;
   WatchFetch();
   const bool end_due = state_ == State::kFlushing && !channel_.fin_sent();
-  if (!out_.empty() || end_due || channel_.HasNews()) loop_.FlushLater(*this);
+  if (!out_.empty() || end_due || channel_.HasUpdate()) loop_.FlushLater(*this);
 }
 
 void RdmaConnection::OnStarved() {
@@ -190,7 +190,7 @@ void RdmaConnection::Flush() {
     retry_ = std::min(2 * retry_, kLastRetry);
   }
   if (state_ == State::kOpen) CheckDrained();
-  // Told from a timer: no callback comes from inside a call. On brpc's wire no message says the
+  // From a timer: no callback comes from inside a call. On brpc's wire no message says the
   // end, so where all was sent before, no completion follows that would end the flush.
   const bool over = state_ == State::kFlushing && channel_.flushed();
   if (over || !channel_.error().ok()) Soon();
@@ -238,8 +238,8 @@ void RdmaConnection::Finish(absl::Status why) {
     on_close_.Post(loop_, [this] {
       // No OnRead looks at the input any more.
       input_.Clear();
-      const absl::Status told = std::move(why_);
-      handler_->OnClose(told);
+      const absl::Status reason = std::move(why_);
+      handler_->OnClose(reason);
     });
   });
 }

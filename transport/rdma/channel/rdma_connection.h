@@ -88,7 +88,7 @@ class RdmaConnection final : public Connection, private PairChannel::User, priva
   // Without memory for so long to fetch what the peer has referred to, it is given up.
   static constexpr Duration kStarved = std::chrono::seconds(1);
   // A READ that is not answered for so long, and then for the grace, ends the connection: memory
-  // that it may write to is nobody else's until then.
+  // that it may write to is not used otherwise until then.
   static constexpr Duration kFetchTimeout = std::chrono::seconds(1);
   static constexpr Duration kFetchGrace = std::chrono::milliseconds(100);
 

@@ -21,7 +21,7 @@ ReceiveQueue::ReceiveQueue(BlockPool& pool, size_t device, Target target, uint32
       target_(target),
       ledger_(target.shared != nullptr
                   ? ReceiveLedger(member_slots, ReceiveLedger::Use::kShared,
-                                  std::max(slots / kStrangersShare, ReceiveLedger::kMinimum))
+                                  std::max(slots / kUntrustedShare, ReceiveLedger::kMinimum))
                   : ReceiveLedger(member_slots, ReceiveLedger::Use::kSole)),
       blocks_(slots),
       used_(slots),

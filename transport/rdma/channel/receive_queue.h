@@ -23,7 +23,7 @@ namespace farcall {
 //
 // Some receives may be gone with a queue pair that took them (Doubt). A queue is first in, first
 // out: when all that was posted since has come, once around, what was posted before and has not
-// come is lost. Its slot stays as it is, since nobody knows that the device never writes to its
+// come is lost. Its slot stays as it is, since the device may still write to its
 // block; another takes its place. One that comes all the same is used as before. One thread at a
 // time.
 class ReceiveQueue {
@@ -53,7 +53,7 @@ class ReceiveQueue {
   uint32_t used() const { return used_; }
   // Takes the block out.
   BlockRef Take(uint32_t slot);
-  // The block is posted again. `bare`: its message had no bytes, so the ledger was not told of
+  // The block is posted again. `bare`: its message had no bytes, so the ledger did not count
   // it and the same member is given it back.
   void Reuse(uint32_t slot, bool bare);
 
@@ -75,12 +75,13 @@ class ReceiveQueue {
   // Receives that are gone, or may be.
   uint32_t lost() const { return lost_ + ledger_.doubted(); }
 
-  // The lane's: since when Post has not been true.
+  // The poller's: since when Post has not been true.
   std::optional<TimePoint> starving_since;
 
  private:
-  // One in so many of a shared queue, when it is as large as it may become, are for strangers.
-  static constexpr uint32_t kStrangersShare = 4;
+  // One in so many of a shared queue, when it is as large as it may become, are for untrusted
+  // peers.
+  static constexpr uint32_t kUntrustedShare = 4;
   // Work requests of one doorbell.
   static constexpr uint32_t kBatch = 32;
   // So many blocks that the device does not know are looked past in one Fill. Twice as many the

@@ -186,7 +186,7 @@ TEST_F(ReceiveQueueTest, ManyBlocksThatAreNotKnownDoNotHideOneThatIs) {
   ASSERT_TRUE(member.ok());
   std::vector<BlockRef> known;
   while (known.size() < kKnown - kSlots) known.push_back(pool_->Allocate(kReceiveBlock));
-  // What is free now is known to nobody.
+  // No member knows what is free now.
   ASSERT_TRUE(pool_->Reserve(kReceiveBlock, 64).ok());
   queue_.ledger().OnConsumed(*member);
   const BlockRef kept = queue_.Take(fake_.posted[0]);

@@ -46,7 +46,7 @@ bool SendBatch::Opens(const Block& block) const {
 bool SendBatch::Reserve(const MessagePlan& plan) {
   const uint32_t room = plan.own_bytes();
   if (plan.send_inline || room == 0) return true;
-  // Nobody sends from it any more.
+  // No send uses it any more.
   if (arena_.unique()) arena_used_ = 0;
   if (arena_ && arena_->capacity - arena_used_ >= room && Knows(*arena_)) return true;
   BlockRef block = pool_.Allocate(std::max(room, BlockPool::kSmall));

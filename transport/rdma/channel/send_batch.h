@@ -13,21 +13,21 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
 #include "transport/rdma/flow/incoming_stream.h"
+#include "transport/rdma/flow/memory_window_ring.h"
 #include "transport/rdma/flow/message_header.h"
 #include "transport/rdma/flow/message_plan.h"
-#include "transport/rdma/flow/window_ring.h"
 
 namespace farcall {
 
 // Work requests for one queue pair, chained and posted with one doorbell; and the memory for
-// headers and for what must be copied. Serves all connections of a lane, one after the
+// headers and for what must be copied. Serves all connections of a poller, one after the
 // other. One thread at a time.
 class SendBatch {
  public:
   // Messages of one doorbell. A reference binds a window too.
   static constexpr size_t kMax = 32;
   // Work requests beside these: invalidations and READs.
-  static constexpr size_t kMaxOthers = size_t{2} * WindowRing::kMax;
+  static constexpr size_t kMaxOthers = size_t{2} * MemoryWindowRing::kMax;
 
   // `device`: index in RegionKeys of `registrar`, the pool's. `max_inline`: of any queue pair
   // that it serves.

@@ -34,7 +34,7 @@ struct ChoiceCircumstances {
   uint64_t seed = 0;
   // How often a way has failed lately. `own` null: AdapterPair::own is none.
   absl::FunctionRef<uint32_t(const OwnEnd* own, const OfferedEnd& offered)> failures;
-  // DialOptions'.
+  // OfferConnectOptions'.
   std::span<const RailPorts> rails = {};
   bool apart = false;
 };

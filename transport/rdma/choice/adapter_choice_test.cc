@@ -264,7 +264,7 @@ TEST_F(AdapterChoiceTest, PortsOfInfiniBandTalkWithinASubnetAndAPartition) {
   topology.own[0].partition = 0x8002;
   EXPECT_EQ(First(topology), "") << "another partition";
   topology.offered[0].partition = 0;
-  EXPECT_EQ(First(topology), "mlx5_0-peer_0") << "not told";
+  EXPECT_EQ(First(topology), "mlx5_0-peer_0") << "unknown";
   topology.offered[0].name[7] = 2;
   EXPECT_EQ(First(topology), "") << "another subnet";
 }

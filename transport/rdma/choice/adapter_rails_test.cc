@@ -124,11 +124,11 @@ TEST(AdapterRailsTest, AnOwnPortAloneIsLeftOut) {
   const Rails rails = {{"own0 port 1", "peer1", kNoFabric}, {"own1 port 1", "", kNoFabric}};
   EXPECT_EQ(First(hosts, rails, true).first, "own2-peer0");
   hosts.offered[0].device = "";
-  EXPECT_EQ(First(hosts, rails, true).first, "own2-") << "an end without a name is nobody's";
+  EXPECT_EQ(First(hosts, rails, true).first, "own2-") << "an end without a name is of no rail";
 }
 
 // own1 is in a network that the other host may be reached from by routes, or may not.
-TEST(AdapterRailsTest, ApartNothingIsDialledThatTheNetworkMayNotHave) {
+TEST(AdapterRailsTest, ApartNothingIsConnectedThatTheNetworkMayNotHave) {
   Hosts hosts{{Own(0, 0), Own(1, 9)}, {Offered(0, 0), Offered(1, 5)}};
   EXPECT_EQ(All(hosts, 8, true), std::vector<std::string>{"own0-peer0"});
   hosts = {{Own(0, 0), Own(1, 9)}, {Offered(0, 3), Offered(1, 5)}};
@@ -168,7 +168,7 @@ TEST(AdapterRailsTest, ApartAHostHasARailWithItselfOverEachOfItsAdapters) {
   EXPECT_EQ(All(hosts, 8, true).size(), 2u);
 }
 
-// Without a port that is known to lead there nobody can say what shares one.
+// Without a port that is known to lead there it is unknown what shares one.
 TEST(AdapterRailsTest, ApartThereIsOneWhereOnlyRoutesLead) {
   Hosts hosts{{}, {Offered(0, 0), Offered(1, 0)}};
   EXPECT_EQ(All(hosts, 8, true), std::vector<std::string>{"routes-peer0"});

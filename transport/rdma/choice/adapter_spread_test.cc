@@ -97,13 +97,13 @@ TEST(AdapterSpreadTest, ManyClientsAtOnceUseAllOfAServer) {
     std::map<std::string, int> counts;
     for (int client = 0; client < 64; ++client) {
       Order(expected);
-      const std::vector<OfferedEnd> told = expected;
+      const std::vector<OfferedEnd> ends = expected;
       std::min_element(expected.begin(), expected.end(), [](const auto& one, const auto& other) {
         return one.turn < other.turn;
       })->connections.value()++;
       const auto pairs =
-          ChooseAdapters(Client(client), told, {.seed = random.Next(), .failures = NoFailures});
-      ++counts[told[pairs.front().offered].device];
+          ChooseAdapters(Client(client), ends, {.seed = random.Next(), .failures = NoFailures});
+      ++counts[ends[pairs.front().offered].device];
     }
     EXPECT_LE(Most(counts), 64 / kAdapters + 1) << seed;
   }

@@ -22,9 +22,9 @@ struct PortEnd {
   LinkLayer link_layer = LinkLayer::kUnknown;
   std::optional<GidType> gid;      // of what type; none: `name` is an IP address
   std::array<uint8_t, 16> name{};  // an IPv4 address as ::ffff:a.b.c.d
-  uint16_t partition = 0;          // the key of set-up over TCP; 0: not told
-  uint32_t rate = 0;               // Mb/s; 0: not told
-  // That use the port at this end of theirs. None: not told.
+  uint16_t partition = 0;          // the key of set-up over TCP; 0: unknown
+  uint32_t rate = 0;               // Mb/s; 0: unknown
+  // That use the port at this end of theirs. None: unknown.
   std::optional<uint32_t> connections;
 };
 
@@ -34,14 +34,14 @@ struct OwnEnd : PortEnd {
   bool usable = true;
   uint8_t port = 1;
   int prefix_bits = 0;  // of `name`, that all in its network share; 0: not known
-  int numa_node = -1;   // of the device; -1: not told
+  int numa_node = -1;   // of the device; -1: unknown
   // Of several ends of a port, the lower is preferred.
   uint32_t preference = 0;
 };
 
 // Of the other host.
 struct OfferedEnd : PortEnd {
-  // Its place in what was offered: where connections are told, the first is the one that the
+  // Its place in what was offered: where connections are known, the first is the one that the
   // server would have.
   uint32_t turn = 0;
 };

@@ -4,28 +4,28 @@
 
 namespace farcall {
 
-std::optional<DialEvent> DialEventOf(rdma_cm_event_type type) {
+std::optional<ConnectEvent> ConnectEventOf(rdma_cm_event_type type) {
   switch (type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
-      return DialEvent::kAddressResolved;
+      return ConnectEvent::kAddressResolved;
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
-      return DialEvent::kRouteResolved;
+      return ConnectEvent::kRouteResolved;
     case RDMA_CM_EVENT_ESTABLISHED:
-      return DialEvent::kEstablished;
+      return ConnectEvent::kEstablished;
     case RDMA_CM_EVENT_ADDR_ERROR:
-      return DialEvent::kAddressError;
+      return ConnectEvent::kAddressError;
     case RDMA_CM_EVENT_ROUTE_ERROR:
-      return DialEvent::kRouteError;
+      return ConnectEvent::kRouteError;
     case RDMA_CM_EVENT_CONNECT_ERROR:
-      return DialEvent::kConnectError;
+      return ConnectEvent::kConnectError;
     case RDMA_CM_EVENT_UNREACHABLE:
-      return DialEvent::kUnreachable;
+      return ConnectEvent::kUnreachable;
     case RDMA_CM_EVENT_REJECTED:
-      return DialEvent::kRejected;
+      return ConnectEvent::kRejected;
     case RDMA_CM_EVENT_DISCONNECTED:
-      return DialEvent::kDisconnected;
+      return ConnectEvent::kDisconnected;
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
-      return DialEvent::kDeviceRemoved;
+      return ConnectEvent::kDeviceRemoved;
     default:  // says nothing about this connection
       return std::nullopt;
   }

@@ -8,13 +8,13 @@
 #include <optional>
 
 #include "transport/rdma/flow/accept_state.h"
-#include "transport/rdma/flow/dial_state.h"
+#include "transport/rdma/flow/connect_state.h"
 
 namespace farcall {
 
-// What an event of rdma_cm means while a connection is set up, by the tables of dial_state.h
+// What an event of rdma_cm means while a connection is set up, by the tables of connect_state.h
 // and accept_state.h. Nothing: it says nothing about that.
-std::optional<DialEvent> DialEventOf(rdma_cm_event_type type);
+std::optional<ConnectEvent> ConnectEventOf(rdma_cm_event_type type);
 std::optional<AcceptEvent> AcceptEventOf(rdma_cm_event_type type);
 
 }  // namespace farcall

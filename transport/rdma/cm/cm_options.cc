@@ -48,11 +48,11 @@ rdma_conn_param ConnectParameters(const RdmaOptions& options, absl::string_view 
   return param;
 }
 
-// IB: reasons of the connection manager, IBTA 12.6.7.2, where 8 is a service id that nobody
+// IB: reasons of the connection manager, IBTA 12.6.7.2, where 8 is a service id on which nothing
 // listens on and 28 a consumer's. iWARP: an errno.
 absl::Status RejectStatus(int reason) {
   if (reason < 0) return ErrnoStatus(-reason);
-  if (reason == 8) return absl::UnavailableError("nobody listens there");
+  if (reason == 8) return absl::UnavailableError("nothing listens there");
   return absl::UnavailableError(absl::StrCat("rejected with reason ", reason));
 }
 

@@ -12,8 +12,8 @@ bool CarriesPrivateData(rdma_cm_event_type type) {
          type == RDMA_CM_EVENT_CONNECT_RESPONSE || type == RDMA_CM_EVENT_REJECTED;
 }
 
-CmNews CopyOf(const rdma_cm_event& event) {
-  CmNews copy;
+CmEventInfo CopyOf(const rdma_cm_event& event) {
+  CmEventInfo copy;
   copy.type = event.event;
   copy.status = event.status;
   copy.id = event.id;
@@ -48,10 +48,10 @@ void CmSource::OnReady(uint32_t) {
     // An error is the channel's end with its last device, or short of memory: nothing is
     // lost, since steps of setting up have time limits.
     if (!event.ok() || *event == nullptr) return;
-    const CmNews copy = CopyOf(**event);
+    const CmEventInfo copy = CopyOf(**event);
     event->reset();
     Check(copy.id != nullptr && copy.id->context != nullptr, "an id has a handler");
-    static_cast<CmHandler*>(copy.id->context)->OnCmNews(copy);
+    static_cast<CmHandler*>(copy.id->context)->OnCmEvent(copy);
   }
 }
 

@@ -17,7 +17,7 @@ namespace farcall {
 
 // What an event says, copied: the event itself is acknowledged before it is handled, since
 // rdma_destroy_id(3) waits for that.
-struct CmNews {
+struct CmEventInfo {
   rdma_cm_event_type type{};
   int status = 0;            // negative errno, or the reason of a reject
   rdma_cm_id* id = nullptr;  // of a CONNECT_REQUEST: the new one, the handler's from now on
@@ -29,7 +29,7 @@ struct CmNews {
 class CmHandler {
  public:
   // With the control loop held. May destroy the event's id and this handler.
-  virtual void OnCmNews(const CmNews& event) = 0;
+  virtual void OnCmEvent(const CmEventInfo& event) = 0;
 
  protected:
   ~CmHandler() = default;

@@ -99,43 +99,43 @@ void PortEndpoint::OnMessage(absl::string_view bytes) {
   const bool connecting = state_ == State::kConnecting;
   if (message.ok() && connecting && message->kind == Kind::kAccept) return OnAccepted(*message);
   if (message.ok() && connecting && message->kind == Kind::kReject) {
-    return Tell(RDMA_CM_EVENT_REJECTED, 0, message->data);
+    return Emit(RDMA_CM_EVENT_REJECTED, 0, message->data);
   }
   if (message.ok() && state_ == State::kAccepting && message->kind == Kind::kReady) {
-    return Tell(RDMA_CM_EVENT_ESTABLISHED, 0);
+    return Emit(RDMA_CM_EVENT_ESTABLISHED, 0);
   }
   if (state_ == State::kOver) return;
-  told_ = "a message of the peer";
-  Tell(RDMA_CM_EVENT_CONNECT_ERROR, -EPROTO);
+  message_ = "a message of the peer";
+  Emit(RDMA_CM_EVENT_CONNECT_ERROR, -EPROTO);
 }
 
 void PortEndpoint::OnHangUp() {
-  if (state_ != State::kOver) Tell(RDMA_CM_EVENT_DISCONNECTED, 0);
+  if (state_ != State::kOver) Emit(RDMA_CM_EVENT_DISCONNECTED, 0);
 }
 
 void PortEndpoint::OnAccepted(const PortSetUp& accept) {
   peer_ = accept;
   begins_ = std::min(begins_, accept.answers);
   if (accept.gid != to_.gid) {
-    told_ = "a message of the peer";
-    return Tell(RDMA_CM_EVENT_CONNECT_ERROR, -EPROTO);
+    message_ = "a message of the peer";
+    return Emit(RDMA_CM_EVENT_CONNECT_ERROR, -EPROTO);
   }
   const int error = Join();
-  if (error != 0) return Tell(RDMA_CM_EVENT_CONNECT_ERROR, -error);
+  if (error != 0) return Emit(RDMA_CM_EVENT_CONNECT_ERROR, -error);
   PortSetUp ready;
   ready.kind = PortSetUp::Kind::kReady;
   line_->Send(EncodePortSetUp(ready));
-  Tell(RDMA_CM_EVENT_ESTABLISHED, 0, accept.data);
+  Emit(RDMA_CM_EVENT_ESTABLISHED, 0, accept.data);
 }
 
-void PortEndpoint::Tell(rdma_cm_event_type type, int status, std::string data) {
+void PortEndpoint::Emit(rdma_cm_event_type type, int status, std::string data) {
   state_ = State::kOver;
   LeaveLine();
-  CmNews news;
-  news.type = type;
-  news.status = status;
-  news.private_data = std::move(data);
-  if (handler_ != nullptr) handler_->OnCmNews(news);
+  CmEventInfo cm_event;
+  cm_event.type = type;
+  cm_event.status = status;
+  cm_event.private_data = std::move(data);
+  if (handler_ != nullptr) handler_->OnCmEvent(cm_event);
 }
 
 PortSetUp PortEndpoint::Describe(PortSetUp::Kind kind, const rdma_conn_param& param) const {

@@ -47,7 +47,7 @@ class PortEndpoint final : public Endpoint, private SetUpLine::End {
   // The device itself says that it goes: IBV_EVENT_DEVICE_FATAL.
   bool hears_removal() const override { return false; }
   absl::Status SetTrafficClass(int traffic_class) override;
-  absl::string_view call() const override { return told_.empty() ? pair_.call() : told_; }
+  absl::string_view call() const override { return message_.empty() ? pair_.call() : message_; }
   int CreatePair(ibv_pd& pd, ibv_qp_init_attr& attributes) override;
   void DestroyPair() override { pair_.Destroy(); }
   int Connect(rdma_conn_param& param) override;
@@ -64,7 +64,7 @@ class PortEndpoint final : public Endpoint, private SetUpLine::End {
   int Join();
   PortSetUp Describe(PortSetUp::Kind kind, const rdma_conn_param& param) const;
   // Its handler may destroy this.
-  void Tell(rdma_cm_event_type type, int status, std::string data = "");
+  void Emit(rdma_cm_event_type type, int status, std::string data = "");
 
   const FabricPort to_;  // where it connects to; not of the end that is asked
   const std::shared_ptr<SetUpLine> line_;
@@ -80,7 +80,7 @@ class PortEndpoint final : public Endpoint, private SetUpLine::End {
   uint8_t begins_ = 0;
   enum class State : uint8_t { kNew, kConnecting, kAccepting, kOver };
   State state_ = State::kNew;
-  absl::string_view told_;  // instead of what pair_ did last
+  absl::string_view message_;  // instead of what pair_ did last
 };
 
 }  // namespace farcall

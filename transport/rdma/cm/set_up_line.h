@@ -21,7 +21,7 @@ class SetUpLine : public std::enable_shared_from_this<SetUpLine> {
   class End {
    public:
     virtual void OnMessage(absl::string_view message) = 0;
-    // Nobody waits at the connection for this attempt any more.
+    // The connection does not wait for this attempt any more.
     virtual void OnHangUp() = 0;
 
    protected:

@@ -16,45 +16,46 @@ namespace farcall {
 
 // Those who listen to each context. One for the process, as librdmacm's contexts are, and never
 // destroyed, since a Runtime may end after static objects. Any thread.
-class AsyncSource::Ears {
+class AsyncSource::Subscribers {
  public:
-  static Ears& All() {
-    static Ears* const all = new Ears;
+  static Subscribers& All() {
+    static Subscribers* const all = new Subscribers;
     return *all;
   }
 
-  void Add(const ibv_context* context, std::shared_ptr<Ear> ear) {
+  void Add(const ibv_context* context, std::shared_ptr<Subscriber> subscriber) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ears_[context].push_back(std::move(ear));
+    subscribers_[context].push_back(std::move(subscriber));
   }
   // Then nothing is posted to its loop any more.
-  void Remove(const ibv_context* context, const std::shared_ptr<Ear>& ear) {
+  void Remove(const ibv_context* context, const std::shared_ptr<Subscriber>& subscriber) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::erase(ears_[context], ear);
-    if (ears_[context].empty()) ears_.erase(context);
+    std::erase(subscribers_[context], subscriber);
+    if (subscribers_[context].empty()) subscribers_.erase(context);
   }
-  void TellOthers(const ibv_context* context, const std::shared_ptr<Ear>& but, const News& news) {
+  void NotifyOthers(const ibv_context* context, const std::shared_ptr<Subscriber>& but,
+                    const Event& async_event) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& ear : ears_[context]) {
-      if (ear == but) continue;
-      ear->control.Post([ear, news] {
-        if (ear->source != nullptr) ear->source->on_news_(news);
+    for (const auto& subscriber : subscribers_[context]) {
+      if (subscriber == but) continue;
+      subscriber->control.Post([subscriber, async_event] {
+        if (subscriber->source != nullptr) subscriber->source->on_event_(async_event);
       });
     }
   }
 
  private:
   std::mutex mutex_;
-  // Guarded by mutex_; Ear::source with the loop held that it names.
-  absl::flat_hash_map<const ibv_context*, std::vector<std::shared_ptr<Ear>>> ears_;
+  // Guarded by mutex_; Subscriber::source with the loop held that it names.
+  absl::flat_hash_map<const ibv_context*, std::vector<std::shared_ptr<Subscriber>>> subscribers_;
 };
 
 namespace {
 
 // Which member of the union of ibv_async_event is set, by ibv_get_async_event(3).
-AsyncSource::News NewsOf(const ibv_async_event& event) {
-  AsyncSource::News news;
-  news.type = event.event_type;
+AsyncSource::Event EventOf(const ibv_async_event& event) {
+  AsyncSource::Event async_event;
+  async_event.type = event.event_type;
   switch (event.event_type) {
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
@@ -64,14 +65,14 @@ AsyncSource::News NewsOf(const ibv_async_event& event) {
     case IBV_EVENT_PATH_MIG:
     case IBV_EVENT_PATH_MIG_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED:
-      news.queue_pair = event.element.qp->qp_num;
+      async_event.queue_pair = event.element.qp->qp_num;
       break;
     case IBV_EVENT_CQ_ERR:
-      news.queue = event.element.cq;
+      async_event.queue = event.element.cq;
       break;
     case IBV_EVENT_SRQ_ERR:
     case IBV_EVENT_SRQ_LIMIT_REACHED:
-      news.queue = event.element.srq;
+      async_event.queue = event.element.srq;
       break;
     case IBV_EVENT_PORT_ACTIVE:
     case IBV_EVENT_PORT_ERR:
@@ -80,12 +81,12 @@ AsyncSource::News NewsOf(const ibv_async_event& event) {
     case IBV_EVENT_SM_CHANGE:
     case IBV_EVENT_CLIENT_REREGISTER:
     case IBV_EVENT_GID_CHANGE:
-      news.port = event.element.port_num;
+      async_event.port = event.element.port_num;
       break;
     default:
       break;
   }
-  return news;
+  return async_event;
 }
 
 }  // namespace
@@ -93,8 +94,8 @@ AsyncSource::News NewsOf(const ibv_async_event& event) {
 absl::StatusOr<std::unique_ptr<AsyncSource>> AsyncSource::Create(const VerbsApi& api,
                                                                  EventLoop& control,
                                                                  ibv_context* context,
-                                                                 OnNews on_news) {
-  std::unique_ptr<AsyncSource> source(new AsyncSource(api, control, context, std::move(on_news)));
+                                                                 OnEvent on_event) {
+  std::unique_ptr<AsyncSource> source(new AsyncSource(api, control, context, std::move(on_event)));
   const int flags = ::fcntl(context->async_fd, F_GETFL);
   if (flags < 0 || ::fcntl(context->async_fd, F_SETFL, flags | O_NONBLOCK) != 0) {
     return Annotate(ErrnoStatus(errno), "fcntl of a device's events");
@@ -102,16 +103,16 @@ absl::StatusOr<std::unique_ptr<AsyncSource>> AsyncSource::Create(const VerbsApi&
   auto watch = control.fds().Add(context->async_fd, EPOLLIN, *source);
   if (!watch.ok()) return watch.status();
   source->watch_ = *watch;
-  source->ear_ = std::make_shared<Ear>(Ear{control, source.get()});
-  Ears::All().Add(context, source->ear_);
+  source->subscriber_ = std::make_shared<Subscriber>(Subscriber{control, source.get()});
+  Subscribers::All().Add(context, source->subscriber_);
   return source;
 }
 
 AsyncSource::~AsyncSource() {
   if (watch_) control_.fds().Remove(*watch_, context_->async_fd);
-  if (ear_ == nullptr) return;
-  Ears::All().Remove(context_, ear_);
-  ear_->source = nullptr;
+  if (subscriber_ == nullptr) return;
+  Subscribers::All().Remove(context_, subscriber_);
+  subscriber_->source = nullptr;
 }
 
 // One at a time: the descriptor stays readable while there are more. Another Runtime may have
@@ -121,11 +122,11 @@ void AsyncSource::OnReady(uint32_t) {
   // A read that is short leaves it as it was.
   errno = 0;
   if (api_.ibv.get_async_event(context_, &event) != 0) return OnFailure(errno);
-  const News news = NewsOf(event);
+  const Event async_event = EventOf(event);
   // Destroying what it is about waits for this, ibv_ack_async_event(3).
   api_.ibv.ack_async_event(&event);
-  Ears::All().TellOthers(context_, ear_, news);
-  on_news_(news);
+  Subscribers::All().NotifyOthers(context_, subscriber_, async_event);
+  on_event_(async_event);
 }
 
 // The man page names no errors; they are those of read(2) from the kernel's file.
@@ -134,8 +135,8 @@ void AsyncSource::OnFailure(int error) {
   control_.fds().Remove(*std::exchange(watch_, std::nullopt), context_->async_fd);
   // What the kernel says once it has taken the device away from under the context, each time
   // and to each who reads; and a device's own word for that it is not there.
-  if (error == EIO || error == ENODEV) return on_news_(News{.type = IBV_EVENT_DEVICE_FATAL});
-  on_news_(Annotate(ErrnoStatus(error == 0 ? EPROTO : error), "ibv_get_async_event"));
+  if (error == EIO || error == ENODEV) return on_event_(Event{.type = IBV_EVENT_DEVICE_FATAL});
+  on_event_(Annotate(ErrnoStatus(error == 0 ? EPROTO : error), "ibv_get_async_event"));
 }
 
 }  // namespace farcall

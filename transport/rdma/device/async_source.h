@@ -19,43 +19,44 @@ namespace farcall {
 // have the same context, and of each event the kernel gives one, so who reads it passes it on.
 class AsyncSource final : private FdHandler {
  public:
-  struct News {
+  struct Event {
     ibv_event_type type{};
     std::optional<uint32_t> queue_pair{};  // that it concerns, perhaps another Runtime's
     const void* queue = nullptr;  // the completion or shared receive queue; not to be looked into
     int port = 0;                 // that it concerns; 0: none
   };
-  // May destroy the source. An error: there will be no more news, and nothing is wrong with the
-  // device as far as that tells.
-  using OnNews = absl::AnyInvocable<void(const absl::StatusOr<News>&)>;
+  // May destroy the source. An error: there will be no more async_event, and nothing is wrong with
+  // the device as far as that tells.
+  using OnEvent = absl::AnyInvocable<void(const absl::StatusOr<Event>&)>;
 
   // `context` stays open as long as this lives; `api` outlives it.
   static absl::StatusOr<std::unique_ptr<AsyncSource>> Create(const VerbsApi& api,
                                                              EventLoop& control,
-                                                             ibv_context* context, OnNews on_news);
+                                                             ibv_context* context,
+                                                             OnEvent on_event);
   ~AsyncSource();
   AsyncSource(const AsyncSource&) = delete;
   AsyncSource& operator=(const AsyncSource&) = delete;
 
  private:
-  // A letter to it may come after its end.
-  struct Ear {
+  // A task for it may run after its end.
+  struct Subscriber {
     EventLoop& control;
     AsyncSource* source;  // null: it has ended
   };
-  class Ears;
+  class Subscribers;
 
-  AsyncSource(const VerbsApi& api, EventLoop& control, ibv_context* context, OnNews on_news)
-      : api_(api), control_(control), context_(context), on_news_(std::move(on_news)) {}
+  AsyncSource(const VerbsApi& api, EventLoop& control, ibv_context* context, OnEvent on_event)
+      : api_(api), control_(control), context_(context), on_event_(std::move(on_event)) {}
   void OnReady(uint32_t events) override;
   void OnFailure(int error);
 
   const VerbsApi& api_;
   EventLoop& control_;
   ibv_context* const context_;
-  OnNews on_news_;
+  OnEvent on_event_;
   std::optional<EpollSource::Watch> watch_;
-  std::shared_ptr<Ear> ear_;  // from Create on
+  std::shared_ptr<Subscriber> subscriber_;  // from Create on
 };
 
 }  // namespace farcall

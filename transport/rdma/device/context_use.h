@@ -7,7 +7,7 @@
 
 namespace farcall {
 
-// While it lives somebody in this process may have objects of a context that librdmacm opened.
+// While it lives this process may have objects of a context that librdmacm opened.
 // There is one context of a device for all of the process, and so for all its Runtimes. Any
 // thread.
 class ContextUse {
@@ -17,7 +17,7 @@ class ContextUse {
   ContextUse& operator=(const ContextUse&) = delete;
   ~ContextUse();
 
-  // VerbsApi's release_context, if nobody uses it. The device is gone. False: not now.
+  // VerbsApi's release_context, if it is not in use. The device is gone. False: not now.
   static bool Release(const VerbsApi& api, ibv_context* context);
 
  private:

@@ -33,9 +33,9 @@ uint32_t MtuBytes(ibv_mtu mtu) {
   return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
 }
 
-// Of the lanes that are in use together; with the codes of ibv_query_port(3). 0: others.
+// Of the pollers that are in use together; with the codes of ibv_query_port(3). 0: others.
 uint32_t RateOf(const ibv_port_attr& port) {
-  constexpr std::array<std::pair<int, uint32_t>, 5> kLanes = {
+  constexpr std::array<std::pair<int, uint32_t>, 5> kDevicePollers = {
       {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}}};
   constexpr std::array<std::pair<int, uint32_t>, 8> kMegabits = {{{1, 2'500},
                                                                   {2, 5'000},
@@ -50,7 +50,7 @@ uint32_t RateOf(const ibv_port_attr& port) {
                                     [&](const auto& entry) { return entry.first == code; });
     return found == table.end() ? 0 : found->second;
   };
-  return find(kLanes, port.active_width) * find(kMegabits, port.active_speed);
+  return find(kDevicePollers, port.active_width) * find(kMegabits, port.active_speed);
 }
 
 // An IPv4 address stands in a GID as ::ffff:a.b.c.d.

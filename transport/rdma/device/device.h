@@ -30,7 +30,7 @@ struct DevicePort {
   LinkLayer link_layer = LinkLayer::kUnknown;
   uint32_t active_mtu = 0;  // bytes
   uint16_t lid = 0;         // InfiniBand: its address in the subnet; 0: none yet
-  uint32_t rate = 0;        // Mb/s; 0: not told
+  uint32_t rate = 0;        // Mb/s; 0: unknown
   // The key of queue pairs that are set up without rdma_cm, 16 bits, and its place in the port's
   // table. Key 0: not read. No place: the port does not have the key that is wanted.
   uint16_t partition = 0;
@@ -44,7 +44,7 @@ struct DeviceGid {
   uint8_t port = 0;
   uint32_t index = 0;
   ibv_gid_type type = IBV_GID_TYPE_IB;
-  uint32_t interface_index = 0;  // of the network interface; 0: none, or not told
+  uint32_t interface_index = 0;  // of the network interface; 0: none, or unknown
   Address address;               // the 16 bytes as an IP address, which they are on RoCE
   std::array<uint8_t, 16> bytes{};
 };
@@ -64,7 +64,7 @@ struct DeviceInfo {
   // Whether IBV_EVENT_QP_LAST_WQE_REACHED follows the error of each queue pair with a shared queue.
   bool tells_last_receive() const;
   // Whether it has memory windows that are bound by a work request, and RDMA READ into memory
-  // that is open to nobody, which iWARP has not (RFC 5040, 7.1).
+  // that is not open to any peer, which iWARP has not (RFC 5040, 7.1).
   bool has_windows() const;
   // Whether it does a bind once more when it sends again what was posted before the bind, which
   // fails, and after which the queue pair does nothing more and says nothing.

@@ -170,13 +170,13 @@ absl::Status DeviceSet::OpenEntry(Entry& entry) {
   if (device.ok()) {
     *free = true;
     entry.device = *std::move(device);
-    entry.told.clear();
+    entry.logged.clear();
     return absl::OkStatus();
   }
   const std::string message(device.status().message());
   entry.verdict = VerdictOf(device.status());  // until the next Refresh
-  if (entry.told != message && log_) log_(absl::StrCat("RDMA device not opened: ", message));
-  entry.told = message;
+  if (entry.logged != message && log_) log_(absl::StrCat("RDMA device not opened: ", message));
+  entry.logged = message;
   return device.status();
 }
 
@@ -221,8 +221,8 @@ void DeviceSet::LogChoice() {
   if (!used.empty() && !losers.empty()) {
     absl::StrAppend(&line, "; not used: ", absl::StrJoin(losers, ", "));
   }
-  if (line != told_ && log_) log_(line);
-  told_ = std::move(line);
+  if (line != logged_ && log_) log_(line);
+  logged_ = std::move(line);
 }
 
 }  // namespace farcall

@@ -31,7 +31,7 @@ namespace farcall {
 // All with the control loop held.
 class DeviceSet {
  public:
-  // What is passed by reference outlives this. `log` is told the choice of devices, each
+  // What is passed by reference outlives this. `log` gets the choice of devices, each
   // time that it changes; it may be empty.
   DeviceSet(const VerbsApi& api, const RdmaOptions& options, RdmaRegistrar& registrar,
             const EpisodeLog::Sink& log, HostView host = {});
@@ -108,7 +108,7 @@ class DeviceSet {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::array<bool, kMaxRdmaDevices> taken_{};  // indices
   absl::Status nothing_;                       // why there is no entry
-  std::string told_;                           // the last line that was logged
+  std::string logged_;                         // the last line that was logged
 };
 
 }  // namespace farcall

@@ -29,8 +29,8 @@ struct DeviceSet::Entry {
   Verdict verdict;
   // After `list`, so that it ends before the context may be closed.
   std::unique_ptr<RdmaDevice> device;
-  bool seen = false;  // by the last Refresh
-  std::string told;   // the last failure to open it that was logged
+  bool seen = false;   // by the last Refresh
+  std::string logged;  // the last failure to open it that was logged
 
   // An open one has an address: rdma_cm has found it by that.
   bool usable() const {

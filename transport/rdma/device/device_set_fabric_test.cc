@@ -181,7 +181,7 @@ TEST_F(DeviceSetFabricTest, ADeviceThatIsThereIsNotTakenThoughNoneWasShown) {
   EXPECT_TRUE(set_->Find(Bind("10.9.0.1")->verbs).ok());
 }
 
-// Nor is one in use gone because nobody could look.
+// Nor is one in use gone because a look failed.
 TEST_F(DeviceSetFabricTest, ADeviceInUseIsNotGoneThoughNoneWasShown) {
   Start();
   const CmId id = Bind("10.9.0.1");

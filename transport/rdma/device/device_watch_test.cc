@@ -39,12 +39,12 @@ TEST_F(DeviceWatchTest, DevicesComeAndGo) {
   EXPECT_FALSE(watch_.Changed());
 }
 
-TEST_F(DeviceWatchTest, WhatIsThereAtTheFirstLookIsNews) {
+TEST_F(DeviceWatchTest, WhatIsThereAtTheFirstLookIsAChange) {
   Plug("uverbs0");
   EXPECT_TRUE(watch_.Changed());
 }
 
-TEST_F(DeviceWatchTest, AnotherOneWithTheSameNameIsNews) {
+TEST_F(DeviceWatchTest, AnotherOneWithTheSameNameIsAChange) {
   Plug("uverbs0");
   EXPECT_TRUE(watch_.Changed());
   // While the first has its number still.

@@ -16,7 +16,7 @@
 #include <memory>
 #include <utility>
 
-#include "transport/rdma/verbs/errno_told.h"
+#include "transport/rdma/verbs/errno_text.h"
 #include "transport/sockaddr.h"
 
 namespace farcall {
@@ -57,7 +57,7 @@ std::map<std::string, std::vector<uint8_t>> HardwareAddresses(const ifaddrs* lis
 }
 
 absl::Status Unread(absl::string_view call, int error) {
-  return {absl::ErrnoToStatusCode(error), ErrnoTold(call, error)};
+  return {absl::ErrnoToStatusCode(error), ErrnoText(call, error)};
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ void RdmaRegistrar::Detach() {
     control_ = nullptr;
     posted_ = false;
   }
-  // What waited for a letter.
+  // What waited for a task.
   ServeUsers();
 }
 

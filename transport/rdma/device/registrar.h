@@ -2,7 +2,7 @@
 //
 // RdmaRegistrar: keeps every region of a block pool, and memory of the program, registered with
 // every RDMA device in use. Made before the pool, with no library loaded and no device known: where
-// nobody uses RDMA it is a list of a few regions.
+// RDMA is not used it is a list of a few regions.
 
 #ifndef FARCALL_TRANSPORT_RDMA_DEVICE_REGISTRAR_H_
 #define FARCALL_TRANSPORT_RDMA_DEVICE_REGISTRAR_H_
@@ -69,7 +69,7 @@ class RdmaRegistrar final : public MemoryRegistrar {
   void Detach();
   // Registers every region of the pool with the device, or none: kMemlock, with the bytes needed
   // and allowed, or kDeviceRefused. 0.1 to 0.2 ms for each MiB. The program's follow, one in a
-  // letter, so that connections are set up between; one that is refused is sent by copy.
+  // task, so that connections are set up between; one that is refused is sent by copy.
   absl::Status AddDevice(const Device& device);
   // Deregisters what AddDevice registered. No work request refers to it any more. Nothing if
   // the device was not added.

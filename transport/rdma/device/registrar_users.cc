@@ -33,7 +33,7 @@ void RdmaRegistrar::OnUnmapUser(const RegionKeys* keys, absl::AnyInvocable<void(
     region.done = std::move(done);
     if (control_ != nullptr) return PostUsers();
   }
-  // There is no device, and nobody holds work_mutex_ for long.
+  // There is no device, and no thread holds work_mutex_ for long.
   ServeUsers();
 }
 
@@ -53,7 +53,7 @@ void RdmaRegistrar::PostUsers() {
   control_->Post([this] { ServeUsers(); });
 }
 
-// Deregisters what is unused, and registers one that is not; a letter for each further one.
+// Deregisters what is unused, and registers one that is not; posts a task for each further one.
 void RdmaRegistrar::ServeUsers() {
   std::vector<std::unique_ptr<Region>> unused;
   {

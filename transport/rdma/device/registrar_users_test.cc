@@ -109,7 +109,7 @@ TEST_F(RegistrarUsersTest, ItIsDeregisteredOnTheControlLoopWithTheLastSlice) {
   registrar_.RemoveDevice(0);
 }
 
-TEST_F(RegistrarUsersTest, EachPieceHasALetterOfItsOwn) {
+TEST_F(RegistrarUsersTest, EachPieceIsATaskOfItsOwn) {
   ASSERT_TRUE(registrar_.AddDevice(Device(0)).ok());
   std::vector<RegisteredMemory> all;
   for (int i = 0; i < 3; ++i) all.push_back(Register(bytes_));
@@ -184,7 +184,7 @@ TEST_F(RegistrarUsersTest, ThereIsALimit) {
   EXPECT_EQ(released_, static_cast<int>(RdmaRegistrar::kMaxUserRegions));
 }
 
-TEST_F(RegistrarUsersTest, WhatWaitsForALetterIsDoneAtTheEnd) {
+TEST_F(RegistrarUsersTest, WhatWaitsForATaskIsDoneAtTheEnd) {
   ASSERT_TRUE(registrar_.AddDevice(Device(0)).ok());
   RegisteredMemory memory = Register(bytes_);
   RegisteredMemory later = Register(bytes_);
@@ -195,7 +195,7 @@ TEST_F(RegistrarUsersTest, WhatWaitsForALetterIsDoneAtTheEnd) {
   registrar_.Detach();
   EXPECT_EQ(released_, 1);
   later = {};
-  EXPECT_EQ(released_, 2) << "nobody else would do it";
+  EXPECT_EQ(released_, 2) << "no later call would do it";
   EXPECT_EQ(verbs_.live, 0);
 }
 

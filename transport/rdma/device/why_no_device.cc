@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "transport/base/unique_fd.h"
-#include "transport/rdma/verbs/errno_told.h"
+#include "transport/rdma/verbs/errno_text.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -103,7 +103,7 @@ Opening TryOpening(const VerbsApi& api, const HostView& host) {
     const std::string path = absl::StrCat(host.dev_directory, "/", list[i]->dev_name);
     if (const int of_file = WhyNotOpened(path); of_file != 0) error = of_file;
     const std::string name = api.ibv.get_device_name(list[i]);
-    opening.troubles.push_back({ErrnoTold(absl::StrCat(name, ": ", path), error), error});
+    opening.troubles.push_back({ErrnoText(absl::StrCat(name, ": ", path), error), error});
   }
   api.ibv.free_device_list(list);
   return opening;
@@ -115,7 +115,7 @@ std::vector<Trouble> TroublesOfFiles(const HostView& host,
   const auto check = [&](const std::string& device, const std::string& file) {
     const std::string path = absl::StrCat(host.dev_directory, "/", file);
     if (const int error = WhyNotOpened(path); error != 0) {
-      troubles.push_back({ErrnoTold(absl::StrCat(device, path), error), error});
+      troubles.push_back({ErrnoText(absl::StrCat(device, path), error), error});
     }
   };
   for (const std::string& device : devices) check(device + ": ", UverbsOf(host, device));
@@ -125,7 +125,7 @@ std::vector<Trouble> TroublesOfFiles(const HostView& host,
 }
 
 // ENOSYS is what ibv_get_device_list(3) says of a kernel without RDMA, and libibverbs also where
-// it could not read the directory, which is then told of that.
+// it could not read the directory, which is then the reason.
 bool IsTrouble(int list_error, const Listing& devices) {
   return list_error != 0 && (list_error != ENOSYS || !devices.found.empty());
 }
@@ -144,15 +144,15 @@ absl::Status WhyNoDevice(const VerbsApi& api, const HostView& host, int error) {
   const Listing devices = ListingOf(directory);
   const Opening opening = TryOpening(api, host);
   std::vector<Trouble> troubles = opening.troubles;
-  if (devices.error != 0) troubles.push_back({ErrnoTold(directory, devices.error), devices.error});
+  if (devices.error != 0) troubles.push_back({ErrnoText(directory, devices.error), devices.error});
   if (troubles.empty() && !devices.found.empty()) troubles = TroublesOfFiles(host, devices.found);
   if (!troubles.empty()) return StatusOfTroubles(troubles);
   // Nothing else is the matter with what is there.
   if (IsTrouble(opening.error, devices)) {
-    return StatusOfTroubles({{ErrnoTold("ibv_get_device_list", opening.error), opening.error}});
+    return StatusOfTroubles({{ErrnoText("ibv_get_device_list", opening.error), opening.error}});
   }
   if (opening.devices > 0 && error != 0) {
-    return NotRdma(WhyNotRdma::kDeviceRefused, ErrnoTold("rdma_get_devices", error));
+    return NotRdma(WhyNotRdma::kDeviceRefused, ErrnoText("rdma_get_devices", error));
   }
   if (devices.found.empty()) {
     return NotRdma(WhyNotRdma::kNoDevice,

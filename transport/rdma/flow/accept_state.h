@@ -32,7 +32,7 @@ enum class AcceptEvent : uint8_t {
   kDisconnected,   // RDMA_CM_EVENT_DISCONNECTED, or a completion in error
   kDeviceRemoved,  // RDMA_CM_EVENT_DEVICE_REMOVAL
   kTimeout,        // the time for all of it is over
-  kCancelled,      // nobody waits for it any more
+  kCancelled,      // it is not waited for any more
 };
 constexpr int kAcceptEvents = 8;
 
@@ -47,7 +47,7 @@ enum class AcceptAction : uint8_t {
 struct AcceptStep {
   AcceptState next = AcceptState::kFailed;
   AcceptAction action = AcceptAction::kNone;
-  WhyNotRdma why = WhyNotRdma::kInUse;  // of kReject: what the peer is told
+  WhyNotRdma why = WhyNotRdma::kInUse;  // of kReject: the reason that the peer gets
 
   bool operator==(const AcceptStep&) const = default;
 };

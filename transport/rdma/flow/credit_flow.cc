@@ -55,18 +55,18 @@ SendPlan CreditFlow::Send(bool last) {
   return Plan(last || budget == 1 || sent_ + 1 - signaled_ >= quarter);
 }
 
-bool CreditFlow::HasNews(bool soon) const {
+bool CreditFlow::HasUpdate(bool soon) const {
   const uint32_t known = announced_ - received_;  // what the peer may still have, at most
-  const uint32_t enough = soon ? kMinNews : std::max(kMinNews, known);
+  const uint32_t enough = soon ? kMinUpdate : std::max(kMinUpdate, known);
   return unannounced() >= enough && credits() > 0 && free_slots() > 0;
 }
 
 bool CreditFlow::PeerStandsStill() const {
-  return announced_ - received_ <= kReserve && unannounced() < kMinNews;
+  return announced_ - received_ <= kReserve && unannounced() < kMinUpdate;
 }
 
 std::optional<SendPlan> CreditFlow::BareCount(bool soon) {
-  if (!HasNews(soon)) return std::nullopt;
+  if (!HasUpdate(soon)) return std::nullopt;
   return Plan(/*signaled=*/true);
 }
 

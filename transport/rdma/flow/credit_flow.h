@@ -11,8 +11,8 @@
 // Why it cannot stand still, nor chatter for ever:
 //   - Data leaves the last credit and the last slot alone; they are kept for a bare count
 //     (a message without bytes).
-//   - A bare count is sent when at least kMinNews receives are unannounced, and at least
-//     as many as the peer may still know of: half of its window; or only kMinNews, where it must
+//   - A bare count is sent when at least kMinUpdate receives are unannounced, and at least
+//     as many as the peer may still know of: half of its window; or only kMinUpdate, where it must
 //     hear soon. So the last credit is spent only to give the peer two or more; both sides
 //     cannot be without.
 //   - The receive of a bare count is posted again and given back at once, even while reading
@@ -39,7 +39,7 @@ struct CreditLimits {
   uint32_t send_slots = 128;     // work requests in the send queue, kept for this alone
   uint32_t receive_slots = 128;  // receives that the peer is given at once, at most
   uint32_t peer_slots = 128;     // the peer's receive_slots
-  // Told to each other while connecting. kMin to receive_slots, and to peer_slots.
+  // Exchanged while connecting. kMin to receive_slots, and to peer_slots.
   uint32_t initial_receives = 4;  // given to the peer
   uint32_t initial_credits = 4;   // given by the peer
 
@@ -61,7 +61,7 @@ class CreditFlow {
   // Where counts and seqs begin: each connection sees them wrap after a few messages, so
   // what does not bear that fails at once instead of after 2^32 messages.
   static constexpr uint32_t kFirstCount = 0u - 64;
-  static constexpr uint32_t kMinNews = 2;
+  static constexpr uint32_t kMinUpdate = 2;
 
   // `limits` are valid.
   explicit CreditFlow(const CreditLimits& limits);
@@ -80,7 +80,7 @@ class CreditFlow {
   // `soon`: the peer waits for more than receives, so that fewer are enough.
   std::optional<SendPlan> BareCount(bool soon = false);
   // Whether BareCount would give one.
-  bool HasNews(bool soon = false) const;
+  bool HasUpdate(bool soon = false) const;
   // The completion of the signaled message `seq`: frees its slot and all before it, and
   // returns how many; 0 for one that is free already.
   uint32_t OnCompleted(uint32_t seq);

@@ -80,14 +80,14 @@ TEST(CreditFlowMutantTest, ACompletionGivesNoCredit) {
   ExpectCaught<Mutation::kCreditsByCompletion>("a credit");
   ExpectCaught<Mutation::kCreditsAndCompletions>("a credit");
 }
-TEST(CreditFlowMutantTest, HalfOfTheWindowThereIsMustBeNews) {
+TEST(CreditFlowMutantTest, AnUpdateIsHalfOfTheWindow) {
   ExpectCaught<Mutation::kWholeWindow>(kStill);
   ExpectCaught<Mutation::kFixedHalf>(kStill);
 }
-TEST(CreditFlowMutantTest, OneReceiveIsNoNews) {
-  ExpectCaught<Mutation::kAlwaysNews>("chatter");
-  ExpectCaught<Mutation::kOneIsNews>("chatter",
-                                     {.shared_queues = false, .least_window = 2, .most_window = 2});
+TEST(CreditFlowMutantTest, OneReceiveIsNoUpdate) {
+  ExpectCaught<Mutation::kAlwaysEnough>("chatter");
+  ExpectCaught<Mutation::kOneIsEnough>(
+      "chatter", {.shared_queues = false, .least_window = 2, .most_window = 2});
 }
 TEST(CreditFlowMutantTest, CountsWrapAndAreCumulative) {
   ExpectCaught<Mutation::kWrapUnsafe>(kStill);
@@ -100,7 +100,7 @@ TEST(CreditFlowMutantTest, SignalsComeInTime) {
   ExpectCaught<Mutation::kSignalsQuartersOnly>("never released");
   ExpectCaught<Mutation::kSignalsLastOnly>("without a signal");
 }
-TEST(CreditFlowMutantTest, WhatWasAnnouncedIsNotNews) {
+TEST(CreditFlowMutantTest, WhatWasAnnouncedIsNoUpdate) {
   ExpectCaught<Mutation::kForgetsToAnnounce>(kStill);
 }
 TEST(CreditFlowMutantTest, WindowsBelowFourStandStill) {

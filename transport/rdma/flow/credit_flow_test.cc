@@ -61,12 +61,12 @@ TEST(CreditFlowTest, APeerStandsStillWithWhatIsForABareCountOnly) {
     ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
   }
   EXPECT_TRUE(flow.PeerStandsStill());
-  // One is not told by a message of its own.
+  // One is not reported by a message of its own.
   flow.OnGranted(1);
-  EXPECT_FALSE(flow.HasNews());
+  EXPECT_FALSE(flow.HasUpdate());
   EXPECT_TRUE(flow.PeerStandsStill());
   flow.OnGranted(1);
-  EXPECT_TRUE(flow.HasNews());
+  EXPECT_TRUE(flow.HasUpdate());
   EXPECT_FALSE(flow.PeerStandsStill());
 }
 
@@ -144,15 +144,15 @@ TEST(CreditFlowTest, AQuarterOfTheQueueTheLastAndTheEndOfTheBudgetAreSignaled) {
   EXPECT_THAT(signaled, ElementsAre(false, false, false, true, false, false, true));
 }
 
-TEST(CreditFlowTest, ABareCountComesWhenHalfOfTheWindowIsNews) {
+TEST(CreditFlowTest, ABareCountComesForHalfOfTheWindow) {
   CreditFlow flow(kEight);
   for (int i = 0; i < 4; ++i) {
-    EXPECT_FALSE(flow.HasNews()) << i;
+    EXPECT_FALSE(flow.HasUpdate()) << i;
     EXPECT_FALSE(flow.BareCount().has_value()) << i;
     ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
     flow.OnGranted(1);
   }
-  EXPECT_TRUE(flow.HasNews());
+  EXPECT_TRUE(flow.HasUpdate());
   const std::optional<SendPlan> plan = flow.BareCount();
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(plan->count, kFirst + 12);
@@ -163,15 +163,15 @@ TEST(CreditFlowTest, ABareCountComesWhenHalfOfTheWindowIsNews) {
 TEST(CreditFlowTest, ABareCountComesSoonerWhereThePeerWaitsForMore) {
   CreditFlow flow(kEight);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_FALSE(flow.HasNews(/*soon=*/true)) << i;
+    EXPECT_FALSE(flow.HasUpdate(/*soon=*/true)) << i;
     EXPECT_FALSE(flow.BareCount(/*soon=*/true).has_value()) << i;
     ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
     flow.OnGranted(1);
   }
-  EXPECT_FALSE(flow.HasNews());
-  EXPECT_TRUE(flow.HasNews(/*soon=*/true));
+  EXPECT_FALSE(flow.HasUpdate());
+  EXPECT_TRUE(flow.HasUpdate(/*soon=*/true));
   EXPECT_TRUE(flow.BareCount(/*soon=*/true).has_value());
-  EXPECT_FALSE(flow.HasNews(/*soon=*/true)) << "all is told";
+  EXPECT_FALSE(flow.HasUpdate(/*soon=*/true)) << "all is reported";
 }
 
 TEST(CreditFlowTest, AMessageSavesTheBareCount) {
@@ -196,7 +196,7 @@ TEST(CreditFlowTest, ASmallerWindowIsAnnouncedToo) {
   CreditFlow flow(kEight);
   for (int i = 0; i < 8; ++i) ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(1);
-  EXPECT_FALSE(flow.BareCount().has_value()) << "one receive is no news";
+  EXPECT_FALSE(flow.BareCount().has_value()) << "one receive is no update";
   flow.OnGranted(1);
   EXPECT_TRUE(flow.BareCount().has_value());
 }
@@ -247,7 +247,7 @@ TEST(CreditFlowTest, ACountBeyondThePeersReceivesIsAnError) {
 TEST(CreditFlowTest, AMessageWithoutACreditIsAnError) {
   CreditFlow flow(kEight);
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(flow.OnMessage(kFirst + 8).ok());
-  flow.OnGranted(8);  // the peer was not told
+  flow.OnGranted(8);  // the peer does not know
   EXPECT_THAT(flow.OnMessage(kFirst + 8).message(), HasSubstr("without a credit"));
 }
 

@@ -22,8 +22,8 @@ enum class Mutation : uint8_t {
   kCreditsAndCompletions,  // both the count and the completion give it
   kWholeWindow,            // bare counts only once the peer can know of no receive
   kFixedHalf,              // half of the largest window, not of the one there is
-  kOneIsNews,              // a bare count for one receive
-  kAlwaysNews,             // a bare count for any receive, however many the peer has
+  kOneIsEnough,            // a bare count for one receive
+  kAlwaysEnough,           // a bare count for any receive, however many the peer has
   kWrapUnsafe,             // compares counts as numbers
   kCountIsMore,            // takes the count as receives to be added
   kSlotPerCompletion,      // a completion frees one slot
@@ -95,15 +95,15 @@ class MutantFlow {
     const uint32_t known = announced_ - received_;
     switch (M) {
       case Mutation::kWholeWindow:
-        return known == 0 ? CreditFlow::kMinNews : limits_.receive_slots + 1;
+        return known == 0 ? CreditFlow::kMinUpdate : limits_.receive_slots + 1;
       case Mutation::kFixedHalf:
-        return std::max(CreditFlow::kMinNews, limits_.receive_slots / 2);
-      case Mutation::kOneIsNews:
+        return std::max(CreditFlow::kMinUpdate, limits_.receive_slots / 2);
+      case Mutation::kOneIsEnough:
         return std::max(1u, known);
-      case Mutation::kAlwaysNews:
+      case Mutation::kAlwaysEnough:
         return 1;
       default:
-        return std::max(CreditFlow::kMinNews, known);
+        return std::max(CreditFlow::kMinUpdate, known);
     }
   }
   SendPlan Plan(bool signaled) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Connections between two hosts, over many turns in an order that follows from a seed. What
-// must hold at every step: no receive queue runs dry, no send queue overflows, nobody has a
+// must hold at every step: no receive queue runs dry, no send queue overflows, no end has a
 // credit for a receive that is not posted. In the end: all that was to be sent has arrived,
 // every send is released, and there is silence.
 
@@ -137,9 +137,9 @@ class FlowSim {
 
   void Give(SimHost& host) {
     if (!host.shared) return;
-    while (const auto hungry = host.ledger->NextHungry()) {
+    while (const auto starved = host.ledger->NextStarved()) {
       for (const auto& end : ends_) {
-        if (&end->host == &host && *end->member == *hungry) end->Grant();
+        if (&end->host == &host && *end->member == *starved) end->Grant();
       }
     }
   }
@@ -192,7 +192,7 @@ class FlowSim {
                 "ledger and flow do not agree");
   }
 
-  // Receives that were used, of which the ledger has not been told yet.
+  // Receives that were used, and not reported to the ledger yet.
   uint32_t Unpolled(const SimHost& host) const {
     uint64_t sum = 0;
     for (const auto& end : ends_) {

@@ -85,7 +85,7 @@ uint32_t IncomingStream::OnRead(bool good) {
   reading_bytes_ -= bytes;
   if (!good) failed_ = true;
   if (failed_) {
-    // What waits is not to come, but still missing. Nobody writes to its memory any more.
+    // What waits is not to come, but still missing. Its memory is not written any more.
     if (under_way_.empty()) LetGo();
     return 0;
   }

@@ -86,7 +86,7 @@ TEST(IncomingStreamTest, MemoryIsAskedForWhenWhatStandsBeforeWasTaken) {
   ASSERT_TRUE(in.AddReference(At(10, 20)).ok());
   in.AddBytes(Buffer("between"));
   ASSERT_TRUE(in.AddReference(At(30, 5)).ok());
-  EXPECT_FALSE(in.NextToPlace()) << "nobody has seen the header";
+  EXPECT_FALSE(in.NextToPlace()) << "the header was not read";
   in.Take();
   // In parts, as far as there is a place.
   in.SetPlace(Memory(4));
@@ -96,7 +96,7 @@ TEST(IncomingStreamTest, MemoryIsAskedForWhenWhatStandsBeforeWasTaken) {
   EXPECT_EQ(in.NextToPlace()->ahead, 10u);
   EXPECT_EQ(in.NextToPlace()->bytes, 20u);
   in.SetPlace(Memory(20));
-  EXPECT_FALSE(in.NextToPlace()) << "nobody has seen what is between";
+  EXPECT_FALSE(in.NextToPlace()) << "what is between was not read";
 
   Read read;
   while (in.NextRead(8, read)) {

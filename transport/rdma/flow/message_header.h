@@ -40,7 +40,7 @@ struct MessageHeader {
   // this direction.
   bool fin = false;
   bool reference = false;  // a RemoteBytes follows, and nothing else
-  // See WindowRing; wraps.
+  // See MemoryWindowRing; wraps.
   uint16_t references_read = 0;
 
   bool operator==(const MessageHeader&) const = default;

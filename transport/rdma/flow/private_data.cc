@@ -87,7 +87,7 @@ void GetReferences(absl::string_view rest, ReceiveTerms& terms) {
 }
 
 void PutTerms(const ReceiveTerms& terms, char* out) {
-  Check(CheckTerms(terms).ok(), "what the peer is told is what it takes");
+  Check(CheckTerms(terms).ok(), "the peer gets terms that it accepts");
   PutBigEndian<uint32_t>(terms.block_bytes, out);
   PutBigEndian<uint16_t>(terms.initial_receives, out + 4);
   PutBigEndian<uint16_t>(terms.receive_slots, out + 6);

@@ -110,7 +110,7 @@ std::string EncodeAcceptData(const AcceptData& data);
 std::string EncodeRejectData(const RejectData& data);
 
 // Of the private data of an event, with whatever follows. Errors (kInvalidArgument) say
-// what is wrong with it. It may be another program's, or nobody's.
+// what is wrong with it. It may be of another program, or garbage.
 absl::StatusOr<ConnectData> DecodeConnectData(absl::string_view bytes);
 absl::StatusOr<AcceptData> DecodeAcceptData(absl::string_view bytes);
 absl::StatusOr<RejectData> DecodeRejectData(absl::string_view bytes);

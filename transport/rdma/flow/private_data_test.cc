@@ -216,7 +216,7 @@ TEST(PrivateDataTest, TermsThatNobodyCanKeepAreErrors) {
 }
 
 TEST(PrivateDataDeathTest, TermsThatThePeerWouldRefuseAreNotSent) {
-  EXPECT_DEATH(EncodeAcceptData({.generation = 1}), "what the peer is told");
+  EXPECT_DEATH(EncodeAcceptData({.generation = 1}), "the peer gets terms");
 }
 
 TEST(PrivateDataTest, AReasonThatThisVersionDoesNotKnowIsARejection) {

@@ -31,10 +31,10 @@ class Stream {
     choice.OnFlushed(true);
   }
   void Deliver() {
-    const auto [way, told] = ways_.front();
+    const auto [way, reported] = ways_.front();
     ways_.erase(ways_.begin());
     now_ += way == ReadChoice::kRead ? read_time : send_time;
-    if (told) choice.OnDelivered(way, kPiece, now_);
+    if (reported) choice.OnDelivered(way, kPiece, now_);
   }
   // False: it has decided.
   bool Go() {

@@ -11,17 +11,17 @@
 
 namespace farcall {
 
-ReceiveLedger::ReceiveLedger(uint32_t receive_slots, Use use, uint32_t for_strangers)
-    : receive_slots_(receive_slots), use_(use), for_strangers_(for_strangers) {
+ReceiveLedger::ReceiveLedger(uint32_t receive_slots, Use use, uint32_t for_untrusted)
+    : receive_slots_(receive_slots), use_(use), for_untrusted_(for_untrusted) {
   Check(receive_slots >= kMinimum, "a member may be given the minimum");
 }
 
 absl::StatusOr<ReceiveLedger::Member> ReceiveLedger::Join(PeerTrust trust) {
-  const bool stranger = trust == PeerTrust::kStranger;
-  if (stranger && ForStrangers() < kMinimum) {
+  const bool untrusted = trust == PeerTrust::kUntrusted;
+  if (untrusted && ForUntrusted() < kMinimum) {
     return NotRdma(WhyNotRdma::kCapacity,
                    absl::StrCat("connections without a good request so far have all the ",
-                                for_strangers_, " receives that are there for such"));
+                                for_untrusted_, " receives that are there for such"));
   }
   if (Free() < kMinimum) {
     return NotRdma(
@@ -36,22 +36,23 @@ absl::StatusOr<ReceiveLedger::Member> ReceiveLedger::Join(PeerTrust trust) {
   const Member member = vacant_.back();
   vacant_.pop_back();
   State& state = members_[member];
-  state = {.joined = true, .stranger = stranger};
+  state = {.joined = true, .untrusted = untrusted};
   claimed_ += kMinimum;
-  if (stranger) strange_ += kMinimum;
+  if (untrusted) untrusted_claimed_ += kMinimum;
   Give(state, kMinimum);
   return member;
 }
 
 void ReceiveLedger::Trust(Member member) {
   State& state = At(member);
-  if (std::exchange(state.stranger, false)) strange_ -= std::max(state.outstanding, kMinimum);
+  if (std::exchange(state.untrusted, false))
+    untrusted_claimed_ -= std::max(state.outstanding, kMinimum);
 }
 
 void ReceiveLedger::Leave(Member member) {
   Trust(member);
   State& state = At(member);
-  if (state.hungry) hungry_.erase(std::find(hungry_.begin(), hungry_.end(), member));
+  if (state.starved) starved_.erase(std::find(starved_.begin(), starved_.end(), member));
   claimed_ -= std::max(state.outstanding, kMinimum);
   outstanding_ -= state.outstanding;
   state = {};
@@ -86,7 +87,7 @@ void ReceiveLedger::OnConsumed(Member member) {
   ++state.used;
   if (state.outstanding > kMinimum) {
     --claimed_;
-    if (state.stranger) --strange_;
+    if (state.untrusted) --untrusted_claimed_;
   }
   --state.outstanding;
   --outstanding_;
@@ -100,9 +101,9 @@ uint32_t ReceiveLedger::Grant(Member member) {
   const uint32_t given = std::min(there, entitled - std::min(entitled, state.outstanding));
   state.used -= std::min(state.used, (given + 1) / 2);
   Give(state, given);
-  if (state.outstanding < kMinimum && !state.hungry) {
-    state.hungry = true;
-    hungry_.push_back(member);
+  if (state.outstanding < kMinimum && !state.starved) {
+    state.starved = true;
+    starved_.push_back(member);
   }
   return given;
 }
@@ -111,12 +112,12 @@ void ReceiveLedger::Pause(Member member) { At(member).paused = true; }
 
 void ReceiveLedger::Resume(Member member) { At(member).paused = false; }
 
-std::optional<ReceiveLedger::Member> ReceiveLedger::NextHungry() {
-  while (!hungry_.empty() && outstanding_ < posted_) {
-    const Member member = hungry_.front();
-    hungry_.pop_front();
+std::optional<ReceiveLedger::Member> ReceiveLedger::NextStarved() {
+  while (!starved_.empty() && outstanding_ < posted_) {
+    const Member member = starved_.front();
+    starved_.pop_front();
     State& state = members_[member];
-    state.hungry = false;
+    state.starved = false;
     if (!state.paused && state.outstanding < kMinimum) return member;
   }
   return std::nullopt;
@@ -136,7 +137,7 @@ uint32_t ReceiveLedger::Entitled(const State& state) const {
   // What it has beyond the minimum may be as much as is spare after it was given more.
   const uint32_t beyond = base - kMinimum;
   uint32_t fair = spare > beyond ? (spare - beyond + 1) / 2 : 0;
-  if (state.stranger) fair = std::min(fair, ForStrangers());
+  if (state.untrusted) fair = std::min(fair, ForUntrusted());
   return std::min({receive_slots_, base + fair, by_use});
 }
 
@@ -145,7 +146,7 @@ void ReceiveLedger::Give(State& state, uint32_t receives) {
   state.outstanding += receives;
   const uint32_t more = std::max(state.outstanding, kMinimum) - before;
   claimed_ += more;
-  if (state.stranger) strange_ += more;
+  if (state.untrusted) untrusted_claimed_ += more;
   outstanding_ += receives;
 }
 

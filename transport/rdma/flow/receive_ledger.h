@@ -4,17 +4,17 @@
 // peers of its members may send as much as they were given, all at once, so in sum never
 // more is given than is posted.
 //
-// Each member is entitled to kMinimum; nobody else is given those. Who uses receives is given
+// Each member is entitled to kMinimum; no other member is given those. Who uses receives is given
 // up to twice what it used, until it has as many as are free beyond the minimums and a
 // quarter of what is posted, which is left for members to come. So one busy member has up to
 // about three eighths of a large queue, several share it, and the more there are, the less
 // each is given again of what it uses. What was given is not taken back: an idle member's
 // comes back as it is used.
 //
-// Members of whose peers nothing is known yet, not even a good request, are strangers. Together
+// Members whose peers have shown nothing yet, not even a good request, are untrusted. Together
 // they are given no more than their share of the queue, so that who is known finds a place.
 //
-// A message without bytes is not told to the ledger: its receive is posted again and given
+// A message without bytes is not counted here: its receive is posted again and given
 // to the same member at once (see credit_flow.h).
 
 #ifndef FARCALL_TRANSPORT_RDMA_FLOW_RECEIVE_LEDGER_H_
@@ -44,15 +44,15 @@ class ReceiveLedger {
     kSole,  // the queue of one queue pair: a single member may have all of it
   };
 
-  // `receive_slots`: what a member is given at a time, at most; >= kMinimum. `for_strangers`: what
-  // all strangers are given in sum, at most.
+  // `receive_slots`: what a member is given at a time, at most; >= kMinimum. `for_untrusted`: what
+  // all untrusted members are given in sum, at most.
   explicit ReceiveLedger(uint32_t receive_slots, Use use = Use::kShared,
-                         uint32_t for_strangers = std::numeric_limits<uint32_t>::max());
+                         uint32_t for_untrusted = std::numeric_limits<uint32_t>::max());
 
   // A connection begins: it is given kMinimum. kCapacity (why_not_rdma.h): they are not
   // there. Numbers of members that left are used again.
   absl::StatusOr<Member> Join(PeerTrust trust = PeerTrust::kTrusted);
-  // It is no stranger any more.
+  // It is trusted from now on.
   void Trust(Member member);
   // Its peer can use no more receives: the queue pair is destroyed, and no completion of it
   // is left in the completion queue. What it was given is free again.
@@ -73,7 +73,7 @@ class ReceiveLedger {
   // A message with bytes came and took a receive; also one in error.
   void OnConsumed(Member member);
   // How many more to give to the member now (CreditFlow::OnGranted); they count as given.
-  // Ask after OnConsumed, for each message or for several, and for NextHungry.
+  // Ask after OnConsumed, for each message or for several, and for NextStarved.
   uint32_t Grant(Member member);
   // Its handler does not read: it is given nothing until it does.
   void Pause(Member member);
@@ -81,8 +81,8 @@ class ReceiveLedger {
   void Resume(Member member);
 
   // A member below kMinimum for which there are receives now: ask until there is none after
-  // OnPosted and Leave, each time followed by Grant. In turn, so that nobody starves.
-  std::optional<Member> NextHungry();
+  // OnPosted and Leave, each time followed by Grant. In turn, so that none starves.
+  std::optional<Member> NextStarved();
 
   // How many should be posted so that there are minimums for members to come, `ahead` at
   // least, and something for members who use theirs. By their number alone: if what they use
@@ -101,9 +101,9 @@ class ReceiveLedger {
  private:
   struct State {
     bool joined = false;
-    bool stranger = false;
+    bool untrusted = false;
     bool paused = false;
-    bool hungry = false;       // in hungry_
+    bool starved = false;      // in starved_
     uint32_t outstanding = 0;  // given, not used
     uint32_t used = 0;         // and not yet answered by a Grant
   };
@@ -111,20 +111,22 @@ class ReceiveLedger {
   // What is neither given nor kept for the minimum of a member.
   uint32_t Free() const { return posted_ > claimed_ ? posted_ - claimed_ : 0; }
   uint32_t Entitled(const State& state) const;
-  uint32_t ForStrangers() const { return for_strangers_ - std::min(for_strangers_, strange_); }
+  uint32_t ForUntrusted() const {
+    return for_untrusted_ - std::min(for_untrusted_, untrusted_claimed_);
+  }
   void Give(State& state, uint32_t receives);
 
   const uint32_t receive_slots_;
   const Use use_;
-  const uint32_t for_strangers_;
+  const uint32_t for_untrusted_;
   uint32_t posted_ = 0;
   uint32_t doubted_ = 0;  // and not in posted_
   uint32_t outstanding_ = 0;
-  uint32_t claimed_ = 0;  // the sum of what each was given, or kMinimum if that is more
-  uint32_t strange_ = 0;  // of claimed_, those of strangers
+  uint32_t claimed_ = 0;            // the sum of what each was given, or kMinimum if that is more
+  uint32_t untrusted_claimed_ = 0;  // of claimed_, those of untrusted members
   std::vector<State> members_;
   std::vector<Member> vacant_;
-  std::deque<Member> hungry_;  // below kMinimum and not paused when they were put here
+  std::deque<Member> starved_;  // below kMinimum and not paused when they were put here
 };
 
 }  // namespace farcall

@@ -18,8 +18,8 @@ struct WrId {
     kSend = 1,        // slot: SendPlan::seq
     kReceive = 2,     // slot: index of the block in its receive queue
     kDrain = 3,       // the last of a queue that is being taken down; slot unused
-    kBind = 4,        // slot: of the WindowRing; completes by itself only in error
-    kInvalidate = 5,  // slot: of the WindowRing
+    kBind = 4,        // slot: of the MemoryWindowRing; completes by itself only in error
+    kInvalidate = 5,  // slot: of the MemoryWindowRing
     kRead = 6,        // slot unused: they complete in order
   };
   static constexpr uint32_t kGenerations = 1 << 24;

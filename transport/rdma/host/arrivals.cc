@@ -22,9 +22,9 @@ void Arrivals::See(std::set<std::string> usable) {
   usable_ = std::move(usable);
   if (!came) return;
   ++count_;
-  absl::flat_hash_map<EventLoop*, std::vector<std::shared_ptr<Waiter>>> told;
-  for (const auto& waiter : waiters_) told[&waiter->loop].push_back(waiter);
-  for (auto& [loop, waiters] : told) {
+  absl::flat_hash_map<EventLoop*, std::vector<std::shared_ptr<Waiter>>> notified;
+  for (const auto& waiter : waiters_) notified[&waiter->loop].push_back(waiter);
+  for (auto& [loop, waiters] : notified) {
     loop->Post([waiters = std::move(waiters)] {
       for (const auto& waiter : waiters) {
         if (waiter->come) waiter->come();

@@ -14,8 +14,8 @@
 
 namespace farcall {
 
-// What connections may use on this host, by name, and who is told when some of it comes: a device,
-// a port, an address. With the control loop held.
+// What connections may use on this host, by name, and who is notified when some of it comes: a
+// device, a port, an address. With the control loop held.
 class Arrivals {
  public:
   struct Waiter {

@@ -15,14 +15,14 @@ namespace farcall {
 DeviceUse::DeviceUse(const RdmaParts& parts, RdmaDevice& device, absl::AnyInvocable<void()> changed,
                      absl::AnyInvocable<void()> over)
     : parts_(parts), device_(device), changed_(std::move(changed)), over_(std::move(over)) {
-  // Without them removal is still told by rdma_cm, or seen by looking.
+  // Without them removal still comes by rdma_cm, or is seen by looking.
   const auto no_events = [this](const absl::Status& why) {
     parts_.Log(absl::StrCat("no events of RDMA device ", device_.name(), ": ", why.message()));
   };
   auto events =
       AsyncSource::Create(parts.api, parts.control, device.context(),
-                          [this, no_events](const absl::StatusOr<AsyncSource::News>& news) {
-                            return news.ok() ? OnNews(*news) : no_events(news.status());
+                          [this, no_events](const absl::StatusOr<AsyncSource::Event>& event) {
+                            return event.ok() ? OnEvent(*event) : no_events(event.status());
                           });
   if (events.ok()) {
     events_ = *std::move(events);
@@ -32,22 +32,22 @@ DeviceUse::DeviceUse(const RdmaParts& parts, RdmaDevice& device, absl::AnyInvoca
 }
 
 DeviceUse::~DeviceUse() {
-  Check(pairs_.empty() && lanes_.empty(), "a device is used no more when its use ends");
+  Check(pairs_.empty() && pollers_.empty(), "a device is used no more when its use ends");
 }
 
 absl::StatusOr<std::shared_ptr<QueuePair>> DeviceUse::CreatePair(EventLoop& loop,
                                                                  std::unique_ptr<Endpoint>& end,
                                                                  QueuePair::SetUp& set_up,
                                                                  PairWire wire) {
-  auto lane = LaneOf(loop);
-  if (!lane.ok()) return lane.status();
-  const auto created = CreateQueuePair(parts_, device_, reads(), **lane, *end, wire);
+  auto poller = PollerOf(loop);
+  if (!poller.ok()) return poller.status();
+  const auto created = CreateQueuePair(parts_, device_, reads(), **poller, *end, wire);
   if (!created.ok()) return created.status();
   QueuePair::Events events{.device_removed = [this] { OnRemoval(); },
                            .windows_failed = [this] { GiveUpWindows("fails to bind"); },
                            .referred = [this](bool read) { OnReferred(read); },
                            .forgotten = [this](QueuePair& pair) { Remove(pair); }};
-  auto pair = std::make_shared<QueuePair>(parts_, device_, *std::move(lane), std::move(end),
+  auto pair = std::make_shared<QueuePair>(parts_, device_, *std::move(poller), std::move(end),
                                           *created, set_up, std::move(events));
   ++pairs_ever_;
   pairs_[pair.get()] = pair;
@@ -59,32 +59,32 @@ bool DeviceUse::idle() const {
                                   [](const auto& entry) { return entry.second->hears_removal(); });
 }
 
-absl::StatusOr<std::shared_ptr<Lane>> DeviceUse::LaneOf(EventLoop& loop) {
+absl::StatusOr<std::shared_ptr<DevicePoller>> DeviceUse::PollerOf(EventLoop& loop) {
   if (ending_) {
     return NotRdma(WhyNotRdma::kBroken, absl::StrCat(device_.name(), " failed or was removed"));
   }
-  const auto found = lanes_.find(&loop);
-  if (found != lanes_.end()) return found->second;
-  // Its letter is before any that says that the lane is closed.
-  auto ask = [this](Lane& asking, uint32_t receives) {
+  const auto found = pollers_.find(&loop);
+  if (found != pollers_.end()) return found->second;
+  // Its task runs before any that says that the poller is closed.
+  auto ask = [this](DevicePoller& asking, uint32_t receives) {
     parts_.control.Post([this, &asking, receives] { GiveReceives(asking, receives); });
   };
-  auto lane = Lane::Create(device_, loop, parts_.pool.OnNode(loop.memory_node()), parts_.registrar,
-                           parts_.options, ask);
-  if (!lane.ok()) return lane.status();
-  lanes_[&loop] = *lane;
-  ++open_lanes_;
-  return *lane;
+  auto poller = DevicePoller::Create(device_, loop, parts_.pool.OnNode(loop.memory_node()),
+                                     parts_.registrar, parts_.options, ask);
+  if (!poller.ok()) return poller.status();
+  pollers_[&loop] = *poller;
+  ++open_pollers_;
+  return *poller;
 }
 
 // Up to half of the pool: the rest is for what is sent and handed over.
-void DeviceUse::GiveReceives(Lane& lane, uint32_t receives) {
-  if (lanes_ending_) return;
+void DeviceUse::GiveReceives(DevicePoller& poller, uint32_t receives) {
+  if (pollers_ending_) return;
   const BlockPoolStats pool = parts_.pool.stats();
   const bool given = pool.used_bytes + size_t{receives} * kReceiveBlock <= pool.max_bytes / 2 &&
-                     lane.pool().Reserve(kReceiveBlock, receives).ok() &&
+                     poller.pool().Reserve(kReceiveBlock, receives).ok() &&
                      parts_.registrar.RegisterPending().ok();
-  lane.loop().Post([&lane, more = given ? receives : 0] { lane.OnReceives(more); });
+  poller.loop().Post([&poller, more = given ? receives : 0] { poller.OnReceives(more); });
 }
 
 ReadsWhy DeviceUse::reads() const {
@@ -108,19 +108,20 @@ void DeviceUse::OnReferred(bool read) {
 
 std::vector<EventLoop*> DeviceUse::Loops() const {
   std::vector<EventLoop*> loops;
-  for (const auto& [loop, lane] : lanes_) loops.push_back(loop);
+  for (const auto& [loop, poller] : pollers_) loops.push_back(loop);
   return loops;
 }
 
 void DeviceUse::AddTo(RdmaDeviceStatus& status) const {
   status.queue_pairs += pairs_.size();
   status.queue_pairs_ever += pairs_ever_;
-  status.loops += lanes_.size();
+  status.loops += pollers_.size();
   if (lost_) ++status.removals;
   status.reads = reads();
-  for (size_t i = 0; i < news_.size(); ++i) AddNamed(status.events, AsyncEventName(i), news_[i]);
+  for (size_t i = 0; i < events_seen_.size(); ++i)
+    AddNamed(status.events, AsyncEventName(i), events_seen_[i]);
   AddTraffic(ended_traffic_, status.traffic);
-  for (const auto& [loop, lane] : lanes_) lane->counters().AddTo(status.traffic);
+  for (const auto& [loop, poller] : pollers_) poller->counters().AddTo(status.traffic);
 }
 
 void DeviceUse::Remove(QueuePair& pair) {
@@ -137,7 +138,7 @@ void DeviceUse::OnRemoval() {
 
 void DeviceUse::End(QueuePair::Ending how, const absl::Status& why) {
   ending_ = true;
-  // Retire may call back, but not into pairs_ before its letters are answered.
+  // Retire may call back, but not into pairs_ before its tasks have run.
   std::vector<std::shared_ptr<QueuePair>> pairs;
   for (const auto& [key, pair] : pairs_) pairs.push_back(pair);
   for (const auto& pair : pairs) pair->Retire(how, why);
@@ -145,32 +146,32 @@ void DeviceUse::End(QueuePair::Ending how, const absl::Status& why) {
 }
 
 void DeviceUse::EndIfEmpty() {
-  if (!pairs_.empty() || std::exchange(lanes_ending_, true)) return;
+  if (!pairs_.empty() || std::exchange(pollers_ending_, true)) return;
   // It holds its descriptor, and nothing concerns anybody any more.
   events_.reset();
-  EndLanes();
+  EndPollers();
 }
 
-void DeviceUse::EndLanes() {
+void DeviceUse::EndPollers() {
   const auto over = [this] {
-    for (const auto& [loop, lane] : lanes_) lane->counters().AddTo(ended_traffic_);
+    for (const auto& [loop, poller] : pollers_) poller->counters().AddTo(ended_traffic_);
     // Their queues are no more.
     ended_traffic_.receive_slots = 0;
     ended_traffic_.receives_posted = 0;
     ended_traffic_.receives_promised = 0;
     ended_traffic_.receives_lost = 0;
-    lanes_.clear();
+    pollers_.clear();
     parts_.control.Post([this] { std::exchange(over_, nullptr)(); });
   };
-  if (open_lanes_ == 0) return over();
-  for (const auto& [loop, lane] : lanes_) {
-    loop->Post([this, lane = lane, over]() mutable {
-      lane->Close();
+  if (open_pollers_ == 0) return over();
+  for (const auto& [loop, poller] : pollers_) {
+    loop->Post([this, poller = poller, over]() mutable {
+      poller->Close();
       EventLoop& control = parts_.control;
       // The last reference is dropped by the control loop.
-      control.Post([this, over, lane = std::move(lane)]() mutable {
-        lane.reset();
-        if (--open_lanes_ == 0) over();
+      control.Post([this, over, poller = std::move(poller)]() mutable {
+        poller.reset();
+        if (--open_pollers_ == 0) over();
       });
     });
   }
@@ -186,15 +187,15 @@ std::shared_ptr<QueuePair> DeviceUse::Find(uint32_t number) const {
 
 // Others are of other Runtimes, which have the same context.
 bool DeviceUse::HasQueue(const void* queue) const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [queue](const auto& entry) {
+  return std::any_of(pollers_.begin(), pollers_.end(), [queue](const auto& entry) {
     return queue == entry.second->completions() || queue == entry.second->shared_receives();
   });
 }
 
-void DeviceUse::OnNews(const AsyncSource::News& news) {
-  ++news_[AsyncEventIndex(news.type)];
-  const absl::string_view text = parts_.api.ibv.event_type_str(news.type);
-  switch (news.type) {
+void DeviceUse::OnEvent(const AsyncSource::Event& event) {
+  ++events_seen_[AsyncEventIndex(event.type)];
+  const absl::string_view text = parts_.api.ibv.event_type_str(event.type);
+  switch (event.type) {
     case IBV_EVENT_DEVICE_FATAL:
       lost_ = true;
       parts_.Log(absl::StrCat("RDMA device ", device_.name(), " failed: ", text));
@@ -202,30 +203,30 @@ void DeviceUse::OnNews(const AsyncSource::News& news) {
                  absl::UnavailableError(absl::StrCat("the device ", device_.name(), " failed")));
     case IBV_EVENT_CQ_ERR:
     case IBV_EVENT_SRQ_ERR:
-      if (!HasQueue(news.queue)) return;
-      // Of one lane; the others are made anew with it, which is rare and simple.
+      if (!HasQueue(event.queue)) return;
+      // Of one poller; the others are made anew with it, which is rare and simple.
       parts_.Log(absl::StrCat("RDMA device ", device_.name(), " is opened anew: ", text));
       return End(QueuePair::Ending::kDrain,
                  absl::UnavailableError(absl::StrCat(device_.name(), ": ", text)));
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
     case IBV_EVENT_QP_ACCESS_ERR:
-      if (const auto pair = Find(*news.queue_pair)) pair->Break(absl::UnavailableError(text));
+      if (const auto pair = Find(*event.queue_pair)) pair->Break(absl::UnavailableError(text));
       return;
     case IBV_EVENT_QP_LAST_WQE_REACHED:
-      if (const auto pair = Find(*news.queue_pair)) pair->OnLastReceive();
+      if (const auto pair = Find(*event.queue_pair)) pair->OnLastReceive();
       return;
     case IBV_EVENT_PORT_ERR:
       // Its connections would find out after all retries, seconds later.
       for (const auto& [key, pair] : pairs_) {
-        if (pair->port() == news.port) pair->Break(absl::UnavailableError("its port went down"));
+        if (pair->port() == event.port) pair->Break(absl::UnavailableError("its port went down"));
       }
       [[fallthrough]];
     case IBV_EVENT_PORT_ACTIVE:
       changed_();
       return parts_.Log(absl::StrCat("RDMA device ", device_.name(),
-                                     news.port == 0 ? "" : absl::StrCat(", port ", news.port), ": ",
-                                     text));
+                                     event.port == 0 ? "" : absl::StrCat(", port ", event.port),
+                                     ": ", text));
     case IBV_EVENT_GID_CHANGE:
     case IBV_EVENT_LID_CHANGE:
     case IBV_EVENT_CLIENT_REREGISTER:

@@ -12,7 +12,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "transport/loop/event_loop.h"
-#include "transport/rdma/channel/lane.h"
+#include "transport/rdma/channel/device_poller.h"
 #include "transport/rdma/device/async_source.h"
 #include "transport/rdma/device/device.h"
 #include "transport/rdma/device/rdma_parts.h"
@@ -21,12 +21,12 @@
 
 namespace farcall {
 
-// All that was created with one device: a lane for each data loop, and queue pairs. It ends
-// when the device goes away, or the transport: first the queue pairs, then the lanes.
+// All that was created with one device: a poller for each data loop, and queue pairs. It ends
+// when the device goes away, or the transport: first the queue pairs, then the pollers.
 // With the control loop held.
 class DeviceUse {
  public:
-  // `device` lives until `over` was called, and must be told (OnRemoval) when it goes away;
+  // `device` lives until `over` was called, and must be notified (OnRemoval) when it goes away;
   // `over` is called from the mailbox, once, after End, and may destroy this. `changed`: the
   // device said that its ports or addresses are not what they were.
   DeviceUse(const RdmaParts& parts, RdmaDevice& device, absl::AnyInvocable<void()> changed,
@@ -55,22 +55,22 @@ class DeviceUse {
 
   // The device went away: connections break, nothing is waited for.
   void OnRemoval();
-  // Nothing that a device said lately could make this wait: `why` is told to connections.
+  // Does not wait for events of the device: connections get `why`.
   void End(QueuePair::Ending how, const absl::Status& why);
 
  private:
   // Made at first need: milliseconds.
-  absl::StatusOr<std::shared_ptr<Lane>> LaneOf(EventLoop& loop);
+  absl::StatusOr<std::shared_ptr<DevicePoller>> PollerOf(EventLoop& loop);
   // Whether its queue pairs have memory windows; not any more once these have failed.
   ReadsWhy reads() const;
   void GiveUpWindows(absl::string_view why);
   void OnReferred(bool read);
   void Remove(QueuePair& pair);
-  void OnNews(const AsyncSource::News& news);
+  void OnEvent(const AsyncSource::Event& event);
   bool HasQueue(const void* queue) const;
   std::shared_ptr<QueuePair> Find(uint32_t number) const;
-  void EndLanes();
-  void GiveReceives(Lane& lane, uint32_t receives);
+  void EndPollers();
+  void GiveReceives(DevicePoller& poller, uint32_t receives);
   void EndIfEmpty();
 
   static constexpr int kMaxNeverRead = 3;
@@ -80,18 +80,18 @@ class DeviceUse {
   absl::AnyInvocable<void()> changed_;
   absl::AnyInvocable<void()> over_;
   std::unique_ptr<AsyncSource> events_;
-  absl::flat_hash_map<EventLoop*, std::shared_ptr<Lane>> lanes_;
+  absl::flat_hash_map<EventLoop*, std::shared_ptr<DevicePoller>> pollers_;
   absl::flat_hash_map<QueuePair*, std::shared_ptr<QueuePair>> pairs_;  // until they are forgotten
   uint64_t pairs_ever_ = 0;
   bool lost_ = false;  // it went away, or failed
   bool windows_given_up_ = false;
   int never_read_ =
       0;  // queue pairs in succession that ended before a reference of theirs was read
-  std::array<uint64_t, kAsyncEventTypes> news_{};
-  RdmaTraffic ended_traffic_;  // of lanes that are gone
-  size_t open_lanes_ = 0;      // whose loops still poll them
+  std::array<uint64_t, kAsyncEventTypes> events_seen_{};
+  RdmaTraffic ended_traffic_;  // of pollers that are gone
+  size_t open_pollers_ = 0;    // whose loops still poll them
   bool ending_ = false;
-  bool lanes_ending_ = false;
+  bool pollers_ending_ = false;
 };
 
 }  // namespace farcall

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "transport/rdma/channel/lane_counters.h"
+#include "transport/rdma/channel/device_poller_counters.h"
 #include "transport/rdma/host/rdma_host.h"
 #include "transport/rdma_status.h"
 #include "transport/why_not_rdma.h"
@@ -61,7 +61,7 @@ RdmaStatus RdmaHost::Status() const {
   return status;
 }
 
-// Its lanes are gone, and its counts final.
+// Its pollers are gone, and its counts final.
 void RdmaHost::Remember(const DeviceUse& use) {
   const std::string& name = use.device().name();
   if (!past_.contains(name) && past_.size() >= kMaxPast) return;

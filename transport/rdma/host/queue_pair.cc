@@ -22,16 +22,16 @@ std::shared_ptr<Channel> MakeChannel(PairWire wire, const RdmaParts& parts, Bloc
 
 }  // namespace
 
-QueuePair::QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<Lane> lane,
-                     std::unique_ptr<Endpoint> end, const CreatedQueuePair& created, SetUp& set_up,
-                     Events events)
+QueuePair::QueuePair(const RdmaParts& parts, const RdmaDevice& device,
+                     std::shared_ptr<DevicePoller> poller, std::unique_ptr<Endpoint> end,
+                     const CreatedQueuePair& created, SetUp& set_up, Events events)
     : parts_(parts),
       device_(device),
-      lane_(std::move(lane)),
+      poller_(std::move(poller)),
       end_(std::move(end)),
-      messages_(MakeChannel<MessageChannel>(PairWire::kOwn, parts, lane_->pool(), device.index(),
+      messages_(MakeChannel<MessageChannel>(PairWire::kOwn, parts, poller_->pool(), device.index(),
                                             *end_->pair(), created)),
-      brpc_(MakeChannel<BrpcChannel>(PairWire::kBrpc, parts, lane_->pool(), device.index(),
+      brpc_(MakeChannel<BrpcChannel>(PairWire::kBrpc, parts, poller_->pool(), device.index(),
                                      *end_->pair(), created)),
       channel_(messages_ != nullptr ? std::shared_ptr<PairChannel>(messages_) : brpc_),
       set_up_(&set_up),
@@ -74,13 +74,13 @@ std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
 void QueuePair::FillReceives() {
   ReceiveQueue* const own = channel_->own_queue();
   if (own == nullptr) return;
-  lane_->pool().Reserve(kReceiveBlock, own->slots()).IgnoreError();
+  poller_->pool().Reserve(kReceiveBlock, own->slots()).IgnoreError();
   parts_.registrar.RegisterPending().IgnoreError();
   own->Fill();
 }
 
 // With the data loop held.
-void QueuePair::Tell(const absl::Status& enrolled) {
+void QueuePair::ReportEnrolled(const absl::Status& enrolled) {
   parts_.control.Post([self = shared_from_this(), status = Detached(enrolled)] {
     if (self->set_up_ != nullptr) self->set_up_->OnEnrolled(status);
   });
@@ -90,13 +90,13 @@ void QueuePair::Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust) {
   FillReceives();
   // Its peer may send as soon as it is accepted.
   if (peer) takes_shared_ = MayHoldShared();
-  lane_->loop().Post([self = shared_from_this(), peer, trust,
-                      windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
-    const absl::Status status = self->lane_->Enroll(self->channel_, trust);
+  poller_->loop().Post([self = shared_from_this(), peer, trust,
+                        windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
+    const absl::Status status = self->poller_->Enroll(self->channel_, trust);
     if (status.ok() && peer) {
       self->messages_->Open(self->terms(), *peer, /*initiator=*/false, std::move(windows));
     }
-    self->Tell(status);
+    self->ReportEnrolled(status);
   });
 }
 
@@ -109,7 +109,7 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
   SetRnrTimer();
   info.set_up = std::string(end_->set_up());
   if (peer) {
-    lane_->loop().Post([self = shared_from_this(), peer, windows = MakeWindows(*peer)]() mutable {
+    poller_->loop().Post([self = shared_from_this(), peer, windows = MakeWindows(*peer)]() mutable {
       self->messages_->Open(self->terms(), *peer, /*initiator=*/true, std::move(windows));
     });
   }
@@ -120,13 +120,13 @@ void QueuePair::MakeConnection(const ConnectionOptions& options, ConnectionInfo 
                                Deliver deliver) {
   info.device = device_.name();
   info.device_port = static_cast<uint32_t>(port());
-  lane_->loop().Post([self = shared_from_this(), options, info = std::move(info),
-                      deliver = std::move(deliver)]() mutable {
+  poller_->loop().Post([self = shared_from_this(), options, info = std::move(info),
+                        deliver = std::move(deliver)]() mutable {
     if (self->brpc_ != nullptr) self->brpc_->MaySend();
     // The first message leaves now, whenever the connection is started.
     Buffer nothing;
     self->channel_->Send(nothing, /*fin=*/false);
-    // The connection may outlive this pair, its lane and its device, if its handler has not
+    // The connection may outlive this pair, its poller and its device, if its handler has not
     // read to its end: it holds none of them.
     auto retire = [weak = self->weak_from_this(), &control = self->parts_.control] {
       control.Post([weak] {
@@ -136,20 +136,20 @@ void QueuePair::MakeConnection(const ConnectionOptions& options, ConnectionInfo 
       });
     };
     deliver(std::make_unique<RdmaConnection>(
-        RdmaConnection::Parts{self->lane_->loop(), self->lane_->pool(), self->channel_,
+        RdmaConnection::Parts{self->poller_->loop(), self->poller_->pool(), self->channel_,
                               std::move(retire), options, std::move(info)}));
   });
 }
 
 void QueuePair::EnrollForBrpc() {
   FillReceives();
-  lane_->loop().Post([self = shared_from_this()] {
-    self->Tell(self->lane_->Enroll(self->channel_, PeerTrust::kTrusted));
+  poller_->loop().Post([self = shared_from_this()] {
+    self->ReportEnrolled(self->poller_->Enroll(self->channel_, PeerTrust::kTrusted));
   });
 }
 
 void QueuePair::MeetBrpc(const BrpcEnd& own, const BrpcEnd& peer) {
-  lane_->loop().Post([self = shared_from_this(), own, peer] { self->brpc_->Open(own, peer); });
+  poller_->loop().Post([self = shared_from_this(), own, peer] { self->brpc_->Open(own, peer); });
 }
 
 void QueuePair::OpenToBrpc(const ConnectionOptions& options, ConnectionInfo info, Deliver deliver) {
@@ -162,15 +162,15 @@ void QueuePair::OpenToBrpc(const ConnectionOptions& options, ConnectionInfo info
 
 void QueuePair::EndOfBrpc() {
   if (state_ == State::kDestroyed) return;
-  lane_->loop().Post([self = shared_from_this()] {
+  poller_->loop().Post([self = shared_from_this()] {
     self->brpc_->OnPeerEnd();
-    self->lane_->Break(*self->channel_, absl::UnavailableError("its TCP connection has ended"));
+    self->poller_->Break(*self->channel_, absl::UnavailableError("its TCP connection has ended"));
   });
 }
 
 void QueuePair::Break(const absl::Status& why) {
-  lane_->loop().Post([self = shared_from_this(), why = Detached(why)] {
-    self->lane_->Break(*self->channel_, why);
+  poller_->loop().Post([self = shared_from_this(), why = Detached(why)] {
+    self->poller_->Break(*self->channel_, why);
   });
 }
 
@@ -186,11 +186,11 @@ void QueuePair::Retire(Ending ending, const absl::Status& why) {
   if (ending == Ending::kDrain) end_->Disconnect();
   EventLoop& control = parts_.control;
   control.SetTimer(drain_timer_, control.now() + kDrainTime);
-  lane_->loop().Post([self = shared_from_this(), why = Detached(why), &control] {
+  poller_->loop().Post([self = shared_from_this(), why = Detached(why), &control] {
     const PairChannel& channel = *self->channel_;
     const bool sent = channel.counters().messages > 0 && channel.quiet() && channel.error().ok();
     const bool heard = sent || channel.counters().receives > 0;
-    self->lane_->Break(*self->channel_, why);
+    self->poller_->Break(*self->channel_, why);
     control.Post([self, heard] {
       self->stopped_ = true;
       if (self->unheard_ && !heard) self->unheard_();
@@ -210,8 +210,8 @@ bool QueuePair::MayHoldShared() const {
 
 // What completes from here on was posted before.
 void QueuePair::Drain() {
-  lane_->loop().Post([self = shared_from_this()] {
-    self->lane_->WhenDrained(*self->channel_, [self] {
+  poller_->loop().Post([self = shared_from_this()] {
+    self->poller_->WhenDrained(*self->channel_, [self] {
       self->parts_.control.Post([self] {
         self->drained_ = true;
         self->DestroyIfOver();
@@ -220,10 +220,10 @@ void QueuePair::Drain() {
   });
 }
 
-void QueuePair::OnCmNews(const CmNews& news) {
-  if (news.type == RDMA_CM_EVENT_DEVICE_REMOVAL) return events_.device_removed();
-  if (set_up_ != nullptr) return set_up_->OnSetUpNews(news);
-  if (state_ == State::kOpen && news.type == RDMA_CM_EVENT_DISCONNECTED) {
+void QueuePair::OnCmEvent(const CmEventInfo& event) {
+  if (event.type == RDMA_CM_EVENT_DEVICE_REMOVAL) return events_.device_removed();
+  if (set_up_ != nullptr) return set_up_->OnSetUpEvent(event);
+  if (state_ == State::kOpen && event.type == RDMA_CM_EVENT_DISCONNECTED) {
     Break(absl::UnavailableError("the peer disconnected"));
   }
 }
@@ -248,8 +248,8 @@ void QueuePair::DestroyIfOver() {
   // for a minute.
   windows_.clear();
   end_.reset();
-  lane_->loop().Post([self = shared_from_this(), silent = silent_] {
-    self->lane_->Forget(*self->channel_, silent);
+  poller_->loop().Post([self = shared_from_this(), silent = silent_] {
+    self->poller_->Forget(*self->channel_, silent);
     self->parts_.control.Post([self] { self->events_.forgotten(*self); });
   });
 }

@@ -10,7 +10,7 @@
 // waits (kDrainTime at most) until the device has given up the receives that it took from a
 // shared queue (IBV_EVENT_QP_LAST_WQE_REACHED: without it they are lost to the queue) and what
 // was posted has completed. Destroyed: the device reads and writes nothing more for it.
-// Forgotten: the lane has seen its last completion, and its buffers are free. Until then its
+// Forgotten: the poller has seen its last completion, and its buffers are free. Until then its
 // owner (DeviceUse) keeps it alive.
 
 #ifndef FARCALL_TRANSPORT_RDMA_HOST_QUEUE_PAIR_H_
@@ -28,7 +28,7 @@
 #include "transport/connection_info.h"
 #include "transport/loop/event_loop.h"
 #include "transport/rdma/channel/brpc_channel.h"
-#include "transport/rdma/channel/lane.h"
+#include "transport/rdma/channel/device_poller.h"
 #include "transport/rdma/channel/message_channel.h"
 #include "transport/rdma/channel/pair_channel.h"
 #include "transport/rdma/cm/cm_source.h"
@@ -52,14 +52,14 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
     // It may be connected or accepted now; or why not.
     virtual void OnEnrolled(const absl::Status& status) = 0;
     // What rdma_cm says, until Open.
-    virtual void OnSetUpNews(const CmNews& news) = 0;
-    // It was retired by somebody else: its device is gone.
+    virtual void OnSetUpEvent(const CmEventInfo& event) = 0;
+    // Its owner did not retire it: its device is gone.
     virtual void OnLost(const absl::Status& why) = 0;
 
    protected:
     ~SetUp() = default;
   };
-  // What its owner is told.
+  // Callbacks of its owner.
   struct Events {
     // By rdma_cm. It may be retired by this.
     absl::AnyInvocable<void()> device_removed;
@@ -77,9 +77,9 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   // With the data loop held.
   using Deliver = absl::AnyInvocable<void(std::unique_ptr<Connection>)>;
 
-  // `created`: for `end` and `lane`. What is passed by reference outlives it; `set_up` only needs
+  // `created`: for `end` and `poller`. What is passed by reference outlives it; `set_up` only needs
   // to live until Open or OnLost.
-  QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<Lane> lane,
+  QueuePair(const RdmaParts& parts, const RdmaDevice& device, std::shared_ptr<DevicePoller> poller,
             std::unique_ptr<Endpoint> end, const CreatedQueuePair& created, SetUp& set_up,
             Events events);
   QueuePair(const QueuePair&) = delete;
@@ -92,11 +92,11 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   uint32_t number() const { return channel_->number(); }
   // Of the device; 0 once it is destroyed.
   int port() const { return end_ == nullptr ? 0 : end_->port(); }
-  // What the peer is told.
+  // What the peer gets.
   ReceiveTerms terms() const;
   uint32_t send_slots() const { return channel_->limits().send_slots; }
 
-  // Makes it known to its lane, where its receives are posted; OnEnrolled follows. `peer`: of the
+  // Makes it known to its poller, where its receives are posted; OnEnrolled follows. `peer`: of the
   // accepting side, whose peer may send before ESTABLISHED is heard.
   void Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust = PeerTrust::kTrusted);
   // It is established. Gives the Connection to the data loop; the set-up hears no more of it.
@@ -106,7 +106,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   // --- To brpc, instead of the two above.
 
   void EnrollForBrpc();
-  // Before the peer is told that it may send: of what it says of itself, and was told.
+  // Before the peer gets leave to send: by its terms, and those that it got.
   void MeetBrpc(const BrpcEnd& own, const BrpcEnd& peer);
   void OpenToBrpc(const ConnectionOptions& options, ConnectionInfo info, Deliver deliver);
   // Its TCP connection has ended. What had come before is delivered first.
@@ -115,7 +115,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   // Before Open: `unheard` is called if it ends before any message has come or reached the peer.
   // Where no packet carried the set-up nothing else tells that none arrives.
   void WhenUnheard(absl::AnyInvocable<void()> unheard) { unheard_ = std::move(unheard); }
-  // Ends it; its connection, if there is one, is told `why`. Once is enough.
+  // Ends it; its connection, if there is one, gets `why`. Once is enough.
   void Retire(Ending ending, const absl::Status& why);
   // IBV_EVENT_QP_LAST_WQE_REACHED: it takes no more receives from a shared queue.
   void OnLastReceive();
@@ -127,10 +127,10 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   static constexpr Duration kDrainTime = std::chrono::seconds(1);
 
   void FillReceives();
-  void Tell(const absl::Status& enrolled);
+  void ReportEnrolled(const absl::Status& enrolled);
   void MakeConnection(const ConnectionOptions& options, ConnectionInfo info, Deliver deliver);
   std::vector<ibv_mw*> MakeWindows(const ReceiveTerms& peer);
-  void OnCmNews(const CmNews& news) override;
+  void OnCmEvent(const CmEventInfo& event) override;
   void SetRnrTimer();
   bool MayHoldShared() const;
   void Drain();
@@ -138,7 +138,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
 
   const RdmaParts& parts_;
   const RdmaDevice& device_;
-  const std::shared_ptr<Lane> lane_;
+  const std::shared_ptr<DevicePoller> poller_;
   std::unique_ptr<Endpoint> end_;
   std::vector<MemoryWindow> windows_;
   const std::shared_ptr<MessageChannel> messages_;  // one of the two

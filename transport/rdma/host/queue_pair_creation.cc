@@ -48,13 +48,13 @@ uint32_t SlotsOf(uint32_t wanted, PairWire wire, const ibv_device_attr& caps) {
   return Clip(wanted, caps.max_qp_wr);
 }
 
-Shape ShapeOf(const RdmaOptions& options, const ibv_device_attr& caps, const Lane& lane,
+Shape ShapeOf(const RdmaOptions& options, const ibv_device_attr& caps, const DevicePoller& poller,
               PairWire wire, bool references) {
   Shape shape;
   ibv_qp_init_attr& attributes = shape.attributes;
-  attributes.send_cq = lane.completions();
-  attributes.recv_cq = lane.completions();
-  attributes.srq = wire == PairWire::kOwn ? lane.shared_receives() : nullptr;
+  attributes.send_cq = poller.completions();
+  attributes.recv_cq = poller.completions();
+  attributes.srq = wire == PairWire::kOwn ? poller.shared_receives() : nullptr;
   attributes.qp_type = IBV_QPT_RC;
   attributes.cap.max_send_wr = SlotsOf(options.send_slots, wire, caps);
   attributes.cap.max_send_sge =
@@ -87,8 +87,8 @@ int CreateWithInline(Endpoint& end, ibv_pd& pd, uint32_t max_inline, const ibv_q
 }  // namespace
 
 absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
-                                                 ReadsWhy reads, const Lane& lane, Endpoint& end,
-                                                 PairWire wire) {
+                                                 ReadsWhy reads, const DevicePoller& poller,
+                                                 Endpoint& end, PairWire wire) {
   int error = 0;
   const RdmaOptions& options = parts.options;
   const ibv_device_attr& caps = device.info().caps;
@@ -97,11 +97,11 @@ absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const R
   };
   const bool references =
       wire == PairWire::kOwn && (reads == ReadsWhy::kAlways || reads == ReadsWhy::kMeasuring);
-  Shape shape = ShapeOf(options, caps, lane, wire, references);
+  Shape shape = ShapeOf(options, caps, poller, wire, references);
   int max_inline = create(shape);
   // Not every device can have as many work requests, of as many segments, as it says.
   if (max_inline < 0 && shape.windows > 0) {
-    shape = ShapeOf(options, caps, lane, wire, /*references=*/false);
+    shape = ShapeOf(options, caps, poller, wire, /*references=*/false);
     max_inline = create(shape);
   }
   if (max_inline < 0) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "transport/rdma/channel/lane.h"
+#include "transport/rdma/channel/device_poller.h"
 #include "transport/rdma/channel/pair_channel.h"
 #include "transport/rdma/cm/endpoint.h"
 #include "transport/rdma/device/device.h"
@@ -28,16 +28,16 @@ enum class PairWire : uint8_t {
 struct CreatedQueuePair {
   PairWire wire = PairWire::kOwn;
   PairChannel::Limits limits{};
-  uint32_t own_receives = 0;  // of a receive queue of its own; 0: it takes the lane's
+  uint32_t own_receives = 0;  // of a receive queue of its own; 0: it takes the poller's
 };
 
-// The queue pair of `end`, for completions and receives of `lane`: as the options say, and as far
-// as the device can, which may be less than it told; with memory windows only if `reads` says
+// The queue pair of `end`, for completions and receives of `poller`: as the options say, and as far
+// as the device can, which may be less than it claims; with memory windows only if `reads` says
 // so. To brpc it has none, and a receive queue of its own (brpc_channel.h).
 // kDeviceRefused (why_not_rdma.h): it does not; then `end` has no queue pair.
 absl::StatusOr<CreatedQueuePair> CreateQueuePair(const RdmaParts& parts, const RdmaDevice& device,
-                                                 ReadsWhy reads, const Lane& lane, Endpoint& end,
-                                                 PairWire wire);
+                                                 ReadsWhy reads, const DevicePoller& poller,
+                                                 Endpoint& end, PairWire wire);
 
 }  // namespace farcall
 

@@ -186,18 +186,18 @@ bool RdmaHost::Keep(const std::shared_ptr<Attempt>& attempt, bool incoming) {
   return true;
 }
 
-bool RdmaHost::TakeTurn(Attempt& dial) {
-  if (line_.empty() && dialing_.size() < kMaxDialing) {
-    dialing_.insert(&dial);
+bool RdmaHost::TakeTurn(Attempt& attempt) {
+  if (line_.empty() && connecting_.size() < kMaxConnecting) {
+    connecting_.insert(&attempt);
     return true;
   }
-  line_.push_back(&dial);
+  line_.push_back(&attempt);
   return false;
 }
 
 void RdmaHost::Drop(Attempt& attempt) {
   incoming_.erase(&attempt);
-  if (dialing_.erase(&attempt) == 0) std::erase(line_, &attempt);
+  if (connecting_.erase(&attempt) == 0) std::erase(line_, &attempt);
   attempts_.erase(&attempt);
   NextTurns();
 }
@@ -205,10 +205,10 @@ void RdmaHost::Drop(Attempt& attempt) {
 // One that fails at once drops itself, from inside this.
 void RdmaHost::NextTurns() {
   if (std::exchange(turning_, true)) return;
-  while (!ending_ && !line_.empty() && dialing_.size() < kMaxDialing) {
+  while (!ending_ && !line_.empty() && connecting_.size() < kMaxConnecting) {
     Attempt& next = *line_.front();
     line_.pop_front();
-    dialing_.insert(&next);
+    connecting_.insert(&next);
     next.OnTurn();
   }
   turning_ = false;

@@ -48,16 +48,16 @@ class RdmaHost {
     std::function<int(const EventLoop&)> node_of = nullptr;
     // Of the choice between adapters that are equal. None: a random one.
     std::optional<uint64_t> seed = std::nullopt;
-    // Told the NUMA nodes of the active ports' devices (-1: not known), at each look that finds
+    // Gets the NUMA nodes of the active ports' devices (-1: not known), at each look that finds
     // some and before a connection uses one. May be null.
     std::function<void(const std::vector<int>& nodes)> on_nodes = nullptr;
   };
-  // A dial or an accept that is under way: keeps itself alive here.
+  // A attempt or an accept that is under way: keeps itself alive here.
   class Attempt {
    public:
     virtual ~Attempt() = default;
     virtual void Cancel() = 0;
-    // A dial's turn has come (TakeTurn).
+    // A attempt's turn has come (TakeTurn).
     virtual void OnTurn() {}
   };
 
@@ -108,10 +108,10 @@ class RdmaHost {
   // So many dials are under way at once, in the order in which they came: what they ask of the
   // kernel and of peers takes turns with what all others do on this loop. The attempt is
   // kept. True: it may go on; else OnTurn follows, unless it is dropped before.
-  bool TakeTurn(Attempt& dial);
+  bool TakeTurn(Attempt& attempt);
   void Drop(Attempt& attempt);
   // Where a queue pair is set up over TCP, the kernel may look for the peer's GID for as long as a
-  // second, with this loop held. After it has done so in vain nobody is accepted in this way for
+  // second, with this loop held. After it has done so in vain no peer is accepted in this way for
   // kAcceptPause times as long: others have nearly all of the control loop's time whatever peers
   // say.
   void LookedInVain(Duration time);
@@ -144,7 +144,7 @@ class RdmaHost {
   // come before it has addresses: looked at each kGrowEvery, so often.
   static constexpr int kLooksAfterChange = 10;
   static constexpr size_t kMaxIncoming = 256;
-  static constexpr size_t kMaxDialing = 64;
+  static constexpr size_t kMaxConnecting = 64;
   // Names of devices that are remembered: enough for hosts, a limit for tests that make more.
   static constexpr size_t kMaxPast = 64;
 
@@ -174,7 +174,7 @@ class RdmaHost {
   absl::flat_hash_map<ibv_context*, std::unique_ptr<DeviceUse>> uses_;
   absl::flat_hash_map<Attempt*, std::shared_ptr<Attempt>> attempts_;
   absl::flat_hash_set<Attempt*> incoming_;
-  absl::flat_hash_set<Attempt*> dialing_;
+  absl::flat_hash_set<Attempt*> connecting_;
   std::deque<Attempt*> line_;  // dials that wait for their turn
   bool turning_ = false;       // NextTurns is on the stack
   // Of uses that ended, by the name of the device.

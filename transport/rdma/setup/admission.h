@@ -27,7 +27,7 @@ struct Admitted {
 // Who is let in at a listener. With the control loop held.
 class Admission {
  public:
-  // The error is told to the peer: a reason (why_not_rdma.h) and its text.
+  // The error goes to the peer: a reason (why_not_rdma.h) and its text.
   // `here`: where it connects to.
   virtual absl::StatusOr<Admitted> Admit(const ConnectData& data, const Address& here) = 0;
 

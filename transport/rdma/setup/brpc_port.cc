@@ -38,7 +38,7 @@ std::optional<LocalPort> PortTo(const BrpcEnd& peer, RdmaHost& host, const Event
     place.address = Address::Ipv6(peer.gid, 0);
     place.link_layer = kind.layer;
     place.port = FabricPort{peer.gid, kind.type, peer.lid, BrpcEndpoint::kMtu};
-    for (const Way& way : WaysTo(host, loop, {place}, DialOptions())) {
+    for (const Way& way : WaysTo(host, loop, {place}, OfferConnectOptions())) {
       if (way.local && TakesPackets(*way.local) && host.WhyNot(way.local->context).ok()) {
         return way.local;
       }

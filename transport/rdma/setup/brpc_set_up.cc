@@ -44,7 +44,7 @@ void BrpcSetUp::Join(const BrpcEnd& peer, BrpcPair::OnJoin done) {
 void BrpcSetUp::Open(Transport::OnConnect done) {
   opened_ = std::move(done);
   control_.Post([self = shared_from_this()] {
-    if (!self->error_.ok()) return self->Tell(self->error_);
+    if (!self->error_.ok()) return self->Complete(self->error_);
     self->OpenNow();
   });
 }
@@ -161,10 +161,10 @@ void BrpcSetUp::Fail(const absl::Status& why) {
   if (pair_ != nullptr) std::exchange(pair_, nullptr)->Retire(QueuePair::Ending::kDrain, error_);
   end_.reset();
   host_.Drop(*this);
-  Tell(error_);
+  Complete(error_);
 }
 
-void BrpcSetUp::Tell(const absl::Status& why) {
+void BrpcSetUp::Complete(const absl::Status& why) {
   loop_.Post([self = shared_from_this(), why = Detached(why)] {
     if (self->made_) return std::exchange(self->made_, nullptr)(why);
     if (self->joined_) return std::exchange(self->joined_, nullptr)(why);

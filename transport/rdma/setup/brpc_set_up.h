@@ -31,7 +31,7 @@ class BrpcSetUp final : public std::enable_shared_from_this<BrpcSetUp>,
   void Join(const BrpcEnd& peer, BrpcPair::OnJoin done);
   void Open(Transport::OnConnect done);
   void EndOfPeer();
-  // Nobody waits for it any more.
+  // It is not waited for any more.
   void GiveUp();
 
  private:
@@ -45,12 +45,12 @@ class BrpcSetUp final : public std::enable_shared_from_this<BrpcSetUp>,
   absl::Status JoinNow(const BrpcEnd& peer);
   void OpenNow();
   void OnEnrolled(const absl::Status& status) override;
-  void OnSetUpNews(const CmNews&) override {}
+  void OnSetUpEvent(const CmEventInfo&) override {}
   void OnLost(const absl::Status& why) override;
   void Cancel() override { Fail(absl::CancelledError("given up")); }
-  // Whoever waits is told; who asks for more, too.
+  // Calls those who wait, and those who ask later.
   void Fail(const absl::Status& why);
-  void Tell(const absl::Status& why);
+  void Complete(const absl::Status& why);
 
   RdmaHost& host_;
   EventLoop& control_;

@@ -20,7 +20,7 @@ constexpr size_t kMaxNetworkStatus = size_t{256} * 1024;
 // A network that Multus, or another program that writes this annotation, attached a pod to.
 struct PodNetwork {
   std::string name;                // of its NetworkAttachmentDefinition
-  std::string interface;           // in the pod; empty: not told
+  std::string interface;           // in the pod; empty: unknown
   std::vector<Address> addresses;  // port 0; none where no address was given by IPAM
   bool is_default = false;         // the one that Services lead to
 };

@@ -52,22 +52,22 @@ void NetworkStatusFile::Read() {
   if (text.ok() && !text_.empty() && *text == text_) return;
   auto networks = text.ok() ? ParseNetworkStatus(*text) : text.status();
   if (!networks.ok()) {
-    return Tell(absl::StrCat("network status ", path_, ": ", networks.status().message(),
-                             "; looked at again when RDMA is asked for"));
+    return LogOnce(absl::StrCat("network status ", path_, ": ", networks.status().message(),
+                                "; looked at again when RDMA is asked for"));
   }
   text_ = *std::move(text);
   networks_ = *std::move(networks);
   const std::string second = SecondNetworks(networks_);
-  Tell(absl::StrCat("network status ", path_, ": ",
-                    second.empty()
-                        ? "no network beside the default one"
-                        : absl::StrCat("preferred for RDMA: ", second,
-                                       "; all that have a device if none of these has")));
+  LogOnce(absl::StrCat("network status ", path_, ": ",
+                       second.empty()
+                           ? "no network beside the default one"
+                           : absl::StrCat("preferred for RDMA: ", second,
+                                          "; all that have a device if none of these has")));
 }
 
-void NetworkStatusFile::Tell(const std::string& line) {
-  if (line != told_ && log_) log_(line);
-  told_ = line;
+void NetworkStatusFile::LogOnce(const std::string& line) {
+  if (line != logged_ && log_) log_(line);
+  logged_ = line;
 }
 
 }  // namespace farcall

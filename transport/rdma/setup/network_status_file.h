@@ -18,7 +18,7 @@ namespace farcall {
 // again at any time. With the control loop held.
 class NetworkStatusFile {
  public:
-  // `path`: empty for no file. `log` is told each new trouble, and the choice, once; it may be
+  // `path`: empty for no file. `log` gets each new error, and the choice, once; it may be
   // empty, and outlives this.
   NetworkStatusFile(std::string path, const EpisodeLog::Sink& log)
       : path_(std::move(path)), log_(log) {}
@@ -33,13 +33,13 @@ class NetworkStatusFile {
   }
 
  private:
-  void Tell(const std::string& line);
+  void LogOnce(const std::string& line);
 
   const std::string path_;
   const EpisodeLog::Sink& log_;
   std::string text_;  // that networks_ are of
   std::vector<PodNetwork> networks_;
-  std::string told_;
+  std::string logged_;
 };
 
 }  // namespace farcall

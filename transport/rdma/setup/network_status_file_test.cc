@@ -32,8 +32,8 @@ class NetworkStatusFileTest : public ::testing::Test {
   bool Second() const { return file_.IsOfSecondNetwork(Ip("10.9.0.2", "net1")); }
 
   const std::string path_ = absl::StrCat(::testing::TempDir(), "/network-status");
-  std::vector<std::string> told_;
-  const EpisodeLog::Sink log_ = [this](absl::string_view line) { told_.emplace_back(line); };
+  std::vector<std::string> logged_;
+  const EpisodeLog::Sink log_ = [this](absl::string_view line) { logged_.emplace_back(line); };
   NetworkStatusFile file_{path_, log_};
 };
 
@@ -41,7 +41,7 @@ TEST_F(NetworkStatusFileTest, NoPathIsNoFileAndNothingIsSaid) {
   NetworkStatusFile none("", log_);
   none.Read();
   EXPECT_FALSE(none.IsOfSecondNetwork(Ip("10.9.0.2", "net1")));
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(logged_.empty());
 }
 
 TEST_F(NetworkStatusFileTest, TellsWhatItChoseOnce) {
@@ -50,8 +50,8 @@ TEST_F(NetworkStatusFileTest, TellsWhatItChoseOnce) {
   file_.Read();
   EXPECT_TRUE(Second());
   EXPECT_FALSE(file_.IsOfSecondNetwork(Ip("10.1.1.1", "eth0")));
-  ASSERT_EQ(told_.size(), 1u);
-  EXPECT_EQ(told_[0],
+  ASSERT_EQ(logged_.size(), 1u);
+  EXPECT_EQ(logged_[0],
             absl::StrCat("network status ", path_, ": preferred for RDMA: net1 (default/roce); ",
                          "all that have a device if none of these has"))
       << "whether net1 has a device is not known here";
@@ -60,18 +60,18 @@ TEST_F(NetworkStatusFileTest, TellsWhatItChoseOnce) {
 TEST_F(NetworkStatusFileTest, IsEmptyUntilThePodIsAnnotated) {
   file_.Read();
   file_.Read();
-  ASSERT_EQ(told_.size(), 1u);
-  EXPECT_TRUE(absl::StrContains(told_[0], "No such file")) << told_[0];
+  ASSERT_EQ(logged_.size(), 1u);
+  EXPECT_TRUE(absl::StrContains(logged_[0], "No such file")) << logged_[0];
   Write("");
   file_.Read();
   file_.Read();
-  ASSERT_EQ(told_.size(), 2u);
-  EXPECT_TRUE(absl::StrContains(told_[1], "it is empty")) << told_[1];
+  ASSERT_EQ(logged_.size(), 2u);
+  EXPECT_TRUE(absl::StrContains(logged_[1], "it is empty")) << logged_[1];
   EXPECT_FALSE(Second());
   Write(kNet1);
   file_.Read();
   EXPECT_TRUE(Second());
-  EXPECT_EQ(told_.size(), 3u);
+  EXPECT_EQ(logged_.size(), 3u);
 }
 
 TEST_F(NetworkStatusFileTest, WhatWasUnderstoodLastStays) {
@@ -85,26 +85,26 @@ TEST_F(NetworkStatusFileTest, WhatWasUnderstoodLastStays) {
   std::remove(path_.c_str());
   file_.Read();
   EXPECT_TRUE(Second());
-  EXPECT_EQ(told_.size(), 5u);
+  EXPECT_EQ(logged_.size(), 5u);
   Write("[]");
   file_.Read();
   EXPECT_FALSE(Second());
-  EXPECT_TRUE(absl::EndsWith(told_.back(), "no network beside the default one"));
+  EXPECT_TRUE(absl::EndsWith(logged_.back(), "no network beside the default one"));
 }
 
 TEST_F(NetworkStatusFileTest, WhatIsNoFileOrTooLongIsATroubleToo) {
   NetworkStatusFile directory(::testing::TempDir(), log_);
   directory.Read();
-  ASSERT_EQ(told_.size(), 1u);
-  EXPECT_TRUE(absl::StrContains(told_[0], "directory")) << told_[0];
+  ASSERT_EQ(logged_.size(), 1u);
+  EXPECT_TRUE(absl::StrContains(logged_[0], "directory")) << logged_[0];
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   file_.Read();
-  EXPECT_EQ(told_.size(), 2u);
+  EXPECT_EQ(logged_.size(), 2u);
   std::remove(path_.c_str());
   Write(std::string(kMaxNetworkStatus + 10, '['));
   file_.Read();
-  ASSERT_EQ(told_.size(), 3u);
-  EXPECT_TRUE(absl::StrContains(told_[2], "more than")) << told_[2];
+  ASSERT_EQ(logged_.size(), 3u);
+  EXPECT_TRUE(absl::StrContains(logged_[2], "more than")) << logged_[2];
 }
 
 }  // namespace

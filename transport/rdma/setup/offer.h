@@ -19,8 +19,8 @@ struct OfferedPlace {
   double share = 0;  // of its rate, for a connection more of the loop that awaits it
 };
 
-// `place` with what is to be told of its port, for a connection of `loop`. Nothing: that is not
-// active. Port 0: any of the device's.
+// `place` with what the client gets to know of its port, for a connection of `loop`. Nothing: that
+// is not active. Port 0: any of the device's.
 std::optional<OfferedPlace> Describe(const RdmaHost& host, const EventLoop& loop,
                                      UpgradeAddress place, PortCounts::Port port);
 

@@ -9,7 +9,7 @@
 #include "transport/rdma/cm/cm_endpoint.h"
 #include "transport/rdma/cm/cm_options.h"
 #include "transport/rdma/cm/cm_ports.h"
-#include "transport/rdma/setup/incoming.h"
+#include "transport/rdma/setup/accept_attempt.h"
 #include "transport/sockaddr.h"
 
 namespace farcall {
@@ -51,14 +51,14 @@ int PortListener::Listen(int backlog) {
   return 0;
 }
 
-void PortListener::OnCmNews(const CmNews& news) {
-  if (news.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+void PortListener::OnCmEvent(const CmEventInfo& cm_event) {
+  if (cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
     const RdmaParts& parts = host_.parts();
-    return Incoming::Accept(host_, admission_,
-                            std::make_unique<CmEndpoint>(parts, Own(parts.api, news.id)),
-                            news.private_data);
+    return AcceptAttempt::Accept(host_, admission_,
+                                 std::make_unique<CmEndpoint>(parts, Own(parts.api, cm_event.id)),
+                                 cm_event.private_data);
   }
-  if (news.type != RDMA_CM_EVENT_DEVICE_REMOVAL) return;
+  if (cm_event.type != RDMA_CM_EVENT_DEVICE_REMOVAL) return;
   // At once: the kernel waits for it.
   ibv_context* const context = device();
   id_.reset();

@@ -43,7 +43,7 @@ class PortListener final : private CmHandler {
       : host_(host), admission_(admission), removed_(std::move(removed)) {}
   absl::Status Bind(const Where& where);
   int Listen(int backlog);
-  void OnCmNews(const CmNews& news) override;
+  void OnCmEvent(const CmEventInfo& cm_event) override;
 
   RdmaHost& host_;
   Admission& admission_;

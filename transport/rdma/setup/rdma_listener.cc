@@ -28,15 +28,15 @@ absl::Status Validate(const Address& address, const ListenOptions& options) {
 
 }  // namespace
 
-class RdmaListener::OpenDoor final : public Admission,
-                                     public std::enable_shared_from_this<OpenDoor> {
+class RdmaListener::Acceptor final : public Admission,
+                                     public std::enable_shared_from_this<Acceptor> {
  public:
-  OpenDoor(LoopGroup& loops, const ConnectionOptions& options, Transport::OnAccept on_accept)
+  Acceptor(LoopGroup& loops, const ConnectionOptions& options, Transport::OnAccept on_accept)
       : loops_(loops), options_(options), gate_(std::move(on_accept)) {}
 
   absl::StatusOr<Admitted> Admit(const ConnectData& data, const Address&) override {
     if (data.token != UpgradeToken{}) {
-      return NotRdma(WhyNotRdma::kRejected, "nobody awaits this token here");
+      return NotRdma(WhyNotRdma::kRejected, "no connection awaits this token here");
     }
     EventLoop& loop = loops_.Next();
     auto deliver = [self = shared_from_this(), &loop](std::unique_ptr<Connection> connection) {
@@ -54,14 +54,14 @@ class RdmaListener::OpenDoor final : public Admission,
 };
 
 // With the control loop held.
-class RdmaListener::Ear final : public std::enable_shared_from_this<Ear> {
+class RdmaListener::ListeningPort final : public std::enable_shared_from_this<ListeningPort> {
  public:
-  // `door` outlives it.
-  Ear(RdmaHost& host, OpenDoor& door, PortListener::Where where)
-      : host_(host), door_(door), where_(std::move(where)), retry_([this] { Again(); }) {}
+  // `acceptor` outlives it.
+  ListeningPort(RdmaHost& host, Acceptor& acceptor, PortListener::Where where)
+      : host_(host), acceptor_(acceptor), where_(std::move(where)), retry_([this] { Again(); }) {}
 
   absl::Status Listen() {
-    auto opened = PortListener::Open(host_, where_, door_, [weak = weak_from_this()] {
+    auto opened = PortListener::Open(host_, where_, acceptor_, [weak = weak_from_this()] {
       if (const auto alive = weak.lock()) alive->OnRemoved();
     });
     if (!opened.ok()) return opened.status();
@@ -91,7 +91,7 @@ class RdmaListener::Ear final : public std::enable_shared_from_this<Ear> {
   }
 
   RdmaHost& host_;
-  OpenDoor& door_;
+  Acceptor& acceptor_;
   PortListener::Where where_;  // with its port, once it had one
   std::unique_ptr<PortListener> port_;
   bool closed_ = false;
@@ -103,37 +103,39 @@ absl::StatusOr<std::unique_ptr<Listener>> RdmaListener::Open(RdmaHost& host, Eve
                                                              const Address& address,
                                                              const ListenOptions& options,
                                                              Transport::OnAccept on_accept) {
-  auto door = std::make_shared<OpenDoor>(loops, options.connection, std::move(on_accept));
-  const auto ear = std::make_shared<Ear>(
-      host, *door, PortListener::Where{address, options.backlog, options.connection.traffic_class});
+  auto acceptor = std::make_shared<Acceptor>(loops, options.connection, std::move(on_accept));
+  const auto listening_port = std::make_shared<ListeningPort>(
+      host, *acceptor,
+      PortListener::Where{address, options.backlog, options.connection.traffic_class});
   absl::Status status = Validate(address, options);
   if (status.ok()) {
     RunOn(control, [&] {
       status = Detached(host.Ready());
-      if (status.ok()) status = Detached(ear->Listen());
+      if (status.ok()) status = Detached(listening_port->Listen());
     });
   }
   if (!status.ok()) {
     return Annotate(status, absl::StrCat("cannot listen on ", address.ToString(), " over RDMA"));
   }
-  const Address bound = ear->address();
-  return std::unique_ptr<Listener>(new RdmaListener(control, bound, std::move(door), ear));
+  const Address bound = listening_port->address();
+  return std::unique_ptr<Listener>(
+      new RdmaListener(control, bound, std::move(acceptor), listening_port));
 }
 
-RdmaListener::RdmaListener(EventLoop& control, Address address, std::shared_ptr<OpenDoor> door,
-                           std::shared_ptr<Ear> ear)
+RdmaListener::RdmaListener(EventLoop& control, Address address, std::shared_ptr<Acceptor> acceptor,
+                           std::shared_ptr<ListeningPort> listening_port)
     : control_(control),
       address_(std::move(address)),
-      door_(std::move(door)),
-      ear_(std::move(ear)) {}
+      acceptor_(std::move(acceptor)),
+      listening_port_(std::move(listening_port)) {}
 
 void RdmaListener::Close() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (ear_ == nullptr) return;
-  door_->Close();
+  if (listening_port_ == nullptr) return;
+  acceptor_->Close();
   RunOn(control_, [this] {
-    ear_->Close();
-    ear_.reset();
+    listening_port_->Close();
+    listening_port_.reset();
   });
 }
 

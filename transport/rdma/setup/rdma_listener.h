@@ -33,16 +33,16 @@ class RdmaListener final : public Listener {
   void Close() override;
 
  private:
-  class OpenDoor;
-  class Ear;
-  RdmaListener(EventLoop& control, Address address, std::shared_ptr<OpenDoor> door,
-               std::shared_ptr<Ear> ear);
+  class Acceptor;
+  class ListeningPort;
+  RdmaListener(EventLoop& control, Address address, std::shared_ptr<Acceptor> acceptor,
+               std::shared_ptr<ListeningPort> listening_port);
 
   EventLoop& control_;
   const Address address_;
-  const std::shared_ptr<OpenDoor> door_;
+  const std::shared_ptr<Acceptor> acceptor_;
   std::mutex mutex_;
-  std::shared_ptr<Ear> ear_;  // guarded by mutex_; null after Close
+  std::shared_ptr<ListeningPort> listening_port_;  // guarded by mutex_; null after Close
 };
 
 }  // namespace farcall

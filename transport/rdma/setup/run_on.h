@@ -12,7 +12,7 @@
 namespace farcall {
 
 // Runs `work` with `loop` held, here if the loop is free, else on its thread, and returns when
-// it has run. No loop is held, and if this one is, somebody drives it.
+// it has run. No loop is held, and if this one is, another thread drives it.
 inline void RunOn(EventLoop& loop, absl::FunctionRef<void()> work) {
   if (loop.TryRun(work)) return;
   std::mutex mutex;

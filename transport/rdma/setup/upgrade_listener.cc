@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/rdma/cm/port_endpoint.h"
 #include "transport/rdma/cm/port_set_up.h"
-#include "transport/rdma/setup/incoming.h"
+#include "transport/rdma/setup/accept_attempt.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -134,7 +134,7 @@ void UpgradeListener::OnSetUp(const Awaited& awaited, const std::string& message
        .data = EncodeRejectData({.why = ReasonOf(why_not), .text = DetailOf(why_not)})}));
 }
 
-// Nobody is let in here by the token of another connection, even by one who has read it.
+// The token of another connection lets no client in here, even if it has read it.
 absl::Status UpgradeListener::Connect(const Awaited& awaited, const PortSetUp& connect) {
   const auto data = DecodeConnectData(connect.data);
   if (!data.ok()) return NotRdma(WhyNotRdma::kRejected, data.status().message());
@@ -154,9 +154,9 @@ absl::Status UpgradeListener::Connect(const Awaited& awaited, const PortSetUp& c
   }
   for (const LocalPort& port : host_.Ports()) {
     if (port.port != *place->port) continue;
-    Incoming::Accept(host_, *this,
-                     std::make_unique<PortEndpoint>(host_.parts(), port, connect, awaited.line),
-                     connect.data);
+    AcceptAttempt::Accept(
+        host_, *this, std::make_unique<PortEndpoint>(host_.parts(), port, connect, awaited.line),
+        connect.data);
     return absl::OkStatus();
   }
   return NotRdma(WhyNotRdma::kBroken, "the port that was offered has gone");
@@ -248,7 +248,8 @@ void UpgradeListener::ListenOn(const Address& address) {
 absl::StatusOr<Admitted> UpgradeListener::Admit(const ConnectData& data, const Address& here) {
   auto found = awaited_.extract(data.token);
   if (found.empty()) {
-    return NotRdma(WhyNotRdma::kRejected, "nobody awaits this token here, or it was shown before");
+    return NotRdma(WhyNotRdma::kRejected,
+                   "no connection awaits this token here, or it was shown before");
   }
   const std::shared_ptr<Awaited> awaited = std::move(found.mapped().awaited);
   if (awaited->pass.generation != data.generation) {

@@ -22,7 +22,7 @@
 
 namespace farcall {
 
-// Somebody who awaits one connection.
+// One connection that is awaited.
 struct Awaited {
   EventLoop& loop;
   const UpgradePass pass;
@@ -37,18 +37,18 @@ struct Awaited {
 };
 
 // The listeners of a server that offers RDMA, one for each address of a device that may be
-// used, and the tokens that let somebody in. Opened at first need, and looked after while
-// somebody asks. With the control loop held.
+// used, and the tokens that let a client in. Opened at first need, and kept up while
+// there is need. With the control loop held.
 class UpgradeListener final : private Admission {
  public:
   explicit UpgradeListener(RdmaHost& host) : host_(host) {}
 
-  // Where to dial, or why not; `awaited` is let in from now on.
+  // Where to connect to, or why not; `awaited` is let in from now on.
   absl::StatusOr<std::vector<UpgradeAddress>> Await(const std::shared_ptr<Awaited>& awaited);
   void Withdraw(const Awaited& awaited);
   // A message on the connection of `awaited`.
   void OnSetUp(const Awaited& awaited, const std::string& message);
-  // No address is listened on, nobody is let in.
+  // No address is listened on, no client is let in.
   void Close();
 
  private:

@@ -112,7 +112,8 @@ OfferedEnd EndOf(const UpgradeAddress& place, size_t turn) {
 }  // namespace
 
 std::vector<Way> WaysTo(RdmaHost& host, const EventLoop& loop,
-                        const std::vector<UpgradeAddress>& offer, const DialOptions& options) {
+                        const std::vector<UpgradeAddress>& offer,
+                        const OfferConnectOptions& options) {
   const OwnEnds own(host);
   std::vector<OfferedEnd> offered;
   for (const UpgradeAddress& place : offer) offered.push_back(EndOf(place, offered.size()));

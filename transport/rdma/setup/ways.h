@@ -33,7 +33,8 @@ struct Way {
 // (ChooseAdapters), with the rails of `options`. With the control loop held, after the host was
 // ready.
 std::vector<Way> WaysTo(RdmaHost& host, const EventLoop& loop,
-                        const std::vector<UpgradeAddress>& offer, const DialOptions& options);
+                        const std::vector<UpgradeAddress>& offer,
+                        const OfferConnectOptions& options);
 
 }  // namespace farcall
 

@@ -40,7 +40,7 @@ class BrpcVerbsEnd {
   BrpcEnd own() const;
   // To RTR and RTS. An errno, or 0.
   int Join(const BrpcEnd& peer);
-  // It errs, and tells nobody.
+  // It errs, without an event.
   void Break();
 
   // At most block_bytes of the peer's, copied. An errno, or 0.

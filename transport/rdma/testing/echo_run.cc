@@ -126,11 +126,11 @@ std::vector<std::string> EchoRun::Violations() const {
   return all;
 }
 
-std::string EchoRun::Told() const {
-  std::string told = connected_->has_value() ? absl::StrCat((*connected_)->message(), "\n") : "";
-  absl::StrAppend(&told, client_->seen().why.message(), "\n");
-  for (const auto& server : servers_) absl::StrAppend(&told, server->seen().why.message(), "\n");
-  return told;
+std::string EchoRun::Trace() const {
+  std::string text = connected_->has_value() ? absl::StrCat((*connected_)->message(), "\n") : "";
+  absl::StrAppend(&text, client_->seen().why.message(), "\n");
+  for (const auto& server : servers_) absl::StrAppend(&text, server->seen().why.message(), "\n");
+  return text;
 }
 
 }  // namespace farcall

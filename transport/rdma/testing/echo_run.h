@@ -17,7 +17,7 @@
 namespace farcall {
 
 // Listen, connect, send, echo, close: with something going wrong at one of its steps. What
-// must hold whatever goes wrong: it comes to an end, each OnConnect and OnClose is told
+// must hold whatever goes wrong: it comes to an end, each OnConnect and OnClose is called
 // once, no byte is wrong, and nothing breaks a rule.
 class EchoRun {
  public:
@@ -33,7 +33,7 @@ class EchoRun {
   // What must never happen.
   std::vector<std::string> Violations() const;
   // Why the connections ended, at both ends.
-  std::string Told() const;
+  std::string Trace() const;
   int steps() const { return steps_; }
 
  private:

@@ -102,7 +102,7 @@ struct FabricPair {
 
   // fakeA dials fakeB.
   bool Join();
-  // The client has asked, the listener has been told, and the server's end is prepared.
+  // The client has asked, the listener has its event, and the server's end is prepared.
   bool Ask(const std::string& data = "");
   bool Answer(const std::string& data = "");
 

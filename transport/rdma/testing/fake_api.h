@@ -21,7 +21,7 @@ void FillQueues(VerbsApi::Ibv& ibv);
 const char* FakeWcStatusStr(ibv_wc_status status);
 const char* FakeEventTypeStr(ibv_event_type type);
 
-// One call of a function of the table: the fabric's mutex, and what it was told to fail
+// One call of a function of the table: the fabric's mutex, and what it has to fail
 // with. errno is set at the end, since what runs under the mutex may change it.
 class FakeCall {
  public:

@@ -52,7 +52,7 @@ int FakeCm::SetOption(FakeId& id, int level, int option, const void* value, size
 }
 
 int FakeCm::CreateQp(FakeId& id, ibv_pd* pd, ibv_qp_init_attr& init) {
-  // librdmacm would make what is missing; nobody here wants that.
+  // librdmacm would make what is missing; the tests do not want that.
   if (id.verbs == nullptr || pd == nullptr || init.send_cq == nullptr || init.recv_cq == nullptr) {
     return EINVAL;
   }

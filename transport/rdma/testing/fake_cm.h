@@ -121,13 +121,13 @@ class FakeCm {
   // To the peer's disconnecting.
   void Answer(FakeId& id);
   void TimeWait(FakeId& id);
-  // Nobody listens there.
+  // Nothing listens there.
   bool Refused(const FakeId& active) const;
   // Turns the reply into ESTABLISHED or CONNECT_ERROR.
   void Establish(FakeId& active, FakeCmEvent& event);
   // It goes away: tells the peer as its state demands.
   void Leave(FakeId& id);
-  // A request that nobody will read.
+  // A request that will not be read.
   void Abandon(FakeId& passive);
   std::function<void()> Unreachable(FakeId& id);
 

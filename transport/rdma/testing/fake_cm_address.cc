@@ -166,7 +166,7 @@ void FakeCm::OnAddress(FakeId& id) {
   if (fail_address != 0) {
     status = std::exchange(fail_address, 0);
   } else if (target == nullptr || !target->port_active) {
-    status = -ETIMEDOUT;  // nobody answers ARP
+    status = -ETIMEDOUT;  // no host answers ARP
   } else if (own == nullptr || !own->usable()) {
     status = -ENODEV;
   }

@@ -113,7 +113,7 @@ void FakeCm::OnRequest(FakeId& active, const rdma_conn_param& param, const std::
   event.listen_id = listener;
   event.id = &passive;
   event.param.conn = param;
-  // Told from the other side.
+  // Called from the other side.
   std::swap(event.param.conn.responder_resources, event.param.conn.initiator_depth);
   event.param.conn.qp_num = active.joined->qp_num;
   if (target->iwarp()) event.param.conn.retry_count = event.param.conn.rnr_retry_count = 0;
@@ -158,7 +158,7 @@ int FakeCm::Accept(FakeId& id, const rdma_conn_param& param) {
 
 void FakeCm::OnReply(FakeId& active, const rdma_conn_param& param, const std::string& data) {
   if (active.destroyed || active.removed || active.state != FakeId::State::kConnecting) return;
-  // rdma_cm takes what the answer says, told from the other side.
+  // rdma_cm takes what the answer says, from the other side.
   active.joined->SetReads(param.responder_resources, param.initiator_depth);
   active.state = FakeId::State::kAnswered;
   const bool iwarp = active.device->iwarp();
@@ -214,7 +214,7 @@ int FakeCm::Reject(FakeId& id, const void* data, uint8_t bytes) {
 
 void FakeCm::OnRejected(FakeId& id, int reason, const std::string& data) {
   const FakeId::State state = id.state;
-  // A request that is taken back is not told: accepting it fails.
+  // There is no event for a request that is taken back: accepting it fails.
   if (state == FakeId::State::kRequested) id.state = FakeId::State::kEnded;
   const bool waits = state == FakeId::State::kConnecting || state == FakeId::State::kAnswered ||
                      state == FakeId::State::kAccepted;

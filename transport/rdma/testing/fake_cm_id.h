@@ -68,7 +68,7 @@ struct FakeId : rdma_cm_id {
   FakeId* peer = nullptr;
   // The queue pair that it connected, which may be destroyed by now.
   FakeQp* joined = nullptr;
-  // It has told CONNECT_ERROR: librdmacm keeps the reject that follows to itself.
+  // CONNECT_ERROR has come: librdmacm keeps the reject that follows to itself.
   bool connect_error = false;
   int unacknowledged = 0;
 

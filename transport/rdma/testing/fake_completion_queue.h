@@ -49,7 +49,7 @@ struct FakeCq : ibv_cq {
   void Push(const FakeCompletion& completion);
   int Poll(int count, ibv_wc* to);
   void Arm(bool solicited_only);
-  // Nobody polls any more: gives back what the completions hold.
+  // It is not polled any more: gives back what the completions hold.
   void Drop();
 
   FakeContext& owner;

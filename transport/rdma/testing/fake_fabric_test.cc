@@ -151,7 +151,7 @@ TEST_P(FakeFabricTest, ACompletionChannelWakesOnceForEachRequest) {
   ASSERT_EQ(pair.server.Receive(0, 64, 0), 0);
   ASSERT_EQ(pair.server.Receive(1, 64, 1), 0);
   ASSERT_EQ(pair.client.Send(0, 1, 0), 0);
-  EXPECT_FALSE(wakes()) << "nobody asked";
+  EXPECT_FALSE(wakes()) << "it was not armed";
   EXPECT_EQ(errno, EAGAIN);
   ASSERT_EQ(ibv_req_notify_cq(pair.server.queue, 0), 0);
   EXPECT_FALSE(wakes()) << "what is there already makes no event";

@@ -11,7 +11,7 @@
 namespace farcall {
 namespace {
 
-void Tell(FakeWorld& world, const FakeDevice& device, const ibv_async_event& event) {
+void Raise(FakeWorld& world, const FakeDevice& device, const ibv_async_event& event) {
   for (const auto& context : world.contexts) {
     if (&context->owner == &device && !context->closed) context->async.Push(event);
   }
@@ -114,7 +114,7 @@ void FakeFaults::SetPort(absl::string_view device, bool active) {
   ibv_async_event event{};
   event.element.port_num = 1;
   event.event_type = active ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR;
-  Tell(world_, fake, event);
+  Raise(world_, fake, event);
   world_.OnPathsChanged();
 }
 
@@ -155,9 +155,9 @@ void FakeFaults::RaiseEvent(absl::string_view device, ibv_event_type type) {
       return;
     case FakeSubject::kPort:
       event.element.port_num = 1;
-      return Tell(world_, fake, event);
+      return Raise(world_, fake, event);
     case FakeSubject::kDevice:
-      return Tell(world_, fake, event);
+      return Raise(world_, fake, event);
   }
 }
 

@@ -55,7 +55,7 @@ class FakeFaults {
 
   enum class Cut {
     kReported,  // senders see RETRY_EXC_ERR after options.retry_steps
-    kSilent,    // nobody hears anything
+    kSilent,    // without any event
   };
   // Between two devices (which may be the same), both directions, messages of the
   // connection manager included.
@@ -73,7 +73,7 @@ class FakeFaults {
   void SetPort(absl::string_view device, bool active);
 
   // Its GIDs are so many entries further in their table from now on, as when its interface was made
-  // anew. Nobody is told.
+  // anew. There is no event.
   void MoveGids(absl::string_view device, uint32_t entries);
 
   // From now on queue pairs of the device that err keep what they took of a shared receive queue,
@@ -100,7 +100,7 @@ class FakeFaults {
 
   // What libibverbs and librdmacm make of a look at the devices that failed in part, as it does for
   // want of descriptors: the device gets another ibv_device and another context, while what was
-  // made with the old ones works on. Nobody is told.
+  // made with the old ones works on. There is no event.
   void ReplaceContext(absl::string_view device);
 
   // The next connect request is answered by a reject with this status (an IB CM reason),

@@ -244,12 +244,12 @@ TEST_P(FakeFaultsTest, ARemovedDeviceTellsAllItsIdsAndThePeers) {
   ASSERT_EQ(pair.server.Receive(0, 64, 0), 0);
   fabric.faults().RemoveDevice("fakeB", /*flush=*/false);
   EXPECT_EQ(pair.client.NextType(), RDMA_CM_EVENT_DISCONNECTED);
-  std::vector<rdma_cm_id*> told;
+  std::vector<rdma_cm_id*> removed;
   while (const auto event = pair.listener.Next()) {
     EXPECT_EQ(event->type, RDMA_CM_EVENT_DEVICE_REMOVAL);
-    told.push_back(event->id);
+    removed.push_back(event->id);
   }
-  EXPECT_THAT(told, testing::UnorderedElementsAre(pair.listener.id, pair.server.id));
+  EXPECT_THAT(removed, testing::UnorderedElementsAre(pair.listener.id, pair.server.id));
   EXPECT_THAT(pair.server.Poll(), IsEmpty()) << "rxe flushes nothing";
   EXPECT_EQ(fabric.api().ibv.alloc_pd(pair.server.id->verbs), nullptr);
   EXPECT_EQ(errno, EIO);

@@ -64,7 +64,7 @@ class FakeFdQueue {
     events_.erase(end, events_.end());
     if (events_.empty()) Drain();
   }
-  // Nobody can wait for it any more.
+  // It cannot be waited for any more.
   void Close() {
     events_.clear();
     fd_.Reset();

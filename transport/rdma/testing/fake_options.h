@@ -24,7 +24,7 @@ struct FakeDeviceOptions {
   // False: ibv_open_device fails with EACCES, as without permission for /dev/infiniband.
   bool permitted = true;
   ibv_mtu active_mtu = IBV_MTU_4096;
-  uint8_t active_speed = 32;  // of ibv_query_port(3): 25 Gb/s for each of 4 lanes
+  uint8_t active_speed = 32;  // of ibv_query_port(3): 25 Gb/s for each of 4 pollers
   // Of its network interface; 0: that is in another network namespace.
   uint32_t ifindex = 2;
   // An empty GID table, as before the interface is up.

@@ -153,7 +153,7 @@ void FakeQp::Break() {
   wait_ = Wait::kNothing;
   wait_until_ = 0;
   if (was_connected) TakeAhead();
-  if (ahead_.empty()) TellLastReceive();
+  if (ahead_.empty()) RaiseLastReceive();
   Pump();
   // iWARP runs over one TCP stream, which breaks for both.
   if (was_connected && device().iwarp()) world_.cm.OnStreamBroken(*this, peer_);
@@ -167,7 +167,7 @@ void FakeQp::TakeAhead() {
   }
 }
 
-void FakeQp::TellLastReceive() {
+void FakeQp::RaiseLastReceive() {
   if (shared_ == nullptr || !device().options.last_wqe_events || device().removed ||
       device().keeps_receives) {
     return;

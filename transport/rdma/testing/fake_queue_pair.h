@@ -106,7 +106,7 @@ class FakeQp : public ibv_qp {
   bool Flushes() const;
   bool CanFlush() const;
   void TakeAhead();
-  void TellLastReceive();
+  void RaiseLastReceive();
   void FlushOne();
 
   FakeWorld& world_;

@@ -14,7 +14,7 @@
 
 namespace farcall {
 
-// A FakeFabric and what an RdmaTransport over it needs. The third device is cut off: nobody
+// A FakeFabric and what an RdmaTransport over it needs. The third device is cut off: no one
 // there answers.
 class FakeRdma {
  public:

@@ -262,7 +262,7 @@ void FakeQp::FlushOne() {
   if (!ahead_.empty() && !device().keeps_receives) {
     CompleteReceive(ahead_.back(), IBV_WC_WR_FLUSH_ERR, nullptr, 0);
     ahead_.pop_back();
-    if (ahead_.empty()) TellLastReceive();
+    if (ahead_.empty()) RaiseLastReceive();
     return;
   }
   CompleteReceive(own_receives_.Take(), IBV_WC_WR_FLUSH_ERR, nullptr, 0);

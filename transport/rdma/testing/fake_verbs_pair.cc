@@ -94,7 +94,7 @@ int FakeQp::ToReceive(const ibv_qp_attr& attr) {
   return 0;
 }
 
-// Null: nobody has this number there. What is sent gets lost then.
+// Null: no queue pair has this number there. What is sent gets lost then.
 FakeQp* FakeQp::FindPeer(const ibv_qp_attr& attr) const {
   for (FakeQp* const qp : world_.live_queue_pairs) {
     if (qp->qp_num != attr.dest_qp_num) continue;

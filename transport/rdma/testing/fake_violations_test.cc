@@ -215,7 +215,7 @@ TEST_P(FakeViolationsTest, AnEventAcknowledgedTwice) {
 
 // It took them from the shared queue for messages to come.
 TEST(FakeSharedQueueTest, AQueuePairDestroyedBeforeItGaveUpItsReceives) {
-  for (const bool told : {false, true}) {
+  for (const bool read : {false, true}) {
     FakeFabric fabric({.mode = FakeMode::kStepped});
     FabricPair pair(fabric, {.shared_receives = 8});
     ASSERT_TRUE(pair.Join());
@@ -225,13 +225,13 @@ TEST(FakeSharedQueueTest, AQueuePairDestroyedBeforeItGaveUpItsReceives) {
     ibv_qp_attr error{};
     error.qp_state = IBV_QPS_ERR;
     ASSERT_EQ(fabric.api().ibv.modify_qp(pair.server.id->qp, &error, IBV_QP_STATE), 0);
-    if (told) {
+    if (read) {
       fabric.Settle();
       EXPECT_THAT(pair.server.Poll(), SizeIs(2)) << "they are flushed before the event";
     }
     pair.server.DestroyQp();
-    EXPECT_THAT(fabric.violations(), SizeIs(told ? 0 : 1));
-    if (!told) fabric.ExpectViolations();
+    EXPECT_THAT(fabric.violations(), SizeIs(read ? 0 : 1));
+    if (!read) fabric.ExpectViolations();
   }
 }
 

@@ -105,7 +105,7 @@ void FakeWorld::RemoveDevice(FakeDevice& device, bool flush) {
       if (&qp->device() == &device) qp->Break();
     }
   };
-  // A stream of iWARP ends while its device is still there; else the peer is not told.
+  // A stream of iWARP ends while its device is still there; else the peer does not notice.
   if (device.iwarp()) break_all();
   device.removed = true;
   for (const auto& context : contexts) {

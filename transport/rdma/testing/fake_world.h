@@ -48,7 +48,7 @@ struct FakeWorld {
     return from.removed || to.removed || !from.port_active || !to.port_active ||
            (!cuts.empty() && IsCut(from, to));
   }
-  // They are, and nobody is told.
+  // They are, without any event.
   bool Silent(const FakeDevice& from, const FakeDevice& to) const;
   void OnPathsChanged();
   void RemoveDevice(FakeDevice& device, bool flush);

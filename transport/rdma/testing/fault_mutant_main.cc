@@ -22,10 +22,10 @@ namespace {
 // A Check that does not hold, the fabric's among them, is as good a way of being found out.
 void CaughtByCheck(int) { _exit(0); }
 
-// What is wrong with a run; "": nothing. `why`: what whoever broke is to be told.
+// What is wrong with a run; "": nothing. `why`: what whoever broke is to be trace.
 std::string WrongWith(const FaultOutcome& outcome, const std::string& why) {
   if (!outcome.violation.empty() || outcome.status.ok()) return outcome.violation;
-  return absl::StrContains(outcome.told, why) ? "" : "not told: " + why;
+  return absl::StrContains(outcome.trace, why) ? "" : "not trace: " + why;
 }
 
 std::string InAnyOrder() {

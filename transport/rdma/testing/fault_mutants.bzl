@@ -11,11 +11,11 @@ _MUTANTS = [
     ("does_not_tell_the_status", "pair_channel.cc", {
         "api_.ibv.wc_status_str(completion.status)": "\"failed\"",
     }),
-    ("does_not_tell_what_failed", "dial.cc", {
+    ("does_not_tell_what_failed", "connect_attempt.cc", {
         "SetUpError(pair_->end(), error)": "NotRdma(WhyNotRdma::kDeviceRefused, \"\")",
     }),
     ("ignores_a_failed_connect", "cm_events.cc", {
-        "      return DialEvent::kConnectError;": "      return std::nullopt;",
+        "      return ConnectEvent::kConnectError;": "      return std::nullopt;",
     }),
     ("gives_landed_memory_back_at_once", "message_channel_references.cc", {
         "  hold = user_->HoldPlace();": "  user_->HoldPlace();",
@@ -37,7 +37,7 @@ _MUTANTS = [
 # Where they are.
 _ROOMS = {
     "cm_events.cc": "cm",
-    "dial.cc": "setup",
+    "connect_attempt.cc": "setup",
     "message_channel.cc": "channel",
     "message_channel_references.cc": "channel",
     "message_completions.cc": "channel",

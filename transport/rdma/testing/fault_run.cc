@@ -63,14 +63,14 @@ FaultOutcome RunWithFault(const FaultCase& test, int at) {
       clock.AdvanceTo(clock.Now() + kStep);
       if (step == at && test.fault) test.fault(fabric);
     });
-    outcome.told = run.Told();
+    outcome.trace = run.Trace();
     violations = run.Violations();
     outcome.steps = run.steps();
   }
   outcome.calls = fabric.faults().recorded_calls();
   clock.SetRunning(true);
   harness.End();
-  absl::StrAppend(&outcome.told, outcome.status.message(), "\n",
+  absl::StrAppend(&outcome.trace, outcome.status.message(), "\n",
                   absl::StrJoin(harness.rig().log(), "\n"));
   outcome.failed_call = fabric.faults().last_failed_call();
   for (const char* const device : {"fakeA", "fakeB"}) {

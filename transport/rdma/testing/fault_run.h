@@ -32,7 +32,7 @@ struct FaultCase {
 struct FaultOutcome {
   absl::Status status;  // what stopped the echo; OK: nothing
   // Why connections ended and devices were left, at both ends.
-  std::string told;
+  std::string trace;
   // What must not be whatever goes wrong. Empty: nothing of that. (Leaks and broken rules abort.)
   std::string violation;
   int steps = 0;

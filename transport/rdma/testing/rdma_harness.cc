@@ -74,7 +74,7 @@ void SteppedRdmaHarness::End() {
 }
 
 void SteppedRdmaHarness::Run(EventLoop& loop, absl::FunctionRef<void()> work) {
-  // Letters that wait come first.
+  // Tasks that wait come first.
   while (!loop.TryRun(work)) loop.RunOnce();
 }
 

@@ -18,8 +18,8 @@ namespace farcall {
 // Where the checks find each other.
 struct RdmaPlaces {
   Address free;      // with port 0
-  Address refusing;  // nobody listens
-  Address silent;    // nobody answers
+  Address refusing;  // nothing listens
+  Address silent;    // no host answers
 };
 
 // RdmaTransport for the conformance suite, stepped by hand in one thread.

@@ -57,7 +57,7 @@ class RdmaRig {
   void Nap();
   // The next of all loops.
   std::optional<TimePoint> NextTimer();
-  // Ends the transport. Nobody drives the loops.
+  // Ends the transport. No thread drives the loops.
   void End();
 
  private:

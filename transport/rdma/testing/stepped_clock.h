@@ -10,7 +10,7 @@
 
 namespace farcall {
 
-// Stands still until it is told to move, but for destructors, which wait and cannot say for
+// Moves only when it is advanced, but for destructors, which wait and cannot say for
 // what: while it runs, each look at it takes a millisecond. Any thread.
 //
 // It begins ten years from the kernel's zero. What a loop arms before it sleeps is no time that has

@@ -38,7 +38,7 @@ int ReleaseContext(ibv_context* context) {
   if (const int error = WhyMapped(context->cmd_fd); error != 0) return error;
   const UniqueFd nothing(open("/", O_PATH | O_CLOEXEC));
   if (!nothing.valid()) return errno;
-  // The events first: without commands they would have nobody to send them.
+  // The events first: without commands there is nothing to send them.
   for (const int fd : {context->async_fd, context->cmd_fd}) {
     if (dup3(nothing.get(), fd, O_CLOEXEC) < 0) return errno;
   }

@@ -18,7 +18,7 @@ namespace farcall {
 // librdmacm closes one day. So the numbers are kept: each of them becomes a second descriptor
 // of "/" that was opened with O_PATH, on which read, write, ioctl and mmap are EBADF, open(2).
 // What librdmacm does with the context later, when a device comes, is to free its memory and to
-// close both. It may leak the few bytes of its ibv_pd, whose end it is told has failed.
+// close both. It may leak the few bytes of its ibv_pd, whose deallocation fails.
 //
 // The device is gone, and no object of the context's is left. 0, or an errno, and then nothing
 // was done: EBUSY if the process has memory of the device mapped, which is another library's

@@ -61,7 +61,7 @@ void BlockedListener::Unblock() {
 }
 
 Address ClosedAddress(const Address& address) {
-  // Its port was free a moment ago and is nobody's now.
+  // Its port was free a moment ago and is not in use now.
   Address bound;
   Bound(address, bound).Reset();
   return bound;

@@ -10,7 +10,7 @@
 
 namespace farcall {
 
-// A listening socket that accepts nobody and whose queue is full, so that
+// A listening socket that accepts nothing and whose queue is full, so that
 // the kernel answers no one who connects.
 class BlockedListener {
  public:
@@ -26,7 +26,7 @@ class BlockedListener {
   std::vector<UniqueFd> waiting_;
 };
 
-// `address`, or another of its kind, with nobody listening there.
+// `address`, or another of its kind, with nothing listening there.
 Address ClosedAddress(const Address& address);
 
 }  // namespace farcall

@@ -52,7 +52,7 @@ int64_t BulkSim::Carry(uint64_t first, uint64_t second) {
   for (; !all(ways_[0]) || !all(ways_[1]); now_ += kTick) {
     Check(now_ - begin < kMax, "what is written comes");
     for (const int way : {0, 1}) {
-      Tell(way);
+      Report(way);
       Send(way);
     }
     for (const int way : {0, 1}) {
@@ -63,13 +63,13 @@ int64_t BulkSim::Carry(uint64_t first, uint64_t second) {
 }
 
 // As SwitchingStream::FlushRailAcks, of what came by `way`.
-void BulkSim::Tell(int way) {
+void BulkSim::Report(int way) {
   for (size_t rail = 0; rail < rates_.size(); ++rail) {
     Wire& wire = ways_[way].wires[rail];
-    const uint64_t owed = wire.come - wire.told;
+    const uint64_t owed = wire.come - wire.reported;
     const StreamLimits& limits = ways_[way].limits;
     if (owed == 0 || wire.telling || (owed < limits.RailAckBytes() && now() < wire.due)) continue;
-    wire.told = wire.come;
+    wire.reported = wire.come;
     wire.telling = true;
     ways_[1 - way].wires[rail].queue.push_back(
         {.range = {}, .in_row = ways_[way].in_row, .come = wire.come, .arrival = wire.arrival});
@@ -102,9 +102,9 @@ void BulkSim::Move(int way, size_t rail) {
     const double before = wire.done;
     wire.done = std::min(size, before + room);
     room -= wire.done - before;
-    if (const uint64_t news = Payload(wire.done) - Payload(before); news > 0) {
-      if (wire.come == wire.told) wire.due = now() + ways_[way].limits.ack_delay;
-      wire.come += news;
+    if (const uint64_t fresh = Payload(wire.done) - Payload(before); fresh > 0) {
+      if (wire.come == wire.reported) wire.due = now() + ways_[way].limits.ack_delay;
+      wire.come += fresh;
       wire.arrival = StampOf(now());
     }
     if (wire.done < size) return;
@@ -119,8 +119,8 @@ void BulkSim::Come(int way, size_t rail, const Frame& frame) {
   other.acknowledged = std::max(other.acknowledged, frame.in_row);
   if (frame.range.size() == 0) {
     other.wires[rail].telling = false;
-    Rail& told = *other.rails.Find(static_cast<uint32_t>(rail + 1));
-    Check(told.Acknowledge(frame.come, frame.arrival, now()), "only what was sent comes");
+    Rail& reported = *other.rails.Find(static_cast<uint32_t>(rail + 1));
+    Check(reported.Acknowledge(frame.come, frame.arrival, now()), "only what was sent comes");
     return;
   }
   Way& from = ways_[way];

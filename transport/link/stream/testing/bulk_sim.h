@@ -43,9 +43,9 @@ class BulkSim {
     double done = 0;  // bytes of the first
     // At the other end.
     uint64_t come = 0;
-    uint64_t told = 0;
+    uint64_t reported = 0;
     ArrivalStamp arrival = 0;
-    TimePoint due{};  // to be told
+    TimePoint due{};  // to be reported
     bool telling = false;
   };
   // An end, and what goes from there.
@@ -64,7 +64,7 @@ class BulkSim {
 
   TimePoint now() const { return TimePoint(std::chrono::microseconds(now_)); }
   // `way`: 0, 1.
-  void Tell(int way);
+  void Report(int way);
   void Send(int way);
   void Move(int way, size_t rail);
   void Come(int way, size_t rail, const Frame& frame);

@@ -27,7 +27,7 @@ struct RailCutOutcome {
 
 // Two SwitchingStreams with the default times, and a lifeline and two rails between them, in
 // virtual time. One end makes calls, which the other one answers. Then the cable of one rail is
-// cut, one way or both: what is on it is lost, or a part of it comes late, and nobody is told. That
+// cut, one way or both: what is on it is lost, or a part of it comes late, without any error. That
 // each byte comes once and in order, that calls stop for kMaxStop at most for each way, be it at
 // once or again and again, and that none goes over the lifeline, must hold.
 // `seed` decides about sizes, calls under way, delays, and when what is cut. `log`, if any, gets a

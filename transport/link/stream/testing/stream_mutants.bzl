@@ -15,7 +15,7 @@ _MUTANTS = [
         "send_.Rewind();": "",
     }),
     ("sends_again_what_is_acknowledged", "send_side.cc", {
-        "queue_.RemoveFront(news - from_flight);": "",
+        "queue_.RemoveFront(fresh - from_flight);": "",
     }),
     ("sends_again_what_resume_has", "stream_input.cc", {
         "send_.Raise(frame.offset);": "return;",
@@ -164,7 +164,7 @@ _MUTANTS = [
         "  rails_.erase(found);\n": "",
     }),
     ("never_uses_a_rail", "switching_stream.cc", {
-        "if (several() && news) rails_.Add(generation);": "if (news) PickLink();",
+        "if (several() && fresh) rails_.Add(generation);": "if (fresh) PickLink();",
     }),
     ("sends_again_what_a_resume_has_on_rails", "send_side.cc", {
         "std::max({range.from, acknowledged_, spared_})": "std::max(range.from, acknowledged_)",

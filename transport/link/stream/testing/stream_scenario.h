@@ -20,7 +20,7 @@ enum class StreamEnding : uint8_t {
   kAbort,                // one aborts
   kLifelineDies,         // both hear of it, sooner or later
   kPeerStops,            // one does nothing any more
-  kLifelineFallsSilent,  // nothing comes by it any more, and nobody is told
+  kLifelineFallsSilent,  // nothing comes by it any more, without any error
 };
 
 // What a seed makes of a run.
@@ -41,7 +41,7 @@ struct StreamScenario {
   size_t most_written;  // at once
   double set_up_fails;
   double dies;
-  double noticed;  // that a side is told of a death, and not left to find out
+  double noticed;  // that a side is notified of a death, and not left to find out
   // The server hears of a generation from the lifeline, or by other ways.
   bool ask;
   // Only side 0 writes, so that the other learns of nothing by itself.

@@ -57,7 +57,7 @@ void StreamSide::Done() {
     state.alive = alive;
   }
   const bool ended = stream_.ended();
-  if (ended != end_.has_value()) Violation("ended() is not what Ended told");
+  if (ended != end_.has_value()) Violation("ended() is not what Ended said");
 }
 
 void StreamSide::Write(size_t bytes) {

@@ -48,7 +48,7 @@ void StreamSide::CheckData(const LinkFrame& frame) {
     Violation("sends more than the window");
   }
   if (frame.payload.size() > limits_.max_data) Violation("sends too large a frame");
-  if (frame.offset < resume_floor_) Violation("sends what a RESUME has told not to send");
+  if (frame.offset < resume_floor_) Violation("sends what a RESUME has forbidden");
 }
 
 void StreamSide::CheckResume(const LinkFrame& frame) {

@@ -38,7 +38,7 @@ class StreamWire {
 
   // What is sent from now on is lost, and all but a random part of what is on its way. That comes
   // `late`, as from a device which sent it again when the cable was there once more for a moment;
-  // but never all that matters, since nobody could tell such a wire from one that is not cut.
+  // but never all that matters, since such a wire cannot be told from one that is not cut.
   void Cut(Duration late = {});
   bool cut() const { return cut_; }
   // Keeps everything that is on its way, for ever.

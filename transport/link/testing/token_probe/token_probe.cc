@@ -34,7 +34,7 @@
 namespace farcall {
 namespace {
 
-constexpr Duration kDialLimit = std::chrono::seconds(8);
+constexpr Duration kConnectLimit = std::chrono::seconds(8);
 
 // A TCP connection that speaks link frames by hand, blocking.
 class Lifeline {
@@ -112,10 +112,10 @@ class Prober {
     std::optional<absl::Status> result;
     std::unique_ptr<UpgradeTicket> ticket;
     EventLoop& loop = harness_.loops().at(0);
-    DialOptions options;
-    options.timeout = kDialLimit;
+    OfferConnectOptions options;
+    options.timeout = kConnectLimit;
     harness_.Run(loop, [&] {
-      ticket = harness_.rig().transport().Dial(
+      ticket = harness_.rig().transport().ConnectToOffer(
           loop, offer.addresses, pass, options, nullptr,
           [&](absl::StatusOr<std::unique_ptr<Connection>> connection) {
             if (connection.ok()) connections_.push_back(*std::move(connection));

@@ -38,7 +38,7 @@ _MUTANTS = [
     ("waits_for_the_first_that_rests", "rail_rest.cc", {
         "return ends[ends.size() - missing];": "return ends.front();",
     }),
-    ("forgets_which_rail_broke", "upgrade_client.cc", {
+    ("forgets_which_rail_broke", "client_upgrade_machine.cc", {
         "rest_.OnError(lost->rail, now);": "rest_.OnError(\"\", now);",
     }),
 ]

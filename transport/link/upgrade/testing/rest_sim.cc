@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "transport/link/upgrade/upgrade_client.h"
+#include "transport/link/upgrade/client_upgrade_machine.h"
 #include "transport/testing/test_random.h"
 
 namespace farcall {
@@ -60,7 +60,7 @@ class Sim {
   std::string Run() {
     const TimePoint end = kHealed + kLongestRest + kLongestPause + seconds(10);
     while (now_ < end && wrong_.empty()) Step();
-    if (wrong_.empty() && client_.state() != ClientUpgrade::kReady) {
+    if (wrong_.empty() && client_.state() != ClientUpgradeState::kReady) {
       wrong_ = absl::StrCat("only ", client_.rails(), " of ", wanted_, " are there when all hold");
     }
     return wrong_;
@@ -82,7 +82,7 @@ class Sim {
     for (Place& place : places_) {
       if (place.breaks <= now_) Break(place);
     }
-    if (client_.OnTime(now_) == UpgradeClient::Do::kAsk) Dial();
+    if (client_.OnTime(now_) == ClientUpgradeMachine::Do::kAsk) ConnectToOffer();
     CheckWait();
   }
 
@@ -95,10 +95,11 @@ class Sim {
   }
 
   // As a server offers them: first what no rail uses.
-  void Dial() {
+  void ConnectToOffer() {
     Expect(client_.rails() == 0 || Resting(now_) < Missing(), "one that rests is asked for");
     const uint32_t generation = client_.generation();
-    Expect(client_.OnOffer(generation) == UpgradeClient::Do::kDial, "an offer is dialled");
+    Expect(client_.OnOffer(generation) == ClientUpgradeMachine::Do::kConnect,
+           "an offer is dialled");
     std::vector<Place*> free;
     for (Place& place : places_) {
       if (place.generation == 0) free.push_back(&place);
@@ -110,7 +111,7 @@ class Sim {
       place.breaks = now_ + milliseconds(lasts / 2 + random_.Below(lasts));
     }
     const auto name = absl::StrCat("mlx5_", &place - places_.data(), " port 1");
-    client_.OnDialled(now_, generation, name);
+    client_.OnConnected(now_, generation, name);
   }
 
   // Whoever does not rest is asked for within the pause.
@@ -127,7 +128,7 @@ class Sim {
   TestRandom random_;
   const uint32_t wanted_;
   std::vector<Place> places_;
-  UpgradeClient client_;
+  ClientUpgradeMachine client_;
   TimePoint now_ = kStart;
   TimePoint lost_at_ = kStart;
   std::string wrong_;

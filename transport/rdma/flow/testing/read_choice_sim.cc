@@ -94,7 +94,7 @@ class Sim {
     pause_ = conditions_.bursts ? static_cast<double>(random_.Size(16 * kMiB)) / slower : 0;
   }
 
-  // All completions that a look at the queue finds are told at once, with one time.
+  // All completions that one poll of the queue finds have the same time.
   void Deliver() {
     for (Piece& piece : under_way_) {
       if (piece.delivered == 0 || piece.delivered > now_) continue;
