@@ -52,6 +52,9 @@ struct RdmaPortStatus {
   int number = 0;  // from 1
   bool active = false;
   uint32_t mtu_bytes = 0;
+  // Packets out of order, lost or sent again, by the names of the kernel's hw_counters; of all that
+  // use the port. Empty where the kernel does not show them.
+  std::vector<NamedCount> losses = {};
 };
 
 struct RdmaDeviceStatus {

@@ -57,6 +57,7 @@ void WriteDevice(const RdmaDeviceStatus& device, JsonWriter& json) {
     json.Field("number", port.number);
     json.Field("active", port.active);
     json.Field("mtu_bytes", port.mtu_bytes);
+    WriteCounts("losses", port.losses, json);
   });
   json.Key("addresses");
   json.BeginArray();

@@ -75,6 +75,32 @@ void AddHost(const RdmaStatus& rdma, MetricFamilies& families) {
                       memory.registration_seconds);
 }
 
+void AddPorts(const Devices& devices, MetricFamilies& families) {
+  const auto of_each = [&](auto add) {
+    for (const RdmaDeviceStatus& device : devices) {
+      for (const RdmaPortStatus& port : device.ports) {
+        Labels labels = LabelsOf(device);
+        labels.push_back({"port", std::to_string(port.number)});
+        add(port, std::move(labels));
+      }
+    }
+  };
+  families.Gauge("farcall_rdma_port_active", "1 if the port of the device is active, else 0.");
+  of_each([&](const RdmaPortStatus& port, Labels labels) {
+    families.Add(port.active ? 1 : 0, std::move(labels));
+  });
+  families.Counter("farcall_rdma_port_losses_total",
+                   "Packets that the port counted as out of order, lost or sent again, of all that "
+                   "use it, by the kernel's names; none where the kernel does not show them.");
+  of_each([&](const RdmaPortStatus& port, const Labels& labels) {
+    for (const NamedCount& one : port.losses) {
+      Labels named = labels;
+      named.push_back({"counter", one.name});
+      families.Add(static_cast<double>(one.count), std::move(named));
+    }
+  });
+}
+
 void AddDevices(const Devices& devices, MetricFamilies& families) {
   families.Gauge("farcall_rdma_device_info", "1; what the device is, and why it is not used.");
   for (const RdmaDeviceStatus& device : devices) {
@@ -86,14 +112,7 @@ void AddDevices(const Devices& devices, MetricFamilies& families) {
   families.Gauge("farcall_rdma_device_usable", "1 if connections may use the device, else 0.");
   OfEach(devices, families,
          [](const auto& device) { return device.why == WhyNotRdma::kInUse ? 1 : 0; });
-  families.Gauge("farcall_rdma_port_active", "1 if the port of the device is active, else 0.");
-  for (const RdmaDeviceStatus& device : devices) {
-    for (const RdmaPortStatus& port : device.ports) {
-      Labels labels = LabelsOf(device);
-      labels.push_back({"port", std::to_string(port.number)});
-      families.Add(port.active ? 1 : 0, std::move(labels));
-    }
-  }
+  AddPorts(devices, families);
   families.Counter("farcall_rdma_device_removals_total",
                    "Times that the device went away or failed while it was in use.");
   OfEach(devices, families, [](const auto& device) { return device.removals; });

@@ -156,6 +156,9 @@ TEST(StatusMetricsTest, TellsOfEachDevice) {
   EXPECT_EQ(of("device_usable"), 1);
   EXPECT_EQ(metrics.At("farcall_rdma_device_usable{device=\"mlx5_1\"}"), 0);
   EXPECT_EQ(metrics.At("farcall_rdma_port_active{device=\"mlx5_1\",port=\"1\"}"), 0);
+  const std::string losses = "farcall_rdma_port_losses_total{device=\"mlx5_0\",port=\"1\",counter=";
+  EXPECT_EQ(metrics.At(losses + "\"out_of_sequence\"}"), 13);
+  EXPECT_EQ(metrics.At(losses + "\"packet_seq_err\"}"), 0);
   EXPECT_EQ(of("connections"), 1);
   EXPECT_EQ(of("connections_opened_total"), 11);
   EXPECT_EQ(of("queue_pairs"), 2);

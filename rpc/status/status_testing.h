@@ -34,7 +34,7 @@ inline RdmaStatus SampleRdma() {
   used.link_layer = "RoCE";
   used.present = used.open = true;
   used.reads = ReadsWhy::kMeasuring;
-  used.ports = {{1, true, 4096}};
+  used.ports = {{1, true, 4096, {{"out_of_sequence", 13}, {"packet_seq_err", 0}}}};
   used.addresses = {"192.0.2.7"};
   used.queue_pairs = 2;
   used.queue_pairs_ever = 12;

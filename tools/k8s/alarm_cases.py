@@ -2,7 +2,8 @@
 """Alarms under recorded metrics, by promtool: which fire, and that no other does.
 
 tools/k8s/recorded has what /metrics of farcall answered: an echo server without RDMA before and
-after a client asked for it (echo_idle, echo_fallen), and a process whose RDMA is the stand-in of
+after a client asked for it (echo_idle, echo_fallen), one over Soft-RoCE before and after calls
+while one in 50 packets was lost (rxe_calm, rxe_lossy), and a process whose RDMA is the stand-in of
 transport/rdma/testing: in use (over_rdma), after five breaks (breaks), after 64 MiB that had to
 wait (waits), with its port down (port_down). node_exporter has the names of its collector
 infiniband, and was not recorded.
@@ -53,6 +54,9 @@ SCENARIOS = [
     Scenario("port-down", "waits", "port_down",
              [("FarcallPortDown", {**_AT_RDMA, "port": "1"}), _BROKEN,
               ("FarcallOverTcp", {"reason": "unreachable"})]),
+    Scenario("out-of-order", "rxe_calm", "rxe_lossy",
+             [("FarcallOutOfOrder", {"device": "rdmaB", "port": "1"}), _BROKEN]),
+    Scenario("no-loss", "rxe_calm", "rxe_calm", ()),
     Scenario("pool-near-limit", "over_rdma", "over_rdma", [("FarcallPoolNearLimit", {})],
              {"farcall_pool_used_bytes": 1.02e9}),
     Scenario("pool-exhausted", "over_rdma", "over_rdma", [("FarcallPoolExhausted", {})],

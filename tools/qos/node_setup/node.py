@@ -104,7 +104,7 @@ class Node:
             name, netdev, pci, os.path.exists(self._path(place + "device/physfn")),
             self._dcb("pfc", netdev, self._pfc), self._dcb("app", netdev, self._apps),
             self._dcb("ets", netdev, self._ets), self._read("/sys/class/net/%s/qos/trust" % netdev),
-            self._ecn(netdev), self._cnp(netdev, pci),
+            self._ecn(netdev, pci), self._cnp(netdev, pci),
             self._default_class(name, any(each.default_class is not None for each in adapters)),
             (int(now), int(most)) if most and now and most != "0" else None)
 
@@ -140,14 +140,17 @@ class Node:
         return {"tsa": maps["tc-tsa"], "bw": {tc: int(bw) for tc, bw in maps["tc-bw"].items()},
                 "prio": {priority: int(tc) for priority, tc in maps["prio-tc"].items()}}
 
-    def _ecn(self, netdev):
-        found, top = {}, "/sys/class/net/%s/ecn" % netdev
-        for directory, _, names in os.walk(self._path(top)) if netdev else ():
-            below = os.path.relpath(directory, self._path(top))
-            for name in names:
-                text = self._read("%s/%s/%s" % (top, below, name))
-                if text is not None:
-                    found["%s/%s" % (below, name)] = text
+    def _ecn(self, netdev, pci):
+        """By the names that the file has for them; where they lie says steps.ecn_path."""
+        found = {}
+        for name, base in (("", steps.ECN % netdev), (steps.CC_PARAMS, steps.DEBUG % pci)):
+            top = self._path(base + name)
+            for directory, _, files in os.walk(top) if netdev and pci else ():
+                for path in (os.path.join(directory, file) for file in files):
+                    key = os.path.join(name, os.path.relpath(path, top))
+                    text = self._read(base + key)
+                    if text is not None:
+                        found[key] = text
         return found
 
     def _cnp(self, netdev, pci):

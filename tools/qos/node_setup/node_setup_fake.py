@@ -13,7 +13,7 @@ DEVICE = steps.Device(
                       "bw": {tc: 100 if tc == 0 else 0 for tc in range(8)},
                       "prio": {priority: 0 for priority in range(8)}},
     trust="pcp", files={"roce_np/enable/3": "0", "roce_rp/enable/3": "0",
-                        "roce_rp/rpg_threshold": "5"},
+                        "roce_rp/rpg_threshold": "5", "cc_params/rp_threshold": "5"},
     cnp=("/sys/class/net/ens1/ecn/roce_np/cnp_dscp", "0"), default_class={"1": 0},
     functions=(0, 16))
 STATE = steps.State(frozenset(["rdma_ucm"]), {}, 0, (DEVICE,))
@@ -24,6 +24,7 @@ def wishes(chance):
     share = chance.randrange(1, 100)
     return {"dscp": chance.choice([0, 24, 26, 34]), "shares": {"0": 100 - share, "3": share},
             "ecn": chance.random() < 0.5, "cnp_dscp": chance.randrange(64),
+            "ecn_files": {"cc_params/rp_threshold": chance.randrange(1, 1024)},
             "default_class": chance.randrange(256), "virtual_functions": chance.randrange(20)}
 
 
@@ -50,7 +51,8 @@ class Node:
                  "sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos": "0"}
         for path, text in ((device + "/sriov_totalvfs", "16"), (ecn + "roce_np/enable/3", "0"),
                            (ecn + "roce_rp/enable/3", "0"), (ecn + "roce_rp/rpg_threshold", "5"),
-                           (ecn + "roce_np/cnp_dscp", "0"), 
+                           (ecn + "roce_np/cnp_dscp", "0"),
+                           ("sys/kernel/debug/mlx5/0000:3b:00.0/cc_params/rp_threshold", "5"),
                            ("sys/class/net/ens1/qos/trust", "pcp")):
             if self._chance.random() < 0.8:
                 files[path] = text

@@ -8,6 +8,10 @@ MODULES = "/etc/modules-load.d/80-farcall.conf"
 PAGES = "/etc/sysctl.d/80-farcall.conf"
 FUNCTIONS = "/etc/udev/rules.d/80-farcall-virtual-functions.rules"
 MEMLOCK = "/etc/systemd/system/%s.d/80-farcall.conf"
+# Of an interface, and of a PCI address.
+ECN = "/sys/class/net/%s/ecn/"
+DEBUG = "/sys/kernel/debug/mlx5/%s/"
+CC_PARAMS = "cc_params/"
 NR_HUGE = "/proc/sys/vm/nr_hugepages"
 HEAD = "# Written by farcall's node_setup.\n"
 
@@ -167,6 +171,11 @@ def _shares(adapter, device):
                        "%d:%d" % each for each in sorted(now["bw"].items()) if each[1]))
 
 
+def ecn_path(device, name):
+    """The vendor's driver has them at the interface, the kernel's mlx5 driver in debugfs."""
+    return (DEBUG % device.pci if name.startswith(CC_PARAMS) else ECN % device.netdev) + name
+
+
 def _ecn(adapter, device):
     wanted = {}
     if adapter.ecn:
@@ -174,10 +183,11 @@ def _ecn(adapter, device):
     wanted.update(adapter.ecn_files)
     for name, number in sorted(wanted.items()):
         if name not in device.files:
-            yield _unknown(device, "ecn/" + name, "its driver has no such file")
+            yield _unknown(device, ecn_path(device, name), "its driver has no such file, and the "
+                           "firmware's setting, if it has one, is for the vendor's tool")
         elif device.files[name] != str(number):
             yield Step(device.name, "is %s" % device.files[name], text="%d\n" % number,
-                       path="/sys/class/net/%s/ecn/%s" % (device.netdev, name))
+                       path=ecn_path(device, name))
 
 
 def _cnp(adapter, device):

@@ -18,8 +18,8 @@ FILE = {"modules": ["rdma_ucm", "ib-umad"], "huge_pages_2mi": 1024,
         "memlock_units": ["containerd.service"],
         "adapters": {"mlx5_*": {
             "dscp": 26, "lossless_priority": 3, "shares": {"0": 40, "3": 60}, "ecn": True,
-            "ecn_files": {"roce_rp/rpg_threshold": 1}, "cnp_dscp": 48, "default_class": 104,
-            "virtual_functions": 8}}}
+            "ecn_files": {"roce_rp/rpg_threshold": 1, "cc_params/rp_threshold": 2},
+            "cnp_dscp": 48, "default_class": 104, "virtual_functions": 8}}}
 
 
 def wanted_of(**changes):
@@ -57,6 +57,7 @@ class PlanTest(unittest.TestCase):
             "mlx5_0: dcb pfc set dev ens1 prio-pfc all:off 3:on  # PFC is on for none",
             "mlx5_0: dcb ets set dev ens1 tc-tsa 0:ets 3:ets tc-bw 0:40 1:0 2:0 3:60 4:0 5:0 6:0 "
             "7:0 prio-tc 0:0 3:3  # the shares are 0:100",
+            "mlx5_0: /sys/kernel/debug/mlx5/0000:3b:00.0/cc_params/rp_threshold: 2  # is 5",
             "mlx5_0: /sys/class/net/ens1/ecn/roce_np/enable/3: 1  # is 0",
             "mlx5_0: /sys/class/net/ens1/ecn/roce_rp/enable/3: 1  # is 0",
             "mlx5_0: /sys/class/net/ens1/ecn/roce_rp/rpg_threshold: 1  # is 5",
@@ -74,7 +75,11 @@ class PlanTest(unittest.TestCase):
                 ("pfc", "ens1: not supported", "PFC of priority 3: ens1: not supported", "dcb pfc"),
                 ("apps", "ens1: not supported", "DSCP 26 to priority 3: ens1", "dcb app"),
                 ("ets", "ens1: not supported", "shares: ens1", "dcb ets"),
-                ("files", {}, "ecn/roce_np/enable/3: its driver has no such file", "/ecn/roce_"),
+                ("files", {"cc_params/rp_threshold": "5"},
+                 "ecn/roce_np/enable/3: its driver has no such file", "/ecn/roce_"),
+                ("files", {key: text for key, text in fake.DEVICE.files.items()
+                           if "cc_params" not in key},
+                 "cc_params/rp_threshold: its driver has no such file", "/cc_params/"),
                 ("cnp", None, "DSCP of its CNPs: its driver has no file for it", "cnp_dscp"),
                 ("default_class", "no rdma_cm", "rdma_cm's default: no rdma_cm",
                  "default_roce_tos"),
@@ -130,7 +135,10 @@ class TakenTest(unittest.TestCase):
                          str(wished["default_class"]))
         self.assertIn("vm.nr_hugepages=%d\n" % pages, 
                       one.read("etc/sysctl.d/80-farcall.conf") + "\n")
+        (threshold,) = wished["ecn_files"].values()
         for path, text in (("sys/class/net/ens1/qos/trust", "dscp"),
+                           ("sys/kernel/debug/mlx5/0000:3b:00.0/cc_params/rp_threshold",
+                            str(threshold)),
                            ("sys/class/net/ens1/ecn/roce_np/cnp_dscp", str(wished["cnp_dscp"]))):
             self.assertIn(one.read(path), (None, text), (seed, path))
 

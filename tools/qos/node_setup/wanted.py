@@ -26,7 +26,7 @@ class Adapter:
     priority: object = None  # which is lossless: PFC, and the DSCP goes to it
     shares: tuple = ()  # ((priority and traffic class, percent), ...)
     ecn: bool = False  # of the lossless priority, for both directions
-    ecn_files: tuple = ()  # ((below /sys/class/net/IF/ecn, value), ...)
+    ecn_files: tuple = ()  # ((name, value), ...): steps.ecn_path
     cnp_dscp: object = None
     default_class: object = None  # rdma_cm's default type of service
     virtual_functions: object = None
@@ -78,8 +78,9 @@ def _ecn_files(value, who):
     if not isinstance(value, dict) or len(value) > 64:
         raise Wrong("%s must be an object of files and numbers" % who)
     for name in value:
-        if not re.fullmatch(r"roce_(np|rp)/[a-z0-9_]{1,64}", name):
-            raise Wrong("%s has %r; it must be as roce_rp/rpg_threshold" % (who, name[:60]))
+        if not re.fullmatch(r"(roce_np|roce_rp|cc_params)/[a-z0-9_]{1,64}", name):
+            raise Wrong("%s has %r; it must be as roce_rp/rpg_threshold or cc_params/rp_threshold" %
+                        (who, name[:60]))
     return tuple(sorted((name, _number(number, (1 << 32) - 1, "%s, %s" % (who, name)))
                         for name, number in value.items()))
 

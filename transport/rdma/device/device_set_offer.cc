@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/rdma/device/device_set.h"
 #include "transport/rdma/device/device_set_entry.h"
+#include "transport/rdma/device/port_losses.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -22,6 +23,9 @@ std::vector<RdmaDeviceStatus> DeviceSet::Statuses() const {
     status.open = entry->device != nullptr;
     status.reads = ReadsOfDevice(options_.read_at_least, entry->info.has_windows(), /*fail=*/false);
     status.why = entry->usable() ? WhyNotRdma::kInUse : entry->verdict.why;
+    for (RdmaPortStatus& port : status.ports) {
+      port.losses = ReadPortLosses(host_.sys_class, status.name, port.number);
+    }
     if (!entry->seen) status.why = WhyNotRdma::kNoDevice;
     if (!entry->usable() && entry->seen) status.why_detail = entry->verdict.detail;
     statuses.push_back(std::move(status));

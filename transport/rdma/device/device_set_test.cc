@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,6 +81,21 @@ TEST_F(DeviceSetTest, ADeviceWithAnAddressOfThisHostIsUsable) {
   EXPECT_EQ(Set().Usable()[0]->name, "mlx5_0");
   EXPECT_EQ(OpenOnes(), 0);
   EXPECT_EQ(verbs_.live, 0);
+}
+
+TEST_F(DeviceSetTest, TheStatusOfAPortHasWhatTheKernelCountedOfLostPackets) {
+  Add("mlx5_0", "10.9.0.1");
+  host_.sys_class = ::testing::TempDir() + "/with-losses";
+  const std::string folder = host_.sys_class + "/infiniband/mlx5_0/ports/1/hw_counters";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/out_of_sequence") << "5\n";
+  EXPECT_TRUE(Set().Refresh().ok());
+  const std::vector<RdmaDeviceStatus> all = Set().Statuses();
+  ASSERT_EQ(all.size(), 1u);
+  ASSERT_EQ(all[0].ports.size(), 1u);
+  ASSERT_EQ(all[0].ports[0].losses.size(), 1u);
+  EXPECT_EQ(all[0].ports[0].losses[0].name, "out_of_sequence");
+  EXPECT_EQ(all[0].ports[0].losses[0].count, 5u);
 }
 
 TEST_F(DeviceSetTest, WithoutDevicesThereIsNone) {
