@@ -31,14 +31,19 @@ def parse(argv):
     add("--warmup", type=bounded(float, 0, 60), default=0.2)
     add("--cells", type=parsed(parse_cells))
     add("--connections", type=bounded(int, 1, 10000), default=1)
-    add("--systems", default="farcall,grpc,raw")
+    add("--systems", default="farcall,pool,grpc,raw")
     add("--polling", default="adaptive")
     add("--raw_polling", default="event,busy")
     add("--handler_threads", type=bounded(int, 0, 1024))
     add("--json", type=new_file)
     add("--quick", action="store_true")
     options = arguments.parse_args(argv)
-    pollings = {"farcall": options.polling, "grpc": "event", "raw": options.raw_polling}
+    pollings = {
+        "farcall": options.polling,
+        "pool": options.polling,
+        "grpc": "event",
+        "raw": options.raw_polling,
+    }
     try:
         options.variants = parse_variants(options.systems, pollings)
     except ValueError as error:

@@ -63,7 +63,7 @@ def parse_cells(text):
 class Variant:
     """A system, and how it polls."""
 
-    system: str  # farcall, grpc or raw
+    system: str  # farcall, pool (farcall with all handlers on threads of their own), grpc or raw
     polling: str  # event, adaptive or busy
 
     def __str__(self):
@@ -72,11 +72,12 @@ class Variant:
 
 def measures(variant, cell):
     """Whether the system has such a load: gRPC has no memory of the program's own to write to."""
-    return variant.system != "grpc" or cell.way == "echo"
+    return variant.system not in ("grpc", "pool") or cell.way == "echo"
 
 
 POLLINGS = {
     "farcall": ("adaptive", "event", "busy"),
+    "pool": ("adaptive", "event", "busy"),
     "grpc": ("event",),
     "raw": ("event", "busy"),
 }

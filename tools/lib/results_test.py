@@ -97,10 +97,11 @@ class CellsTest(unittest.TestCase):
             parse_cells(" , ")
 
     def test_variants_are_systems_with_their_pollings(self):
-        pollings = {"farcall": "adaptive,busy", "grpc": "event", "raw": "busy"}
+        pollings = {"farcall": "adaptive,busy", "pool": "busy", "grpc": "event", "raw": "busy"}
         found = parse_variants("farcall,grpc", pollings)
         names = [str(variant) for variant in found]
         self.assertEqual(names, ["farcall adaptive", "farcall busy", "grpc"])
+        self.assertEqual(str(parse_variants("pool", pollings)[0]), "pool busy")
         with self.assertRaisesRegex(ValueError, '"brpc" is no system'):
             parse_variants("brpc", pollings)
         with self.assertRaisesRegex(ValueError, 'raw has no polling "adaptive"'):

@@ -13,8 +13,8 @@ import unittest
 import bench
 import machine
 import quickstart
-from cells import Cell
-from echo_run import BINARIES
+from cells import Cell, Variant
+from echo_run import BINARIES, Setting, client_command, server_command
 from results import ROW_KEYS
 
 # Speaks as the benchmarks do. QPS: farcall 400 k, gRPC 100 k, bare sockets 800 k.
@@ -41,12 +41,15 @@ print(json.dumps(report))
 """
 
 
+CELL = Cell(payload=32, attachment=0, in_flight=1)
+
+
 class ScriptTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        for path in BINARIES.values():
+        for path in set(BINARIES.values()):
             full = os.path.join(self.folder, path)
             os.makedirs(os.path.dirname(full))
             with open(full, "w", encoding="utf-8") as out:
@@ -85,15 +88,15 @@ class BenchTest(ScriptTest):
         self.assertIn("0.500 (0.500..0.500)", out)
         self.assertIn("32 B + 4 KiB x 64", out)
         whole = self.load("out.json")
-        self.assertEqual(len(whole["rows"]), 2 * 2 * 4)
+        self.assertEqual(len(whole["rows"]), 2 * 2 * 5)
         self.assertEqual(tuple(whole["rows"][0]), ROW_KEYS)
         self.assertEqual({row["round"] for row in whole["rows"]}, {1, 2})
         self.assertEqual(whole["method"]["rounds"], 2)
         self.assertIn("cpu", whole["machine"])
         # The second round goes the other way round.
         order = [row["system"] for row in whole["rows"] if row["in_flight"] == 1]
-        self.assertEqual(order[:4], ["farcall", "grpc", "raw", "raw"])
-        self.assertEqual(order[4:], ["raw", "raw", "grpc", "farcall"])
+        self.assertEqual(order[:5], ["farcall", "pool", "grpc", "raw", "raw"])
+        self.assertEqual(order[5:], ["raw", "raw", "grpc", "pool", "farcall"])
 
     def test_a_process_that_fails_is_named_and_what_was_measured_is_kept(self):
         os.environ["FAKE_FAILS"] = "grpc"
@@ -103,7 +106,7 @@ class BenchTest(ScriptTest):
         self.assertIn("grpc's client (32 B x 1) ended with exit code 1", err)
         self.assertIn("connection reset", err)
         self.assertIn("farcall adaptive", out)
-        self.assertEqual(len(self.load("out.json")["rows"]), 1)
+        self.assertEqual(len(self.load("out.json")["rows"]), 2)
 
     def test_errors_of_calls_are_a_failure(self):
         os.environ["FAKE_ERRS"] = "raw"
@@ -120,7 +123,17 @@ class BenchTest(ScriptTest):
         loads += ["%s: %s" % (way, load) for way in ("put", "get") for load in stored]
         self.assertEqual([str(cell) for cell in options.cells], loads)
         systems = {variant.system for variant in options.variants}
-        self.assertEqual(systems, {"farcall", "grpc", "raw"})
+        self.assertEqual(systems, {"farcall", "pool", "grpc", "raw"})
+
+    def test_only_the_server_of_pool_runs_handlers_on_its_threads(self):
+        commands = {
+            system: (server_command(Setting("bin"), Variant(system, "adaptive"), "echo"),
+                     client_command(Setting("bin"), Variant(system, "adaptive"), CELL, "a:1"))
+            for system in ("farcall", "pool")
+        }
+        server, client = commands["pool"]
+        self.assertEqual(server, commands["farcall"][0] + ["--handlers_on_pool"])
+        self.assertEqual(client, commands["farcall"][1])
 
     def test_grpc_neither_puts_nor_gets(self):
         code, out, _ = self.run_main(bench.main, "--cells=32x1,put:32+1Kx1", "--rounds=1")
