@@ -174,6 +174,17 @@ TEST_F(ServerLimitsTest, ACallUnderWayIsNotIdle) {
   EXPECT_TRUE(wire_->destroyed);
 }
 
+TEST_F(ServerLimitsTest, AnIdleConnectionKeepsNoBlock) {
+  Accept();
+  wire_->Deliver(Request(1));
+  Answer();
+  EXPECT_GT(world_.pool->stats().used_bytes, 0u) << "the next answer is soon";
+  Pass(seconds(10));
+  EXPECT_EQ(world_.pool->stats().used_bytes, 0u);
+  wire_->Deliver(Request(2));
+  EXPECT_EQ(Answer().meta.correlation_id(), 2);
+}
+
 TEST_F(ServerLimitsTest, WithoutTimeoutsConnectionsStay) {
   core_->options.read_timeout_ms = -1;
   core_->options.idle_timeout_ms = -1;

@@ -246,6 +246,8 @@ void ServerSession::OnTimeout() {
     core_->counters.timed_out.fetch_add(1, std::memory_order_relaxed);
     return Close(WhyGivenUp(look.verdict, core_->options));
   }
+  // Of a thousand idle connections each would keep a block.
+  if (!state.under_way && state.held_up == 0) writer_->Rest();
   if (look.again != TimePoint::max()) loop_.SetTimer(timeout_timer_, look.again);
 }
 

@@ -27,6 +27,11 @@ class BlockWriter {
     if (block_.unique()) Rewind();
     return (block_ && block_->capacity - used_ >= bytes) || TakeFresh();
   }
+  // Gives the last block back, if all that was written to it has left: who does not write for long
+  // keeps none. The next write takes another one.
+  void Rest() {
+    if (block_.unique()) block_ = BlockRef();
+  }
 
  private:
   bool TakeFresh();

@@ -116,6 +116,20 @@ TEST_F(BlockWriterTest, WritesASmallBlockAgainOnceAllOfItHasLeft) {
   EXPECT_EQ(pool_->stats().allocations, 1u);
 }
 
+TEST_F(BlockWriterTest, AtRestItKeepsNoBlockWhoseBytesHaveLeft) {
+  writer_.Rest();
+  Buffer out;
+  ASSERT_TRUE(writer_.Append("first", out));
+  writer_.Rest();
+  ASSERT_TRUE(writer_.Append(" more", out));
+  EXPECT_EQ(out.slices().size(), 1u) << "what waits is continued";
+  out.Clear();
+  writer_.Rest();
+  EXPECT_EQ(pool_->stats().used_bytes, 0u);
+  ASSERT_TRUE(writer_.Append("again", out));
+  EXPECT_EQ(out.ToString(), "again");
+}
+
 TEST_F(BlockWriterTest, ALargeBlockGoesHomeOnceAllOfItHasLeft) {
   Buffer out;
   ASSERT_TRUE(writer_.Append(Text(3 << 20), out));
