@@ -56,7 +56,11 @@ class DeviceSetFabricTest : public ::testing::Test {
   const std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
   RdmaRegistrar registrar_;
   std::unique_ptr<BlockPool> pool_;
-  const RdmaOptions options_{.set_up = RdmaSetUp::kRdmaCm};
+  const RdmaOptions options_ = [] {
+    RdmaOptions options;
+    options.set_up = RdmaSetUp::kRdmaCm;
+    return options;
+  }();
   const EpisodeLog::Sink log_{};
   std::optional<DeviceSet> set_;
   EventChannel channel_;
