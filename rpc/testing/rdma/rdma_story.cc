@@ -137,6 +137,7 @@ void RdmaStory::Close() {
   }
   channel_.reset();
   EndAll();
+  outcome_.turns_to_stop = outcome_.turns;
   hosts_.Stop(std::move(server_));
   another.reset();
   if (const std::string left = hosts_.End(); !left.empty()) Violation(left);

@@ -35,6 +35,8 @@ struct StoryOutcome {
   uint64_t sends = 0;     // posted, by both
   uint64_t receives = 0;  // delivered, at both
   int turns = 0;
+  // Of them, those before the server stops: then a thread is waited for, in any number of turns.
+  int turns_to_stop = 0;
   // Of the client, before the end: what breaks while it closes is not reported.
   uint64_t upgrades = 0;
   uint64_t fallbacks = 0;

@@ -182,7 +182,7 @@ TEST_P(RdmaStoryTest, ADeviceIsRemovedAndComesBack) {
       }
     };
     Play(plan);
-    EXPECT_TRUE(!away || at > whole_.turns / 2) << "it is held";
+    EXPECT_TRUE(!away || at > whole_.turns_to_stop / 2) << "it is held";
   }
 }
 
