@@ -265,7 +265,8 @@ def node_setup_changes_what_the_node_has_and_tells_the_rest():
         said = node_setup("--apply")
         suite.check(has() == (GOLD << 2, 4, True, True, True, True), "%s: %s" % (has(), said))
         for what in ("PFC of priority 3: %s: dcb" % A.cable(), "DSCP 26 to priority 3", "shares",
-                     "ecn/roce_np/enable/3", "DSCP of its CNPs", "virtual functions"):  # fmt: skip
+                     "/sys/class/net/%s/ecn/roce_np/enable/3" % A.cable(), "DSCP of its CNPs",
+                     "virtual functions"):  # fmt: skip
             suite.check("cannot: %s: %s" % (device, what) in said, "not %s: %s" % (what, said))
         again = node_setup("--apply")
         suite.check("\n0 steps, " in again and "did " not in again, "it is not done: " + again)
