@@ -52,6 +52,12 @@ expect "the tag is told" "$output" "registry/farcall-debug:*"
 run --inside --engine docker farcall
 expect "inside: the context is the tree" "$calls" "docker build --build-arg PROGRAMS=built *[!s]"
 
+run --programs "$room/programs" --engine docker --arch arm64 farcall
+expect "arm64: the platform, and the tag" "$calls" "docker build --platform linux/arm64\
+ --build-arg PROGRAMS=prebuilt --target farcall -t farcall:*-arm64 *"
+run --engine docker --arch sparc farcall
+expect "an unknown architecture" "$status:$output" "2:error: --arch is arm64*"
+
 run --engine docker --prefix registry/ qos
 expect "qos needs no programs" "$calls" "docker build --target qos -t registry/farcall-qos:* -f\
  tools/qos/Dockerfile tools/qos"

@@ -21,8 +21,8 @@ _elapsed() {
 
 # Names of cases that suites print themselves, after PASS or FAIL; and lines that tell how far
 # a script is, or why it failed.
-_own="(rdma|interop|k8s)/"
-_says="rdma_vm: |interop: |k8s: "
+_own="(rdma|interop|k8s|arm64)/"
+_says="rdma_vm: |interop: |k8s: |arm64: "
 
 # How far the command is that writes to this log. Bazel writes "[2,830 / 2,832] ...".
 _how_far() {
