@@ -130,7 +130,9 @@ TEST_P(KvLimitTest, ValuesOfOneSizeFillItToTheLastThatFits) {
     ExpectLittleMemory();
     EXPECT_EQ(carrier_, GetParam());
     for (int i = 0; i < fit; ++i) {
-      if (i % 16 == 0) EXPECT_TRUE(Has(key(i), bytes)) << i;
+      if (i % 16 == 0) {
+        EXPECT_TRUE(Has(key(i), bytes)) << i;
+      }
       Delete(key(i));
     }
     EXPECT_EQ(store_.bytes(), 0u);

@@ -196,8 +196,9 @@ TEST_F(RdmaOverTcpTest, GarbageHarmsItsOwnAttemptAlone) {
   const Offer offer = Await(Pass(1));
   ASSERT_TRUE(offer.ok());
   for (const std::string& garbage :
-       {std::string(), std::string("\xff\xff"), EncodePortSetUp({.kind = PortSetUp::Kind::kReady}),
-        EncodePortSetUp({.kind = PortSetUp::Kind::kReject})}) {
+       {std::string(), std::string("\xff\xff"),
+        EncodePortSetUp({.kind = PortSetUp::Kind::kReady, .data = {}}),
+        EncodePortSetUp({.kind = PortSetUp::Kind::kReject, .data = {}})}) {
     ToAwait(garbage);
   }
   harness_->Settle();
@@ -208,7 +209,7 @@ TEST_F(RdmaOverTcpTest, GarbageHarmsItsOwnAttemptAlone) {
   ASSERT_TRUE(again.ok());
   std::optional<absl::Status> result;
   const auto ticket = BeginConnect(OnlyB(*again), Pass(2), result);
-  ToConnecting(EncodePortSetUp({.kind = PortSetUp::Kind::kReady}));
+  ToConnecting(EncodePortSetUp({.kind = PortSetUp::Kind::kReady, .data = {}}));
   EXPECT_TRUE(harness_->Until([&] { return result.has_value(); }));
   EXPECT_FALSE(result->ok());
 }
@@ -281,8 +282,9 @@ TEST_F(RdmaOverTcpTest, EachCallFails) {
       if (!connect_status.ok()) {
         failed.push_back(call);
         EXPECT_TRUE(CarriesReason(connect_status)) << connect_status;
-        if (of_set_up)
+        if (of_set_up) {
           EXPECT_TRUE(absl::StrContains(connect_status.message(), call)) << connect_status;
+        }
       }
     }
     Finish();

@@ -88,7 +88,7 @@ TEST_P(RdmaManyAtOnceTest, AllUseRdmaWithinTwoSecondsAndNoneIsDead) {
 
 INSTANTIATE_TEST_SUITE_P(BothWays, RdmaManyAtOnceTest,
                          testing::Values(RdmaSetUp::kRdmaCm, RdmaSetUp::kOverTcp),
-                         [](const auto& info) { return std::string(ToString(info.param)); });
+                         [](const auto& of) { return std::string(ToString(of.param)); });
 
 }  // namespace
 }  // namespace farcall

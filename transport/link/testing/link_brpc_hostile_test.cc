@@ -232,9 +232,13 @@ TEST(LinkBrpcHostileTest, WhoGoesAwayLeavesNothing) {
     const std::string hello = EncodeBrpcHello(BrpcVersion::kSecond, rig.end->own());
     if (step == 0) rig.tcp->Send(hello.substr(0, 17));
     if (step == 1) rig.tcp->Send(hello);
-    if (step == 2) ASSERT_TRUE(rig.Ask(hello).has_value());
-    if (step == 3) ASSERT_TRUE(rig.Join());
-    if (step == 4) ASSERT_TRUE(rig.Open());
+    if (step == 2) {
+      ASSERT_TRUE(rig.Ask(hello).has_value());
+    } else if (step == 3) {
+      ASSERT_TRUE(rig.Join());
+    } else if (step == 4) {
+      ASSERT_TRUE(rig.Open());
+    }
     rig.tcp->Close(CloseMode::kAbort);
     ASSERT_TRUE(rig.Until([&] {
       return !rig.server.peers.empty() && rig.accepted().closed.has_value();

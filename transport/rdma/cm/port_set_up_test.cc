@@ -30,7 +30,7 @@ TEST(PortSetUpTest, WhatIsWrittenIsRead) {
   PortSetUp accept = Connect();
   accept.kind = PortSetUp::Kind::kAccept;
   accept.to = {};
-  const PortSetUp ready{.kind = PortSetUp::Kind::kReady};
+  const PortSetUp ready{.kind = PortSetUp::Kind::kReady, .data = {}};
   const PortSetUp reject{.kind = PortSetUp::Kind::kReject, .data = "why"};
   for (const PortSetUp& message : {Connect(), accept, ready, reject}) {
     const std::string bytes = EncodePortSetUp(message);
