@@ -57,12 +57,10 @@ class Buffer {
     size_ += length;
   }
   void Append(Buffer&& tail) {
+    if (tail.size_ == 0) return;
     // Moving would lose the memory that an empty queue keeps for its next slices.
-    if (size_ == 0 && !slices_.keeps_memory()) {
-      *this = std::move(tail);
-    } else if (tail.size_ > 0) {
-      AppendSlices(tail);
-    }
+    if (size_ > 0 || slices_.keeps_memory()) return AppendSlices(tail);
+    *this = std::move(tail);
   }
   // Copies into blocks of the ordinary heap: any size, any thread. What has a
   // BlockPool at hand uses a BlockWriter instead.
