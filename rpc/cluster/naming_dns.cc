@@ -50,7 +50,7 @@ class DnsNaming final : public Naming {
                                           [this](const DnsAnswer& answer) { OnAnswer(answer); });
   }
 
-  // From the mailbox. Nothing is touched once something was answer.
+  // From the mailbox. Publishing may destroy this: nothing is touched afterwards.
   void OnAnswer(const DnsAnswer& answer) {
     lookup_.reset();
     const absl::Status status = known_.Update(answer);

@@ -33,7 +33,7 @@ constexpr size_t kMiB = size_t{1} << 20;
 // bytes of their own for each.
 constexpr size_t kBytesOfAPeer = kSanitized ? 64 << 10 : 16 << 10;
 
-// A server that loses timeout when the test says so, and a healthy client of it.
+// A server that loses patience when the test says so, and a healthy client of it.
 class HostileTest : public ::testing::Test {
  protected:
   static ServerOptions Impatient() {

@@ -16,10 +16,10 @@
 
 namespace farcall {
 
-// Off by default. Whoever turns it on promises: before memory that was given to
-// Buffer::AppendUserData is unmapped, call Runtime::ForgetMemory. free(3) unmaps large
-// memory, too. Otherwise a device may go on to send the bytes that stood there before, since a
-// registration is of pages, not of addresses (docs/memory.md).
+// Off by default. Whoever turns it on calls Runtime::ForgetMemory before memory that was given to
+// Buffer::AppendUserData is unmapped. free(3) unmaps large memory, too. Otherwise a device may
+// send the bytes that stood there before, since a registration is of pages, not of addresses
+// (docs/memory.md).
 struct RegistrationCacheOptions {
   // Pieces of memory of at least so many bytes are registered when they are first sent, and found
   // registered when they are sent again. 0: none is. 4096 to 1 GiB.

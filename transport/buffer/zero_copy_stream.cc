@@ -33,8 +33,8 @@ bool BufferInputStream::Next(const void** data, int* size) {
   return true;
 }
 
-// Further than what Next gave last, too: libprotobuf does that after a malformed message
-// that is its limit, and a peer must not be able to abort us by one.
+// Further than what Next gave last, too: libprotobuf does that after a malformed message that goes
+// on behind the limit it was given, and a peer must not be able to abort us by one.
 void BufferInputStream::BackUp(int count) {
   Check(count >= 0 && count <= count_, "a stream backs up at most what it gave");
   count_ -= count;

@@ -15,7 +15,7 @@ namespace farcall {
 
 class EventLoop;
 
-// The drive of a loop, on threads: DriveTurns, and how those that it names are notice. Of a loop
+// The drive of a loop, on threads: DriveTurns, and how those that it names are notified. Of a loop
 // without a LoopDriver, which is stepped by hand, no visitor gets it.
 class LoopDrive {
  public:

@@ -58,7 +58,7 @@ class LoopDriver {
   struct Seen {
     ClaimLook::Seen what = ClaimLook::Seen::kQuiet;
     bool taken_over = false;
-    // It runs for long, and no spare thread is left; notice once for each piece.
+    // It runs for long, and no spare thread is left; reported once for each piece.
     bool stalled = false;
     std::string name;  // of the code that was taken over or stalls; "": it has none
   };
@@ -87,7 +87,7 @@ class LoopDriver {
   const LoopDriverOptions options_;
   LoopMonitor* const monitor_;
   ClaimLook look_;                  // the monitor's
-  DriverClaim::Piece stalled_ = 0;  // the last that it notice
+  DriverClaim::Piece stalled_ = 0;  // the last that was reported
   std::atomic<bool> stop_{false};
   AdaptiveSpin spin_;  // of whoever drives
 

@@ -31,8 +31,8 @@ class LoopMonitor {
   static constexpr Duration kBound = std::chrono::milliseconds(1);
   static constexpr Duration kCalmBound = std::chrono::milliseconds(4);
   static constexpr int kCalmLooks = 64;
-  // Of user code that stalls its loop, as no spare thread is left; its name, or "". Notice at most
-  // each kLogEvery.
+  // Of user code that stalls its loop, as no spare thread is left; its name, or "". At most once in
+  // kLogEvery.
   static constexpr Duration kLogEvery = std::chrono::seconds(10);
   using OnStall = absl::AnyInvocable<void(absl::string_view name)>;
 

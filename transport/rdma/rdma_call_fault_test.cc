@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each call of verbs and rdma_cm fails in its turn, from the first look at the devices to the
-// end of a connection: nothing hangs, nothing is left, and who asked is trace.
+// end of a connection: nothing hangs, nothing is left, and who asked gets a result.
 
 #include <cerrno>
 #include <set>
@@ -60,7 +60,7 @@ TEST(RdmaCallFaultTest, EachCallFailsWithReferences) {
 }
 TEST(RdmaCallFaultTest, EachCallFailsOnIwarp) { FailEachCall(SmallIwarp, EIO); }
 
-// What set up a connection and failed is trace by its name.
+// A call that fails while a connection is set up is named by the error.
 TEST(RdmaCallFaultTest, AFailedSetUpSaysWhatFailed) {
   for (const char* const call :
        {"rdma_create_event_channel", "rdma_create_id", "rdma_bind_addr", "rdma_listen",

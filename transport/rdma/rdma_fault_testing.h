@@ -21,7 +21,7 @@ constexpr int PositionsApart() { return kThreadSanitizer ? 23 : kAddressSanitize
 // The same for runs that differ by their seed.
 constexpr uint64_t RunsHere(uint64_t runs) { return runs / PositionsApart(); }
 
-// What must hold of any run, and that who broke was trace so, in these words.
+// What must hold of any run, and that an end that broke got the reason, in these words.
 inline void ExpectReported(const FaultOutcome& outcome, absl::string_view why = "") {
   EXPECT_EQ(outcome.violation, "") << outcome.trace;
   if (outcome.status.ok()) return;

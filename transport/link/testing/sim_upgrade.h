@@ -110,7 +110,7 @@ class SimUpgrade final : public UpgradeTransport {
   // Something came: notifies those who watch.
   void Come();
 
-  // Passes that were connects with, the last one last.
+  // Passes that connects were begun with, in their order.
   std::vector<UpgradePass> connects() const;
 
  private:

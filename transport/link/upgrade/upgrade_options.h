@@ -10,7 +10,7 @@
 
 namespace farcall {
 
-// What an LinkTransport does with its connections.
+// What a LinkTransport does with its connections.
 struct UpgradeOptions : LinkOptions {
   // Off: nothing is upgraded. A client says no hello; a server declines those that it hears.
   bool use_rdma = true;

@@ -52,12 +52,12 @@ class RdmaHost {
     // some and before a connection uses one. May be null.
     std::function<void(const std::vector<int>& nodes)> on_nodes = nullptr;
   };
-  // A attempt or an accept that is under way: keeps itself alive here.
+  // An attempt to connect or to accept that is under way: keeps itself alive here.
   class Attempt {
    public:
     virtual ~Attempt() = default;
     virtual void Cancel() = 0;
-    // A attempt's turn has come (TakeTurn).
+    // The turn of an attempt has come (TakeTurn).
     virtual void OnTurn() {}
   };
 

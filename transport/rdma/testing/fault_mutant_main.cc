@@ -22,7 +22,7 @@ namespace {
 // A Check that does not hold, the fabric's among them, is as good a way of being found out.
 void CaughtByCheck(int) { _exit(0); }
 
-// What is wrong with a run; "": nothing. `why`: what whoever broke is to be trace.
+// What is wrong with a run; "": nothing. `why`: the reason that an end that broke must get.
 std::string WrongWith(const FaultOutcome& outcome, const std::string& why) {
   if (!outcome.violation.empty() || outcome.status.ok()) return outcome.violation;
   return absl::StrContains(outcome.trace, why) ? "" : "not trace: " + why;
