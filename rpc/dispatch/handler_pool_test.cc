@@ -203,12 +203,12 @@ TEST(HandlerPoolTest, OneThreadIsEnoughForTasksOneAfterTheOther) {
 }
 
 TEST(HandlerPoolTest, AThreadIsCalledWhenTheSubmitterSays) {
-  const auto pool = Start(4);
   TestEvent first;
+  TestEvent here;
+  const auto pool = Start(4);
   Task::Submit(*pool, [&] { first.Signal(); });
   ASSERT_TRUE(first.Wait());
   while (pool->idle() == 0) std::this_thread::yield();
-  TestEvent here;
   for (int i = 0; i < 4; ++i) {
     // They end only if each gets a thread, by one call.
     Task::SubmitLater(*pool, [&] {
