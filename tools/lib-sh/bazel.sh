@@ -46,9 +46,12 @@ bazel_query() {
 }
 
 # bazel_keep_tidy: at the script's end trims the cache and stops the server, in CI (CI is set)
-# always and elsewhere if none was running before, so that no process stays behind.
+# always and elsewhere if none was running before, so that no process stays behind. A script that
+# another one called, which may build something now, leaves that to it.
 bazel_keep_tidy() {
   local base server
+  [ -z "${BAZEL_KEPT_TIDY:-}" ] || return 0
+  export BAZEL_KEPT_TIDY=1
   base="${HOME:-}/.cache/bazel/_bazel_$(id -un)/$(printf %s "$PWD" | md5sum | cut -d' ' -f1)"
   server=$(cat "$base/server/server.pid.txt" 2>/dev/null || true)
   if [ -z "${CI:-}" ] && [ -n "$server" ] && kill -0 "$server" 2>/dev/null; then

@@ -7,7 +7,11 @@ set -uo pipefail
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
 export HOME=$room XDG_CACHE_HOME=$room/cache BAZEL=$room/bazel
-printf '#!/bin/sh\necho "$1"\n[ ! -e /proc/$$/fd/9 ] || echo "and keeps the lock"\n' >"$room/bazel"
+cat >"$room/bazel" <<'END'
+#!/bin/sh
+echo "$1" | tee -a "$HOME/calls"
+[ ! -e /proc/$$/fd/9 ] || echo "and keeps the lock"
+END
 chmod +x "$room/bazel"
 . "$(dirname "$0")/bazel.sh"
 
@@ -24,6 +28,12 @@ exec 9>"$room/lock"
 expect "a build" "$(bazel_command build //a)" "build"
 expect "where outputs are" "$(bazel_bin)" "info"
 expect "a query" "$(bazel_query //a)" "query"
+
+rm "$room/calls"
+script=". $(dirname "$0")/bazel.sh; bazel_keep_tidy"
+CI=1 bash -c "$script; bash -c '$script; echo inner >>$room/calls'; echo outer >>$room/calls"
+expect "the server is stopped once, by the outer script" "$(paste -s "$room/calls")" \
+  $'inner\touter\tshutdown'
 
 [ "$failures" -eq 0 ] && echo PASSED
 exit $((failures > 0))

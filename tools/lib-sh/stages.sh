@@ -2,7 +2,7 @@
 #
 # Stages of a test run: each is one command with a log, a line of progress now and
 # then, and a count of what passed and failed. Source it, set `logs` to a directory,
-# call run_stage for each, or start_stage and end_stage around others, then report.
+# call run_stage for each, or start_stages and end_stages around others, then report.
 
 _stages_lib=$(cd "$(dirname "${BASH_SOURCE[0]}")/../lib" && pwd)
 _stage_names=()
@@ -10,7 +10,7 @@ _stage_passed=()
 _stage_failed=()
 _stage_seconds=()
 _stage_loads=()
-_beside_name= _beside_pid= _beside_heartbeat=
+_beside=() _beside_pid=
 _run_started=$SECONDS
 # Never readable: read -t waits on it without a process of its own.
 exec {_never}<> <(:)
@@ -74,52 +74,58 @@ _explain() {
     END {flush()}' "$log"
 }
 
-# run_stage NAME COMMAND ARGUMENT...: a command without test targets counts as one.
-run_stage() {
+# _run NAME COMMAND ARGUMENT...: leaves its log, its status and its seconds.
+_run() {
   local name=$1 log="$logs/$1.log" started=$SECONDS status=0 heartbeat
   shift
-  echo "[$(_elapsed)] $name"
   : >"$log"
   _heartbeat "$log" "$name" &
   heartbeat=$!
   BAZEL_PROFILES="$logs/$name" "$@" </dev/null >"$log" 2>&1 || status=$?
   kill "$heartbeat" && wait "$heartbeat" 2>/dev/null
-  _judge "$name" "$status" $((SECONDS - started))
+  echo "$status $((SECONDS - started))" >"$logs/$name.end"
 }
 
-# start_stage NAME COMMAND ARGUMENT...: runs it beside the stages until end_stage; one at a time. It
-# has a process group of its own, so that stop_stage reaches all that it started.
-start_stage() {
-  local name=$1 log="$logs/$1.log"
-  shift
-  echo "[$(_elapsed)] $name, beside the others"
-  : >"$log"
-  _heartbeat "$log" "$name" &
-  _beside_heartbeat=$!
+# run_stage NAME COMMAND ARGUMENT...: a command without test targets counts as one.
+run_stage() {
+  echo "[$(_elapsed)] $1"
+  _run "$@"
+  _judge "$1"
+}
+
+# start_stages NAME...: runs run_NAME of each, one behind the other, beside the stages until
+# end_stages. They have a process group of their own, so that stop_stages reaches all they started.
+start_stages() {
+  local name
+  for name; do
+    : >"$logs/$name.log"
+    rm -f "$logs/$name.end"
+  done
   set -m
-  { "$@" && status=0 || status=$?; echo "$SECONDS" >"$logs/$name.end"; exit "$status"; } \
-    </dev/null >"$log" 2>&1 &
+  for name; do
+    echo "[$(_elapsed)] $name, beside the others"
+    _run "$name" "run_$name"
+  done </dev/null &
   _beside_pid=$!
   set +m
-  _beside_name=$name
-  _beside_started=$SECONDS
+  _beside=("$@")
 }
 
-end_stage() {
-  local status=0 ended
-  [ -n "$_beside_name" ] || return 0
-  wait "$_beside_pid" || status=$?
-  kill "$_beside_heartbeat" && wait "$_beside_heartbeat" 2>/dev/null
-  ended=$(cat "$logs/$_beside_name.end" 2>/dev/null || echo "$SECONDS")
-  _judge "$_beside_name" "$status" $((ended - _beside_started))
-  _beside_name=
+end_stages() {
+  local name
+  [ -n "$_beside_pid" ] || return 0
+  wait "$_beside_pid"
+  _beside_pid=
+  for name in "${_beside[@]}"; do _judge "$name"; done
 }
 
-stop_stage() { [ -z "$_beside_name" ] || kill -TERM -- "-$_beside_pid" 2>/dev/null; }
+stop_stages() { [ -z "$_beside_pid" ] || kill -TERM -- "-$_beside_pid" 2>/dev/null; }
 
-# _judge NAME STATUS SECONDS: counts what the stage's log tells, and shows what failed.
+# _judge NAME: counts what the stage's log tells, and shows what failed.
 _judge() {
-  local name=$1 status=$2 log="$logs/$1.log" passed failed
+  local name=$1 log="$logs/$1.log" status=1 seconds=0 passed failed
+  # One that was stopped has left none.
+  [ ! -e "$logs/$name.end" ] || read -r status seconds <"$logs/$name.end"
   passed=$(_results "$log" | grep -cE ' (PASSED|FLAKY)$')
   failed=$(_results "$log" | grep -cvE ' (PASSED|FLAKY)$')
   if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
@@ -130,7 +136,7 @@ _judge() {
   _stage_names+=("$name")
   _stage_passed+=("$passed")
   _stage_failed+=("$failed")
-  _stage_seconds+=("$3")
+  _stage_seconds+=("$seconds")
   _stage_loads+=("$(cut -d' ' -f1 /proc/loadavg)")
   [ "$failed" -eq 0 ] && return
   echo "[$(_elapsed)] $name FAILED; the log is $log"

@@ -111,13 +111,19 @@ expect "what failed is told while the stage runs" \
   "$(grep -c '^\[0:0.\] slow: FAIL: //a:b_test (shard 1 of 4)$' <<<"$output")" 1
 expect "a failed case too" "$(grep -c '^\[0:0.\] slow: FAIL rdma/rxe/a: lost$' <<<"$output")" 1
 
-run 'start_stage rdma guests; run_stage good bazel_good; end_stage; end_stage'
-expect "beside: counts once, behind the others" "$output" "*good *2 *0*rdma *1 *1*whole run*"
-expect "beside: last line" "$(last_line)" "3 passed, 1 failed"
-run 'start_stage rdma no_build; end_stage'
+run 'run_rdma() { guests; }; run_interop() { peers; }
+  start_stages rdma interop; run_stage good bazel_good; end_stages; end_stages'
+expect "beside: count once, behind the others" "$output" \
+  "*good *2 *0*rdma *1 *1*interop *2 *1*whole run*"
+expect "beside: last line" "$(last_line)" "5 passed, 2 failed"
+run 'run_rdma() { no_build; }; start_stages rdma; end_stages'
 expect "beside: the status counts" "$(last_line)" "0 passed, 1 failed"
-run 'start_stage rdma sleep 1000; stop_stage; end_stage'
-expect "beside: stopped is failed" "$status:$(last_line)" "1:0 passed, 1 failed"
+run 'run_rdma() { sleep 1000; }; run_interop() { peers; }
+  start_stages rdma interop; sleep 0.2; stop_stages; end_stages'
+expect "beside: stopped is failed" "$status:$(last_line)" "1:0 passed, 2 failed"
+run 'run_a() { sleep 1; touch "$logs/a"; }; run_b() { test -e "$logs/a"; }
+  start_stages a b; end_stages'
+expect "beside: one behind the other" "$(last_line)" "2 passed, 0 failed"
 
 run ':'
 expect "nothing ran: not a success" "$status:$(last_line)" "1:0 passed, 0 failed"

@@ -222,7 +222,7 @@ class HelpTest(unittest.TestCase):
     def test_help_names_every_option(self):
         tools = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
         parts = {
-            "bench": ("bench", "rdma_bench", "ends_options", "studies", "instructions"),
+            "bench": ("bench", "rdma_bench", "ends_options", "studies", "instructions", "growth"),
             "quickstart": ("quickstart", "rdma_quickstart"),
         }
         for name in parts:

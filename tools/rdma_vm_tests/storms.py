@@ -13,6 +13,11 @@ from peers import Client, Server
 # The pool may grow by a region or two, ahead of need; and a loop gets a spare thread where user
 # code runs for long, as any may in so slow a machine.
 SLACK = {"rss": 24 << 20, "mr": 2, "threads": 8}
+# Seconds.
+SET_UP_LIMIT = 240
+# Connections. A busy host sets up four a second, and breaks some meanwhile.
+AT_ONCE = 300
+FEW = 3
 
 
 class Kept:
@@ -57,18 +62,23 @@ def _settle(kept, before):
         time.sleep(0.1)
 
 
-def _check_cost(kept, before, connections):
-    """docs/limits.md says what an idle connection costs. Returns its resident bytes. One that has
-    broken comes back."""
-    end = time.monotonic() + 30
-    now = kept.now()
-    while now["qp"] - before["qp"] != connections and time.monotonic() < end:
-        time.sleep(0.2)
+def _check_cost(client, kept, before):
+    """docs/limits.md says what an idle connection costs. Returns its resident bytes. In so slow a
+    machine one may break at any time, and is over TCP until it is tried again, which can take
+    minutes: a connection costs what it costs where RDMA is, and nothing elsewhere."""
+    end = time.monotonic() + 60
+    while True:
+        with_rdma = int(client.ask("state")["rdma"]) - before["rdma"]
         now = kept.now()
-    each = {name: (value - before[name]) / connections for name, value in now.items()}
+        if now["qp"] - before["qp"] == with_rdma:
+            break
+        text = "%d connections have RDMA, and queue pairs are %s" % (with_rdma, now)
+        suite.check(time.monotonic() < end, text)
+        time.sleep(0.2)
+    suite.check(with_rdma >= AT_ONCE - FEW, "only %d have RDMA" % with_rdma)
+    each = {name: (value - before[name]) / with_rdma for name, value in now.items()}
     print("# cost of a connection on %s: %s" % (kept.device, each), file=sys.stderr)
-    suite.check(each["fds"] <= 1.02, "more than a descriptor each: %s" % each)
-    suite.check(each["qp"] == 1, "not a queue pair each: %s" % each)
+    suite.check(each["fds"] <= 1.1, "more than a descriptor each: %s" % each)
     suite.check(each["mr"] < 0.2 and each["cq"] == 0, "queues or regions each: %s" % each)
     threads = now["threads"] - before["threads"]
     suite.check(threads <= SLACK["threads"], "threads come with connections: %s" % each)
@@ -86,30 +96,23 @@ def _cpu(*peers):
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def a_thousand_at_once():
-    """All calls succeed, over TCP as long as RDMA is not there; then all have RDMA, and cost what
-    docs/limits.md says. Their time of the CPU is told, and decides nothing."""
+def hundreds_at_once():
+    """All calls succeed, over TCP as long as RDMA is not there; then all but a few have RDMA, and
+    cost what docs/limits.md says. Their time of the CPU is told, and decides nothing."""
     options = ("--threads=2", "--polling=event")
-    # A descriptor each, and 1,024 are what a process may have by default.
-    many = ("prlimit", "--nofile=4096")
-    with Server(B, *options, before=many) as server, Client(
-        A, B.address(), *options, before=many
-    ) as client:
+    with Server(B, *options) as server, Client(A, B.address(), *options) as client:
         client.ask("open 4")
-        client.wait_for("rdma", 120)
+        client.wait_for("rdma", SET_UP_LIMIT)
         near, far = Kept(client, A.device()), Kept(server, B.device())
-        before = near.now(), far.now()
-        client.ask("open 1004")
+        before = [{**kept.now(), "rdma": 4} for kept in (near, far)]
+        client.ask("open %d" % (AT_ONCE + 4))
         client.calls(1)
-        # In so slow a machine some break while so many are made, and are back in a moment.
-        end = time.monotonic() + 120
-        while True:
-            client.wait_for("rdma", 120)
-            counts = client.calls(1)
-            if int(counts["tcp"]) <= 10:
-                break
-            suite.check(time.monotonic() < end, "still calls go by TCP: %s" % counts)
-        each = _check_cost(near, before[0], 1000), _check_cost(far, before[1], 1000)
+        end = time.monotonic() + SET_UP_LIMIT
+        while int((state := client.ask("state"))["rdma"]) < AT_ONCE + 4 - FEW:
+            suite.check(time.monotonic() < end, "too few have RDMA: %s" % state)
+            time.sleep(0.5)
+        client.calls(1)
+        each = _check_cost(client, near, before[0]), _check_cost(client, far, before[1])
         used = _cpu(client, server)
         time.sleep(3)
         used = _cpu(client, server) - used
@@ -123,12 +126,12 @@ def a_thousand_at_once():
 
 def a_thousand_come_and_go():
     with Server(B) as server, Client(A, B.address()) as client:
-        client.wait_for("rdma", 120)
+        client.wait_for("rdma", SET_UP_LIMIT)
         client.ask("open 100")
         client.calls(1)
-        client.wait_for("rdma", 120)
+        client.wait_for("rdma", SET_UP_LIMIT)
         client.ask("open 1")
-        client.wait_for("rdma", 120)
+        client.wait_for("rdma", SET_UP_LIMIT)
         near, far = Kept(client, A.device()), Kept(server, B.device())
         time.sleep(1.5)
         before = near.now(), far.now()
@@ -136,9 +139,9 @@ def a_thousand_come_and_go():
             client.ask("open 100")
             client.calls(1)
             if i == 4:
-                client.wait_for("rdma", 120)
+                client.wait_for("rdma", SET_UP_LIMIT)
         client.ask("open 1")
-        client.wait_for("rdma", 120)
+        client.wait_for("rdma", SET_UP_LIMIT)
         _settle(near, before[0])
         _settle(far, before[1])
         server.check()
@@ -170,10 +173,10 @@ def receives_are_used_up():
 
 def receives_grow():
     with Server(B) as server, Client(A, B.address()) as client:
-        client.wait_for("rdma", 120)
+        client.wait_for("rdma", SET_UP_LIMIT)
         client.ask("open 200")
         client.calls(2)
-        client.wait_for("rdma", 120)
+        client.wait_for("rdma", SET_UP_LIMIT)
         client.calls(5, 20000, 2)
         server.check()
 
@@ -183,7 +186,7 @@ def descriptors_are_used_up():
     with Server(B, before=("prlimit", "--nofile=64")) as server, Client(
         A, B.address()
     ) as client:
-        client.wait_for("rdma", 120)
+        client.wait_for("rdma", SET_UP_LIMIT)
         client.ask("open 100")
         client.begin("calls 3 0 1")
         end = time.monotonic() + 20
@@ -209,7 +212,7 @@ def descriptors_are_used_up():
 
 CASES = (
     # What a connection costs is farcall's own.
-    *((a_thousand_at_once,) if FIRST_DRIVER else ()),
+    *((hundreds_at_once,) if FIRST_DRIVER else ()),
     a_thousand_come_and_go,
     receives_are_used_up,
     receives_grow,

@@ -8,8 +8,9 @@ import time
 import peers
 from guest import Late, Trouble
 
-# For one case; all in one are limited by the machine.
-CASE_LIMIT = 150
+# For one case: so long that only what hangs meets it, on a machine that does much else besides. All
+# of a suite are limited by the machine.
+CASE_LIMIT = 400
 
 
 def check(holds, text):

@@ -155,6 +155,7 @@ class SeenTest(unittest.TestCase):
         zero = dict.fromkeys(("roce", "calls_tcp", "other_tcp", "rdma_sends", "rdma_recvs"), 0)
         seen._start = zero
         seen._read = lambda: {**zero, **now}
+        seen._host = mock.Mock(run=lambda *_: "elements = { ack }")
         return seen
 
     def test_rdma_needs_its_bytes_its_messages_and_nearly_none_by_tcp(self):
@@ -177,6 +178,7 @@ class PrioritiesTest(unittest.TestCase):
         zero = dict.fromkeys(("tcp_marked", "tcp_other", "rdma_marked", "rdma_other"), (0, 0))
         seen._start = zero
         seen._read = lambda: {**zero, **now}
+        seen._host = mock.Mock(run=lambda *_: "elements = { ack }")
         return seen
 
     def test_the_share_is_of_all_windows(self):
@@ -187,7 +189,7 @@ class PrioritiesTest(unittest.TestCase):
         good = {"tcp_marked": (100, 2), "rdma_marked": (5000, 3)}
         priorities._check_marks(self.marks(**good), "tcp", "rdma")
         for bad in ({"tcp_other": (40, 1)}, {"tcp_marked": (0, 0)}, {"rdma_other": (40, 1)}):
-            with self.assertRaises(Trouble):
+            with self.assertRaisesRegex(Trouble, "flags of those over TCP: elements = { ack }"):
                 priorities._check_marks(self.marks(**{**good, **bad}), "tcp", "rdma")
 
 
