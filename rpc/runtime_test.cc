@@ -15,8 +15,8 @@
 
 #include "rpc/channel.h"
 #include "rpc/closure.h"
-#include "rpc/cluster/name_cache.h"
 #include "rpc/dispatch/test_services.pb.h"
+#include "rpc/naming/name_cache.h"
 #include "rpc/server.h"
 #include "transport/base/cores.h"
 #include "transport/loop/loop_group.h"

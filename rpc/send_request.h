@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
+#include "rpc/channel_options.h"
 #include "rpc/cluster/cluster.h"
 #include "rpc/cluster/routed_call.h"
 #include "rpc/controller.h"
@@ -16,6 +17,10 @@
 #include "transport/loop/event_loop.h"
 
 namespace farcall {
+
+// Milliseconds for the whole call; below 0: no limit. At most 24 days, which is what the meta can
+// say, and what can be added to the time now.
+int64_t TimeoutOf(const Controller& controller, const ChannelOptions& options);
 
 // Ends a call that never came to its cluster.
 void FailNow(EventLoop& loop, ClientCall& call, int code, absl::string_view text);

@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
-#include "rpc/cluster/resolve.h"
-#include "rpc/cluster/target.h"
 #include "rpc/errors.h"
 #include "rpc/http/http_protocol.h"
+#include "rpc/naming/resolve.h"
+#include "rpc/naming/target.h"
 #include "rpc/reflection/reflection.h"
 #include "rpc/runtime.h"
 #include "rpc/session/rdma_wanted.h"

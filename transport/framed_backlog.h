@@ -17,6 +17,12 @@ class FramedBacklog {
   // A frame of `bytes` follows, the last `own` of them the caller's; what wraps them may stand
   // behind them too. `waiting`: the backlog below, without it.
   void Add(size_t own, size_t bytes, size_t waiting);
+  // The same of a frame that has left at once, as all before it.
+  void Pass(size_t own, size_t bytes) {
+    frames_.clear();
+    given_ += bytes;
+    own_ += own;
+  }
   // The bytes of the frames so far go by another way too: they count no more.
   void Forget() { frames_.clear(); }
   // Bytes of all frames so far.

@@ -35,6 +35,16 @@ TEST(FramedBacklogTest, WhatWasWrittenBelowBeforeIsNotTheCallers) {
   EXPECT_EQ(backlog.Own(24), 1u);
 }
 
+TEST(FramedBacklogTest, WhatHasLeftAtOnceWaitsNowhere) {
+  FramedBacklog backlog;
+  backlog.Add(/*own=*/1, /*bytes=*/25, /*waiting=*/0);
+  backlog.Pass(/*own=*/2, /*bytes=*/26);
+  EXPECT_EQ(backlog.given(), 51u);
+  EXPECT_EQ(backlog.Own(0), 0u);
+  backlog.Add(/*own=*/4, /*bytes=*/28, /*waiting=*/0);
+  EXPECT_EQ(backlog.Own(28), 4u);
+}
+
 TEST(FramedBacklogTest, ATrailerHoldsUpTheLastBytes) {
   FramedBacklog backlog;
   backlog.Add(/*own=*/100, /*bytes=*/122, /*waiting=*/0);

@@ -106,6 +106,9 @@ class Connection {
   // Queues; the bytes leave at the end of the loop's turn. Never blocks or fails: errors
   // come by OnClose. After Close the bytes are dropped.
   virtual void Write(Buffer data) = 0;
+  // Instead of Write(head + body), by who is at the end of the loop's turn: sends the bytes now, a
+  // copy of them. False: it did nothing, since they are many, or others must leave before them.
+  virtual bool SendNow(absl::string_view /*head*/, const Buffer& /*body*/) { return false; }
   // Reading stops (bytes already handed over stay in `input`) and goes on. Not counted.
   // After ResumeRead, OnRead comes again for what was left in `input`, new bytes or not.
   virtual void PauseRead() = 0;

@@ -67,6 +67,7 @@ std::string LoadReport::ToJson() const {
   json.AddNumber("qps", qps);
   latency.AddTo(json);
   json.AddNumber("mb_per_s", mb_per_s);
+  if (bulk_mb_per_s > 0) json.AddNumber("bulk_mb_per_s", bulk_mb_per_s);
   json.AddNumber("client_cpu_us", client_cpu_us);
   json.AddNumber("server_cpu_us", server_cpu_us);
   return json.ToString();
@@ -78,6 +79,9 @@ std::string LoadReport::ToText() const {
       "p99.9 %.1f us, %.1f MB/s, CPU us per call: client %.2f, server %.2f",
       system, transport, polling, payload, attachment, in_flight, connections, qps, latency.p50_us,
       latency.p99_us, latency.p999_us, mb_per_s, client_cpu_us, server_cpu_us);
+  if (bulk_mb_per_s > 0) {
+    absl::StrAppendFormat(&text, "; beside it %.1f MB/s", bulk_mb_per_s);
+  }
   if (errors != 0) {
     absl::StrAppend(&text, ", ", errors, " errors, the first: ", first_error);
   }

@@ -37,6 +37,7 @@ struct LoadReport {
   double qps = 0;
   LatencyFigures latency;
   double mb_per_s = 0;       // 10^6 bytes of message and attachment per second, one way
+  double bulk_mb_per_s = 0;  // echoed beside it by a load that is not part of the others
   double client_cpu_us = 0;  // CPU time for each call, all threads of the process
   double server_cpu_us = 0;
 

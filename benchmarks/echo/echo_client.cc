@@ -3,6 +3,9 @@
 #include "benchmarks/echo/echo_client.h"
 
 #include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -11,13 +14,17 @@
 #include "absl/strings/str_cat.h"
 #include "benchmarks/common/cpu_watch.h"
 #include "benchmarks/common/load_report.h"
+#include "benchmarks/echo/bulk_load.h"
 #include "benchmarks/echo/echo.pb.h"
 #include "benchmarks/echo/store_service.h"
 #include "rpc/channel.h"
 #include "transport/buffer/block_writer.h"
+#include "transport/loop/loop_group.h"
 
 ABSL_FLAG(std::string, tls_ca, "", "client: TLS, with the CA in this file, in PEM, trusted");
 ABSL_FLAG(bool, peers_may_be_brpc, false, "client: the server may speak brpc's RDMA");
+ABSL_FLAG(bool, idle, false,
+          "client: opens the connections, prints \"idle\", and waits for the end of its input");
 
 namespace farcall::bench {
 namespace {
@@ -27,20 +34,6 @@ std::shared_ptr<const ClientTlsOptions> ClientTls() {
   const auto tls = std::make_shared<ClientTlsOptions>();
   tls->files.ca = absl::GetFlag(FLAGS_tls_ca);
   return tls;
-}
-
-absl::StatusOr<std::unique_ptr<Channel>> MakeChannel(const LoadOptions& options, Runtime& runtime) {
-  ChannelOptions channel_options;
-  channel_options.runtime = &runtime;
-  channel_options.use_rdma = options.use_rdma;
-  channel_options.rdma_peers_may_be_brpc = absl::GetFlag(FLAGS_peers_may_be_brpc);
-  channel_options.tls = ClientTls();
-  channel_options.timeout_ms = 10'000;
-  // The first look at the RDMA devices is part of it.
-  channel_options.connect_timeout_ms = 5'000;
-  channel_options.max_body_size = size_t{2} << 30;
-  channel_options.max_backlog = size_t{4} << 30;
-  return Channel::Create(options.server, channel_options);
 }
 
 absl::StatusOr<UsageResponse> AskUsage(Channel& channel, Controller& controller) {
@@ -90,19 +83,47 @@ absl::Status CheckStill(const LoadOptions& options, Channel& channel, const Load
   return status;
 }
 
-void Pace(const LoadOptions& options, const LoadWindow& window,
-          std::vector<std::unique_ptr<EchoLoad>>& loads) {
-  std::vector<std::thread> pacers;
-  for (size_t i = 0; i < loads.size(); ++i) {
-    pacers.emplace_back([&, i] {
-      loads[i]->Pace(OpenLoopSchedule(window.start, options.rate, static_cast<int>(i),
-                                      static_cast<int>(loads.size())));
-    });
+// `bulk` may be null.
+absl::Status AddBulk(BulkLoad* bulk, LoadReport& report) {
+  if (bulk == nullptr) return absl::OkStatus();
+  const absl::StatusOr<double> rate = bulk->WaitForLast();
+  if (rate.ok()) report.bulk_mb_per_s = *rate;
+  return rate.status();
+}
+
+void WaitForEndOfInput() {
+  std::printf("idle\n");
+  std::fflush(stdout);
+  while (std::getchar() != EOF) {
   }
-  for (std::thread& pacer : pacers) pacer.join();
+}
+
+// Channels are spread over the loops in turn.
+void Pace(const LoadOptions& options, Runtime& runtime, const LoadWindow& window,
+          const std::vector<std::unique_ptr<EchoLoad>>& loads) {
+  LoopGroup& loops = *runtime.parts().loops;
+  for (size_t i = 0; i < loads.size(); ++i) {
+    loads[i]->Pace(loops.at(i % loops.size()),
+                   OpenLoopSchedule(window.start, options.rate, static_cast<int>(i),
+                                    static_cast<int>(loads.size())));
+  }
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<Channel>> MakeChannel(const LoadOptions& options, Runtime& runtime) {
+  ChannelOptions channel_options;
+  channel_options.runtime = &runtime;
+  channel_options.use_rdma = options.use_rdma;
+  channel_options.rdma_peers_may_be_brpc = absl::GetFlag(FLAGS_peers_may_be_brpc);
+  channel_options.tls = ClientTls();
+  channel_options.timeout_ms = 10'000;
+  // The first look at the RDMA devices is part of it.
+  channel_options.connect_timeout_ms = 5'000;
+  channel_options.max_body_size = size_t{2} << 30;
+  channel_options.max_backlog = size_t{4} << 30;
+  return Channel::Create(options.server, channel_options);
+}
 
 absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int threads, const std::string& polling) {
   RuntimeOptions options;
@@ -128,6 +149,10 @@ absl::Status RunEchoClient(const LoadOptions& options, bool put) {
     if (absl::Status status = Probe(options, **channel, facts); !status.ok()) return status;
     channels.push_back(*std::move(channel));
   }
+  if (absl::GetFlag(FLAGS_idle)) {
+    WaitForEndOfInput();
+    return absl::OkStatus();
+  }
 
   Buffer attachment;
   // Memory of the runtime, which RDMA can send from as it is.
@@ -136,6 +161,8 @@ absl::Status RunEchoClient(const LoadOptions& options, bool put) {
     return absl::ResourceExhaustedError("the pool has no room for the attachment");
   }
   const LoadWindow window = LoadWindow::From(std::chrono::steady_clock::now(), options);
+  const auto bulk = BulkLoad::StartFromFlags(options, **runtime, window);
+  if (!bulk.ok()) return bulk.status();
   std::vector<std::unique_ptr<EchoLoad>> loads;
   for (const std::unique_ptr<Channel>& channel : channels) {
     RegisteredMemory memory;
@@ -148,15 +175,13 @@ absl::Status RunEchoClient(const LoadOptions& options, bool put) {
     loads.push_back(std::make_unique<EchoLoad>(*channel, options, window, attachment, put, memory));
     if (options.rate == 0) loads.back()->Start();
   }
-  std::thread pacer;
-  if (options.rate > 0) pacer = std::thread([&] { Pace(options, window, loads); });
+  if (options.rate > 0) Pace(options, **runtime, window, loads);
   const auto cpu = WatchCpu(window, [&]() -> absl::StatusOr<CpuSample> {
     Controller controller;
     const auto usage = AskUsage(*channels.front(), controller);
     if (!usage.ok()) return usage.status();
     return CpuSample{usage->cpu_seconds(), usage->clock_seconds()};
   });
-  if (pacer.joinable()) pacer.join();
   LoadRecorder seen(window);
   for (const std::unique_ptr<EchoLoad>& load : loads) {
     load->WaitForLast();
@@ -167,17 +192,16 @@ absl::Status RunEchoClient(const LoadOptions& options, bool put) {
   report.system = options.synchronous ? "farcall synchronous" : "farcall";
   report.transport = facts.transport;
   report.why_not_rdma = facts.why_not_rdma;
+  if (absl::Status status = AddBulk(bulk->get(), report); !status.ok()) return status;
   if (cpu.ok()) cpu->WriteTo(report);
   if (absl::Status status = PrintReport(report, options.json); !status.ok()) return status;
   if (!cpu.ok()) return cpu.status();
   if (absl::Status status = CheckStill(options, *channels.front(), facts); !status.ok()) {
     return status;
   }
-  if (report.errors > 0) {
-    return absl::UnavailableError(
-        absl::StrCat(report.errors, " calls failed; the first: ", report.first_error));
-  }
-  return absl::OkStatus();
+  if (report.errors == 0) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat(report.errors, " calls failed; the first: ", report.first_error));
 }
 
 }  // namespace farcall::bench

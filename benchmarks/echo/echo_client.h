@@ -10,12 +10,16 @@
 #include "absl/status/statusor.h"
 #include "benchmarks/common/load_options.h"
 #include "benchmarks/echo/echo_load.h"
+#include "rpc/channel.h"
 #include "rpc/runtime.h"
 
 namespace farcall::bench {
 
 // `threads` event loops; `polling`: event, adaptive or busy.
 absl::StatusOr<std::unique_ptr<Runtime>> MakeRuntime(int threads, const std::string& polling);
+
+// To options.server, by the flags of a client.
+absl::StatusOr<std::unique_ptr<Channel>> MakeChannel(const LoadOptions& options, Runtime& runtime);
 
 // Puts the load on, and prints the report. Fails when no call succeeded or some failed.
 // With options.use_rdma the load waits until RDMA is set up, or known not to be had.

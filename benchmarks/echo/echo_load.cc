@@ -13,8 +13,6 @@ using SteadyTime = LoadWindow::Time;
 
 SteadyTime Now() { return std::chrono::steady_clock::now(); }
 
-// Spinning for less than this is finer than sleeping.
-constexpr std::chrono::microseconds kTooShortToSleep{100};
 // Bytes that puts are sent from, or one place if that is larger.
 constexpr size_t kSentPlaces = size_t{1} << 20;
 
@@ -77,23 +75,28 @@ void EchoLoad::Start() {
   }
 }
 
-void EchoLoad::Pace(OpenLoopSchedule schedule) {
-  while (schedule.next() < recorder_.window().end) {
-    const auto wait = schedule.next() - Now();
-    if (wait > kTooShortToSleep) std::this_thread::sleep_for(wait - kTooShortToSleep);
-    while (!schedule.Due(Now())) std::this_thread::yield();
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [this] { return !free_.empty(); });
-    Call& call = *free_.back();
+void EchoLoad::Pace(EventLoop& loop, const OpenLoopSchedule& schedule) {
+  pacer_ = std::make_unique<EchoPacer>(loop, schedule, recorder_.window().end,
+                                       [this](SteadyTime due) { return BeginOne(due); });
+}
+
+// False: all are under way.
+bool EchoLoad::BeginOne(SteadyTime intended) {
+  Call* call = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.empty()) return false;
+    call = free_.back();
     free_.pop_back();
-    lock.unlock();
-    Begin(call, schedule.Take());
   }
+  Begin(*call, intended);
+  return true;
 }
 
 void EchoLoad::WaitForLast() {
   for (std::thread& caller : callers_) caller.join();
   callers_.clear();
+  if (pacer_ != nullptr) pacer_->Wait();
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [this] { return free_.size() == calls_.size(); });
 }

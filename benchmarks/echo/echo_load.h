@@ -16,6 +16,7 @@
 #include "benchmarks/common/load_recorder.h"
 #include "benchmarks/common/open_loop_schedule.h"
 #include "benchmarks/echo/echo.pb.h"
+#include "benchmarks/echo/echo_pacer.h"
 #include "rpc/channel.h"
 
 namespace farcall::bench {
@@ -34,9 +35,9 @@ class EchoLoad {
 
   // Closed loop: starts options.in_flight calls.
   void Start();
-  // Open loop: starts what is due, at most options.in_flight under way; the rest waits,
-  // and its wait counts as latency. On one thread, until the window is over.
-  void Pace(OpenLoopSchedule schedule);
+  // Open loop, until the window is over: starts what is due, at most options.in_flight under way;
+  // the rest waits, and its wait counts as latency. As user code of `loop`, the channel's.
+  void Pace(EventLoop& loop, const OpenLoopSchedule& schedule);
   // Until the last call has ended; calls end by their deadlines.
   void WaitForLast();
   // After WaitForLast.
@@ -46,6 +47,7 @@ class EchoLoad {
   class Call;
 
   void Begin(Call& call, LoadWindow::Time intended);
+  bool BeginOne(LoadWindow::Time intended);
   void OnEnd(Call& call);
   bool Record(Call& call, LoadWindow::Time now);
   void CallUntilOver(Call& call);
@@ -57,6 +59,7 @@ class EchoLoad {
   const size_t echoed_;  // bytes attached to each answer
   std::vector<std::unique_ptr<Call>> calls_;
   std::vector<std::thread> callers_;
+  std::unique_ptr<EchoPacer> pacer_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -6,14 +6,17 @@
 #include <sys/eventfd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "transport/base/clock.h"
 #include "transport/base/unique_fd.h"
+#include "transport/loop/drivers/loop_driver.h"
 #include "transport/loop/event_loop.h"
-#include "transport/loop/loop_driver.h"
+#include "transport/loop/wait_word.h"
 
 namespace farcall {
 namespace {
@@ -108,6 +111,43 @@ void RunUserRoundTrip(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(batch));
 }
 BENCHMARK(RunUserRoundTrip)->Arg(1)->Arg(64);
+
+// What the kernel takes for each of the threads that one thread wakes, and which then sleep again:
+// synchronous callers cannot have less. On one core: taskset -c 1.
+void WakeSwitchAndSleep(benchmark::State& state) {
+  const auto count = static_cast<size_t>(state.range(0));
+  std::vector<std::atomic<uint32_t>> words(count + 1);  // the last is that of who wakes them
+  std::atomic<size_t> left{0};
+  std::atomic<bool> over{false};
+  const auto wake = [&](size_t i) {
+    ++words[i];
+    WakeSleeper(&words[i]);
+  };
+  const auto sleep = [&](size_t i, uint32_t seen) {
+    while (words[i] == seen) SleepWhile(words[i], seen);
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < count; ++i) {
+    threads.emplace_back([&, i] {
+      for (uint32_t turn = 0;; ++turn) {
+        sleep(i, turn);
+        if (over) return;
+        if (--left == 0) wake(count);
+      }
+    });
+  }
+  uint32_t turn = 0;
+  for (auto _ : state) {
+    left = count;
+    for (size_t i = 0; i < count; ++i) wake(i);
+    sleep(count, turn++);
+  }
+  over = true;
+  for (size_t i = 0; i < count; ++i) wake(i);
+  for (std::thread& thread : threads) thread.join();
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(count + 1));
+}
+BENCHMARK(WakeSwitchAndSleep)->Arg(15)->UseRealTime();
 
 // Two driven loops post to each other; the time is that of one hop.
 void HopToAnotherThread(benchmark::State& state) {

@@ -61,9 +61,19 @@ void Spread(std::vector<UniqueFd> connections, const LoadOptions& options,
   }
 }
 
+// One more connection for the first worker, with bulk.
+absl::Status AddBulk(const LoadOptions& bulk, LoadRecorder& recorder, Worker& worker) {
+  if (const absl::Status valid = bulk.Validate(); !valid.ok()) return valid;
+  absl::StatusOr<UniqueFd> connection = ConnectTo(bulk.server);
+  if (!connection.ok()) return connection.status();
+  worker.streams.emplace_back(*std::move(connection), bulk, recorder, std::nullopt);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<LoadReport> RunRawLoad(const LoadOptions& options) {
+absl::StatusOr<LoadReport> RunRawLoad(const LoadOptions& options,
+                                      const std::optional<LoadOptions>& bulk) {
   const absl::Status valid = options.Validate();
   if (!valid.ok()) return valid;
   absl::StatusOr<std::vector<UniqueFd>> connections = ConnectAll(options);
@@ -77,6 +87,11 @@ absl::StatusOr<LoadReport> RunRawLoad(const LoadOptions& options) {
     workers.emplace_back(window);
   }
   Spread(std::move(connections).value(), options, workers);
+  LoadRecorder bulk_seen(window);
+  if (bulk) {
+    const absl::Status added = AddBulk(*bulk, bulk_seen, workers.front());
+    if (!added.ok()) return added;
+  }
   for (Worker& worker : workers) {
     worker.thread = std::thread([&worker, busy] { worker.Run(!busy); });
   }
@@ -90,6 +105,11 @@ absl::StatusOr<LoadReport> RunRawLoad(const LoadOptions& options) {
   if (!cpu.ok()) return cpu.status();
 
   LoadReport report = LoadReport::From(options, all);
+  if (bulk) {
+    const LoadReport beside = LoadReport::From(*bulk, bulk_seen);
+    if (beside.errors > 0) return absl::UnavailableError("--bulk: " + beside.first_error);
+    report.bulk_mb_per_s = beside.mb_per_s;
+  }
   report.system = "raw";
   report.transport = "tcp";
   report.polling = busy ? "busy" : "event";

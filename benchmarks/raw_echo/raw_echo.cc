@@ -3,9 +3,12 @@
 // Echo on bare sockets, server and client: what a machine gives when nothing but framing
 // lies between a program and its sockets. Frameworks are held against it.
 
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 
+#include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "benchmarks/common/load_flags.h"
@@ -14,9 +17,16 @@
 #include "benchmarks/raw_echo/client.h"
 #include "benchmarks/raw_echo/server.h"
 
+ABSL_FLAG(
+    uint64_t, bulk, 0,
+    "client, polling busy: one more connection on the same thread, which echoes messages of so "
+    "many bytes, 8 at a time, and is not part of the report; 0: none");
+
 namespace {
 
 namespace bench = farcall::bench;
+
+constexpr int kBulkInFlight = 8;
 
 absl::Status Serve() {
   const bench::ServerOptions options = bench::ServerOptionsFromFlags();
@@ -31,7 +41,14 @@ absl::Status Serve() {
 
 absl::Status PutLoad() {
   const bench::LoadOptions options = bench::LoadOptionsFromFlags();
-  const absl::StatusOr<bench::LoadReport> report = bench::RunRawLoad(options);
+  std::optional<bench::LoadOptions> bulk;
+  if (absl::GetFlag(FLAGS_bulk) > 0) {
+    bulk = options;
+    bulk->attachment = absl::GetFlag(FLAGS_bulk);
+    bulk->in_flight = kBulkInFlight;
+    bulk->rate = 0;
+  }
+  const absl::StatusOr<bench::LoadReport> report = bench::RunRawLoad(options, bulk);
   if (!report.ok()) return report.status();
   const absl::Status printed = bench::PrintReport(*report, options.json);
   if (!printed.ok()) return printed;

@@ -98,6 +98,21 @@ TEST_P(RawEchoTest, LargeMessagesDoNotLockUp) {
   ExpectCallsSucceed(options);
 }
 
+TEST_P(RawEchoTest, BulkBesideThemIsNotPartOfTheReport) {
+  LoadOptions options = Load();
+  LoadOptions bulk = options;
+  bulk.in_flight = 8;
+  bulk.attachment = size_t{1} << 20;
+  options.seconds = 1;
+  const absl::StatusOr<LoadReport> report = RunRawLoad(options, bulk);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->errors, 0U) << report->first_error;
+  EXPECT_EQ(report->attachment, 0U);
+  if (std::string(GetParam()) == "busy") {
+    EXPECT_GT(report->bulk_mb_per_s, 0);
+  }
+}
+
 TEST_P(RawEchoTest, EmptyMessages) {
   LoadOptions options = Load();
   options.payload = 0;

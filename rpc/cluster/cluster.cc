@@ -13,8 +13,6 @@
 namespace farcall {
 namespace {
 
-constexpr char kNoBlocks[] = "the block pool is at its limit (RuntimeOptions::pool.max_bytes)";
-
 // Of what is chosen at random: no two clusters begin in the same nanosecond, and those of a
 // simulation begin when its seed says.
 uint64_t Seed(const Clock& clock) {
@@ -48,8 +46,7 @@ Cluster::Cluster(std::shared_ptr<const Environment> environment, EventLoop& loop
       servers_(environment_->options, Seed(*environment_->parts.clock)),
       budget_(environment_->options.retry_budget),
       alarm_timer_([this] { OnAlarms(); }),
-      probe_timer_([this] { Probe(); }),
-      writer_(*environment_->parts.pool) {}
+      probe_timer_([this] { Probe(); }) {}
 
 Cluster::~Cluster() {
   Check(calls_ == 0 && naming_ == nullptr, "a cluster is done before it dies");
@@ -98,10 +95,6 @@ void Cluster::Start(RoutedCall& call, absl::string_view head, Buffer&& rest) {
   if (unplaced_.size() >= static_cast<size_t>(options().max_pending_calls)) {
     call.Fail(kOvercrowded, absl::StrCat(unplaced_.size(), " calls wait for the names behind ",
                                          target_, " already (max_pending_calls)"));
-    return OnCallEnd(call);
-  }
-  if (!writer_.Reserve(static_cast<uint32_t>(head.size()))) {
-    call.Fail(kOvercrowded, kNoBlocks);
     return OnCallEnd(call);
   }
   call.Begin(*this, head, std::move(rest));
@@ -219,7 +212,7 @@ void Cluster::OnUnreachable(ServerSet::ServerId server, const absl::Status& why)
 void Cluster::SetAlarm(TimePoint when, uint64_t call_id) {
   alarms_.emplace(when, call_id);
   // It may ring early, when the first alarm was taken back.
-  if (!alarm_timer_.pending() || when < alarm_timer_.when) loop_.SetTimer(alarm_timer_, when);
+  loop_.SetTimerBy(alarm_timer_, when);
 }
 
 void Cluster::OnAlarms() {

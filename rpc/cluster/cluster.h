@@ -16,15 +16,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "rpc/cluster/naming.h"
 #include "rpc/cluster/retry_budget.h"
 #include "rpc/cluster/routed_call.h"
 #include "rpc/cluster/server_connections.h"
 #include "rpc/cluster/server_set.h"
 #include "rpc/controller.h"
+#include "rpc/naming/naming.h"
 #include "rpc/session/client_session.h"
 #include "transport/base/in_flight.h"
-#include "transport/buffer/block_writer.h"
 #include "transport/loop/event_loop.h"
 
 namespace farcall {
@@ -33,7 +32,7 @@ namespace farcall {
 // the calls under way. All but loop(), NextCallId() and Cancel() with the loop held.
 //
 // Lives until it is retired and its last call has ended, whoever else lets go of it.
-class Cluster final : public Cancellable, public ServerWatcher {
+class Cluster final : public Cancellable {
  public:
   using Environment = ClientSession::Environment;
 
@@ -87,14 +86,13 @@ class Cluster final : public Cancellable, public ServerWatcher {
   bool AnyUntried(std::span<const ServerSet::ServerId> tried) const {
     return servers_.AnyUntried(tried);
   }
-  // Of what the calls send; there is room for the head of one that begins.
-  BlockWriter& writer() { return writer_; }
   const ChannelOptions& options() const { return environment_->options; }
   // The call has left nothing behind; completes it.
   void OnCallEnd(RoutedCall& call);
 
-  void OnReachable(ServerSet::ServerId server) override;
-  void OnUnreachable(ServerSet::ServerId server, const absl::Status& why) override;
+  // Of its ServerConnections: whether a server can be reached.
+  void OnReachable(ServerSet::ServerId server);
+  void OnUnreachable(ServerSet::ServerId server, const absl::Status& why);
 
  private:
   std::shared_ptr<Cluster> Self() { return std::static_pointer_cast<Cluster>(shared_from_this()); }
@@ -135,7 +133,6 @@ class Cluster final : public Cancellable, public ServerWatcher {
   size_t closures_ = 0;  // calls with a closure: the loop needs its thread
   bool retired_ = false;
   Timer probe_timer_;
-  BlockWriter writer_;
 };
 
 }  // namespace farcall

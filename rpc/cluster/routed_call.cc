@@ -105,15 +105,17 @@ void RoutedCall::Place(Attempt& attempt) {
   attempt.session = std::move(choice.session);
   attempt.began = cluster_->loop().now();
   if (attempts_++ == 0) {
+    if (!session.Reserve(head_size_)) {
+      Release(attempt, ServerSet::Outcome::kIgnored, /*reusable=*/true);
+      return FinishFailed(kOvercrowded, kNoBlocks);
+    }
     Buffer shared;
     const bool keep = plan_.may_repeat() && !rest_.empty();
     if (keep) shared = rest_.Share();
-    return session.Start(attempt, id_, plan_.deadline, head(), std::move(keep ? shared : rest_),
-                         cluster_->writer());
+    return session.Start(attempt, id_, plan_.deadline, head(), std::move(keep ? shared : rest_));
   }
   const uint64_t attempt_id = cluster_->NextCallId();
-  session.Start(attempt, attempt_id, plan_.deadline, {}, FrameAgain(attempt_id),
-                cluster_->writer());
+  session.Start(attempt, attempt_id, plan_.deadline, {}, FrameAgain(attempt_id));
 }
 
 Buffer RoutedCall::FrameAgain(uint64_t attempt_id) {

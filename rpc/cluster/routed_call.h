@@ -20,6 +20,10 @@ namespace farcall {
 
 class Cluster;
 
+// Why a call fails with kOvercrowded that could not be framed.
+inline constexpr char kNoBlocks[] =
+    "the block pool is at its limit (RuntimeOptions::pool.max_bytes)";
+
 // One call on its way through a cluster: its attempts, one after the other and, with a backup
 // request, two at a time.
 //

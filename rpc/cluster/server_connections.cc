@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "rpc/cluster/cluster.h"
 #include "transport/base/check.h"
 #include "transport/why_not_rdma.h"
 
@@ -36,12 +37,12 @@ bool Erase(std::vector<ServerConnections::Session>& sessions,
 
 ServerConnections::ServerConnections(std::shared_ptr<const ClientSession::Environment> environment,
                                      EventLoop& loop, const ServerSet::Server& server,
-                                     ServerWatcher& watcher)
+                                     Cluster& cluster)
     : environment_(std::move(environment)),
       loop_(loop),
       id_(server.id),
       target_(TargetOf(server.node)),
-      watcher_(watcher),
+      cluster_(cluster),
       gate_(std::make_shared<ConnectGate>()),
       idle_timer_([this] { OnIdleTimer(); }),
       relink_pace_(static_cast<uint64_t>(loop.now().time_since_epoch().count())),
@@ -165,8 +166,10 @@ bool ServerConnections::Leave(const Session& session) {
 
 void ServerConnections::OnReachable() {
   RelinkLater();
-  watcher_.OnReachable(id_);
+  cluster_.OnReachable(id_);
 }
+
+void ServerConnections::OnUnreachable(const absl::Status& why) { cluster_.OnUnreachable(id_, why); }
 
 // Why one of those that calls may come to is plain, where that may pass.
 std::optional<WhyNotRdma> ServerConnections::Plain() const {

@@ -18,15 +18,7 @@
 
 namespace farcall {
 
-// Is notified whether a server can be reached. With the loop held.
-class ServerWatcher {
- public:
-  virtual void OnReachable(ServerSet::ServerId server) = 0;
-  virtual void OnUnreachable(ServerSet::ServerId server, const absl::Status& why) = 0;
-
- protected:
-  ~ServerWatcher() = default;
-};
+class Cluster;
 
 // The connections of a channel to one server, shared as each call's ConnectionType says. With
 // the loop held.
@@ -37,9 +29,9 @@ class ServerConnections final : public SessionObserver {
  public:
   using Session = std::shared_ptr<ClientSession>;
 
-  // `watcher` outlives this.
+  // `cluster` outlives this, and is notified whether the server can be reached.
   ServerConnections(std::shared_ptr<const ClientSession::Environment> environment, EventLoop& loop,
-                    const ServerSet::Server& server, ServerWatcher& watcher);
+                    const ServerSet::Server& server, Cluster& cluster);
   ServerConnections(const ServerConnections&) = delete;
   ServerConnections& operator=(const ServerConnections&) = delete;
   // Retires its sessions: calls on them go on to their ends.
@@ -57,12 +49,12 @@ class ServerConnections final : public SessionObserver {
   bool Leave(const Session& session);
   // The session that calls of CONNECTION_TYPE_SINGLE share; null before the first.
   const Session& shared() const { return shared_; }
-  // Makes a connection now; the watcher is notified whether the server can be reached. Returns the
+  // Makes a connection now; the cluster is notified whether the server can be reached. Returns the
   // shared session that it replaces, if any: calls on it go on to their ends.
   Session Probe();
 
   void OnReachable() override;
-  void OnUnreachable(const absl::Status& why) override { watcher_.OnUnreachable(id_, why); }
+  void OnUnreachable(const absl::Status& why) override;
 
  private:
   struct Idle {
@@ -95,7 +87,7 @@ class ServerConnections final : public SessionObserver {
   EventLoop& loop_;
   const ServerSet::ServerId id_;
   const Target target_;
-  ServerWatcher& watcher_;
+  Cluster& cluster_;
   const std::shared_ptr<ConnectGate> gate_;
   Session shared_;
   std::vector<Idle> idle_;        // pooled, each without a call; the last one is the warmest

@@ -8,12 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "rpc/cluster/balance/balancer.h"
+#include "rpc/cluster/balance/measures.h"
 #include "rpc/cluster/balance/member.h"
-#include "rpc/cluster/balance/member_index.h"
-#include "rpc/cluster/balance/moving_mean.h"
 #include "rpc/cluster/balance/pool.h"
-#include "rpc/cluster/balance/split_mix.h"
 #include "transport/base/check.h"
+#include "transport/base/split_mix.h"
 
 namespace farcall {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rpc/channel_options.h"
-#include "rpc/cluster/server_node.h"
+#include "rpc/naming/server_node.h"
 #include "transport/base/time.h"
 
 namespace farcall {

@@ -1,78 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/cluster/server_set.h"
-
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <map>
-#include <set>
-
-#include "absl/strings/match.h"
+#include "rpc/cluster/server_set_testing.h"
 
 namespace farcall {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using Outcome = ServerSet::Outcome;
-using ServerId = ServerSet::ServerId;
-using State = ServerSet::View::State;
-
-ServerNode Node(uint16_t port, std::string tag = "", int weight = 1) {
-  ServerNode node;
-  node.address = Address::Ipv4({10, 0, 0, 1}, port);
-  node.tag = std::move(tag);
-  node.weight = weight;
-  return node;
-}
-
-std::vector<ServerNode> Nodes(uint16_t number) {
-  std::vector<ServerNode> nodes;
-  for (uint16_t port = 1; port <= number; ++port) nodes.push_back(Node(port));
-  return nodes;
-}
-
-class ServerSetTest : public testing::Test {
- protected:
-  ServerSetTest() {
-    options_.health_check_interval_ms = 100;
-    options_.slow_start_ms = 1000;
-    options_.circuit_breaker.window_calls = 10;
-  }
-  // The ids are 1 to `number`.
-  void Make(uint16_t number) {
-    set_ = std::make_unique<ServerSet>(options_, 1);
-    EXPECT_EQ(set_->Update(Nodes(number), now_).added.size(), number);
-  }
-  ServerId Pick(std::vector<ServerId> tried = {}) {
-    return set_->Pick(std::nullopt, tried, now_).value_or(0);
-  }
-  std::set<ServerId> Picked(int calls, const std::vector<ServerId>& tried = {}) {
-    std::set<ServerId> picked;
-    for (int i = 0; i < calls; ++i) picked.insert(Pick(tried));
-    return picked;
-  }
-  void Calls(ServerId id, int calls, Outcome outcome, Duration latency = milliseconds(1)) {
-    now_ += latency + std::chrono::microseconds(1);
-    for (int i = 0; i < calls; ++i) {
-      set_->OnStart(id);
-      set_->OnEnd(id, outcome, latency, now_);
-    }
-  }
-  ServerSet::View View(ServerId id) {
-    for (const ServerSet::View& view : set_->Views(now_)) {
-      if (view.id == id) return view;
-    }
-    ADD_FAILURE() << "there is no server " << id;
-    return {};
-  }
-  void Fall(ServerId id) { set_->OnUnreachable(id, "refused", now_); }
-
-  ChannelOptions options_;
-  TimePoint now_{seconds(100)};
-  std::unique_ptr<ServerSet> set_;
-};
 
 // "list://storage-0:8002,storage-1:8002": names that are resolved when they are connected to.
 TEST_F(ServerSetTest, ServersWithoutAnAddressAreToldApartByTheirNames) {
@@ -216,45 +147,6 @@ TEST_F(ServerSetTest, OneThatLeavesGetsNoCalls) {
   EXPECT_TRUE(absl::StrContains(View(1).why, "stops"));
 }
 
-TEST_F(ServerSetTest, TheBreakerTakesOutWhoFailsAndBringsItBackSlowly) {
-  options_.circuit_breaker.enabled = true;
-  Make(3);
-  Calls(1, 10, Outcome::kFailure);
-  EXPECT_EQ(View(1).state, State::kBroken);
-  EXPECT_EQ(View(1).why, "100% of its calls failed");
-  EXPECT_EQ(Picked(100), (std::set<ServerId>{2, 3}));
-  EXPECT_EQ(set_->next_event(), std::nullopt) << "it needs no probe";
-  now_ = *View(1).next_try;
-  Pick();
-  EXPECT_EQ(View(1).state, State::kSlowStart);
-  now_ += milliseconds(1000);
-  EXPECT_EQ(Picked(100), (std::set<ServerId>{1, 2, 3}));
-}
-
-TEST_F(ServerSetTest, TheBreakerLeavesHalfOfTheServers) {
-  options_.circuit_breaker.enabled = true;
-  Make(4);
-  for (ServerId id : {1, 2, 3, 4}) Calls(id, 20, Outcome::kFailure);
-  EXPECT_EQ(Picked(100), (std::set<ServerId>{3, 4}));
-  // When those die, one that can be reached is better than none.
-  Fall(3);
-  Fall(4);
-  EXPECT_EQ(Picked(100), (std::set<ServerId>{1, 2}));
-}
-
-TEST_F(ServerSetTest, WhereAllThatIsLeftIsBrokenTheLeastBadIsPicked) {
-  options_.circuit_breaker.enabled = true;
-  Make(4);
-  Calls(1, 10, Outcome::kFailure);
-  Calls(2, 4, Outcome::kSuccess);
-  Calls(2, 6, Outcome::kFailure);
-  EXPECT_EQ(View(2).state, State::kBroken);
-  Fall(3);
-  Fall(4);
-  EXPECT_EQ(Picked(100), std::set<ServerId>{2});
-  EXPECT_NE(Pick({2}), 2u);
-}
-
 TEST_F(ServerSetTest, TellsWhetherThereIsAnotherToGoTo) {
   Make(3);
   const auto any_untried = [&](const std::vector<ServerId>& tried) {
@@ -270,45 +162,6 @@ TEST_F(ServerSetTest, TellsWhetherThereIsAnotherToGoTo) {
   EXPECT_TRUE(any_untried({1})) << "so are all";
   EXPECT_NE(Pick({1}), 1u);
   EXPECT_FALSE(any_untried({1, 2, 3}));
-}
-
-TEST_F(ServerSetTest, WithoutTheBreakerFailuresAreOnlySeen) {
-  Make(2);
-  Calls(1, 100, Outcome::kFailure, milliseconds(3));
-  EXPECT_EQ(View(1).state, State::kServing);
-  EXPECT_EQ(View(1).error_rate, 1);
-  EXPECT_EQ(View(1).latency, milliseconds(3));
-  EXPECT_EQ(Picked(100), (std::set<ServerId>{1, 2}));
-}
-
-TEST_F(ServerSetTest, TheBreakerComparesLatencyWithThePeers) {
-  options_.circuit_breaker.enabled = true;
-  options_.circuit_breaker.latency_factor = 10;
-  Make(3);
-  Calls(2, 10, Outcome::kSuccess, milliseconds(1));
-  Calls(3, 10, Outcome::kSuccess, milliseconds(2));
-  Calls(1, 10, Outcome::kSuccess, milliseconds(19));
-  EXPECT_EQ(View(1).state, State::kServing);
-  Calls(1, 20, Outcome::kSuccess, milliseconds(40));
-  EXPECT_EQ(View(1).state, State::kBroken);
-  EXPECT_TRUE(absl::StrContains(View(1).why, " ms, those of the others 2 ms")) << View(1).why;
-}
-
-TEST_F(ServerSetTest, WhatWasAwayIsNotJudgedForWhatWasBefore) {
-  options_.circuit_breaker.enabled = true;
-  Make(3);
-  Calls(1, 10, Outcome::kFailure);
-  Fall(1);
-  EXPECT_EQ(View(1).state, State::kDown);
-  now_ += milliseconds(500);
-  set_->DueProbes(now_);
-  set_->OnProbe(1, true, now_);
-  EXPECT_EQ(View(1).state, State::kSlowStart);
-  // But one whose connection broke is the one that it was.
-  Calls(2, 10, Outcome::kFailure);
-  Fall(2);
-  set_->OnProbe(2, true, now_);
-  EXPECT_EQ(View(2).state, State::kBroken);
 }
 
 TEST_F(ServerSetTest, IgnoredAttemptsSayNothingOfTheServer) {

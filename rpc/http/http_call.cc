@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "rpc/errors.h"
-#include "rpc/http/http_answer.h"
 #include "rpc/http/http_status.h"
 #include "rpc/http/json.h"
 #include "rpc/wire/payload.h"

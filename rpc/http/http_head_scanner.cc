@@ -12,12 +12,6 @@ namespace {
 constexpr size_t kMaxMethod = 16;
 constexpr size_t kMaxVersion = 16;
 
-// RFC 9110, section 5.6.2.
-bool IsTokenChar(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
-         (c != '\0' && absl::string_view("!#$%&'*+-.^_`|~").find(c) != absl::string_view::npos);
-}
-
 bool IsVisible(char c) { return c > ' ' && c < '\x7f'; }
 
 // A field's value: also space, tab, and bytes beyond ASCII.
@@ -28,6 +22,11 @@ std::string Quoted(char c) {
 }
 
 }  // namespace
+
+bool IsHttpTokenChar(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+         (c != '\0' && absl::string_view("!#$%&'*+-.^_`|~").find(c) != absl::string_view::npos);
+}
 
 bool HttpHeadScanner::Scan(absl::string_view bytes) {
   for (const char byte : bytes) {
@@ -89,7 +88,7 @@ void HttpHeadScanner::StepStart(char byte) {
 
 void HttpHeadScanner::StepMethod(char byte) {
   if (byte == ' ' && length_ > 1) return Turn(Part::kTarget);
-  if (!IsTokenChar(byte)) {
+  if (!IsHttpTokenChar(byte)) {
     return Refuse(400,
                   absl::StrCat("no HTTP request: its method holds the character ", Quoted(byte)));
   }
@@ -121,7 +120,7 @@ void HttpHeadScanner::StepName(char byte) {
   if (byte == ' ' || byte == '\t') {
     return Refuse(400, "there is space before the colon of a header field");
   }
-  if (!IsTokenChar(byte)) {
+  if (!IsHttpTokenChar(byte)) {
     Refuse(400, absl::StrCat("a header field's name holds the character ", Quoted(byte)));
   }
 }

@@ -26,11 +26,14 @@ struct HttpRefusal {
   std::string text;  // what is wrong, for a person
 };
 
+// Of a name of a method, a field or the like: RFC 9110, section 5.6.2.
+bool IsHttpTokenChar(char c);
+
 // Finds the end of a request's head, byte by byte, and refuses what HTTP parsers are known to read
 // in different ways (RFC 9112, sections 2.2, 3, 5.1, 5.2 and 11.2), or what is over a limit, at the
 // first byte that shows it: lines that do not end in CR LF, NUL and other control characters,
 // folded lines, space before a colon, fields without a name. What the lines say is the
-// parser's matter.
+// reader's matter.
 class HttpHeadScanner {
  public:
   explicit HttpHeadScanner(const HttpLimits& limits) : limits_(limits) {}

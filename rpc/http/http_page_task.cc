@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "rpc/errors.h"
 #include "rpc/exception_text.h"
-#include "rpc/http/http_answer.h"
 
 namespace farcall {
 
@@ -36,10 +35,11 @@ void HttpPageTask::Run() {
     if (!keep_alive) session->Close(absl::CancelledError("its last HTTP answer was sent"));
   });
   const std::shared_ptr<ServerCore> core = session_->core();
+  const size_t part = session_->loop_index();
   delete this;
   core->pages.End();
   // Last: who waits for it may then end what the page stands on.
-  core->running.End();
+  core->running.End(part);
 }
 
 HttpResponse HttpPageTask::MakePage() {

@@ -172,8 +172,8 @@ void HttpProtocol::OnCall(HttpRequest& request) {
 }
 
 void HttpProtocol::Write(HttpResponse response) {
-  const std::string head = HttpHead(response, form_);
-  session_.Write(head, form_.head_only ? Buffer() : std::move(response.body));
+  HttpAnswerBytes bytes(std::move(response), form_);
+  session_.Write(bytes.head, std::move(bytes.body));
 }
 
 void HttpProtocol::Answer(HttpResponse response) {

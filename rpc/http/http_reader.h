@@ -4,12 +4,14 @@
 #define FARCALL_RPC_HTTP_HTTP_READER_H_
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "rpc/http/http_head_scanner.h"
 #include "rpc/http/http_message.h"
 #include "transport/buffer/block_pool.h"
+#include "transport/buffer/block_writer.h"
 #include "transport/buffer/buffer.h"
 
 namespace farcall {
@@ -31,7 +33,6 @@ class HttpReader {
   HttpReader(const HttpLimits& limits, BlockPool& pool);
   HttpReader(const HttpReader&) = delete;
   HttpReader& operator=(const HttpReader&) = delete;
-  ~HttpReader();
 
   // Takes what it can from the front of `input`. `request` is replaced with kRequest only.
   Result Read(Buffer& input, HttpRequest& request);
@@ -48,7 +49,6 @@ class HttpReader {
 
  private:
   enum class State { kHead, kBody, kChunks, kRefused };
-  class Parser;
 
   Result ReadHead(Buffer& input);
   Result ParseHead(absl::string_view head);
@@ -56,22 +56,24 @@ class HttpReader {
   Result ReadBody(Buffer& input);
   Result ReadChunks(Buffer& input);
   Result ReadChunkHead(Buffer& input, bool& done);
-  Result ReadChunkData(Buffer& input);
   Result TakeChunkPart(Buffer& input, size_t bytes);
   Result Refuse(int status, absl::string_view text);
   Result RefuseBody();
-  Result RefuseParsed(absl::string_view head);
+  Result RefuseVersion(absl::string_view version);
 
   const HttpLimits limits_;
   BlockPool& pool_;
   State state_ = State::kHead;
   HttpHeadScanner scanner_;
-  std::unique_ptr<Parser> parser_;  // of the request that was begun
-  std::string scratch_;             // what lies in more than one slice, in one piece
+  std::string scratch_;  // what lies in more than one slice, in one piece
   HttpRequest request_;
   bool continue_due_ = false;
-  size_t length_ = 0;       // of the body, in kBody
-  size_t chunk_extra_ = 0;  // of this request
+  size_t length_ = 0;  // of the body, in kBody
+  // In kChunks, of this request:
+  bool first_chunk_ = true;
+  uint64_t data_left_ = 0;  // of the chunk
+  size_t chunk_extra_ = 0;
+  std::optional<BlockWriter> small_chunks_;  // where they are copied
   size_t need_ = 0;
   HttpRefusal refusal_;
 };

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "rpc/errors.h"
 #include "rpc/http/http_status.h"
-#include "rpc/http/json_string.h"
+#include "rpc/status/json_writer.h"
 
 namespace farcall {
 namespace {
@@ -62,9 +62,13 @@ HttpResponse HttpErrorAnswer(int status, int code, absl::string_view text) {
   response.status = status;
   response.content_type = "application/json";
   response.fields.push_back({"x-rpc-error-code", absl::StrCat(code)});
-  response.body =
-      BodyOf(absl::StrCat("{\"error_code\":", code, ",\"error\":\"", ErrorName(code),
-                          "\",\"error_text\":", JsonString(text.substr(0, kMaxErrorText)), "}\n"));
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("error_code", code);
+  json.Field("error", ErrorName(code));
+  json.Field("error_text", text.substr(0, kMaxErrorText));
+  json.EndObject();
+  response.body = BodyOf(json.Take() + "\n");
   return response;
 }
 

@@ -4,9 +4,11 @@
 #define FARCALL_RPC_HTTP_HTTP_WRITER_H_
 
 #include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "rpc/http/http_message.h"
+#include "transport/buffer/buffer.h"
 
 namespace farcall {
 
@@ -30,6 +32,16 @@ inline constexpr absl::string_view kHttpContinue = "HTTP/1.1 100 Continue\r\n\r\
 // form.head_only. A field that holds CR, LF or NUL, or has no proper name, is left out: what
 // a handler took from a request must not become a field or an answer of its own.
 std::string HttpHead(const HttpResponse& response, const HttpAnswerForm& form);
+
+// An answer as it goes to the connection.
+struct HttpAnswerBytes {
+  HttpAnswerBytes(HttpResponse response, const HttpAnswerForm& form)
+      : head(HttpHead(response, form)),
+        body(form.head_only ? Buffer() : std::move(response.body)) {}
+
+  std::string head;
+  Buffer body;
+};
 
 // `text` as a body, not copied.
 Buffer BodyOf(std::string text);

@@ -2,16 +2,13 @@
 
 #include "rpc/http/http_writer.h"
 
-#include <cerrno>
 #include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "rpc/errors.h"
-#include "rpc/http/http_answer.h"
 #include "rpc/http/http_status.h"
-#include "rpc/http/json_string.h"
 
 namespace farcall {
 namespace {
@@ -79,43 +76,19 @@ TEST(HttpWriterTest, ErrorsAreJson) {
   EXPECT_EQ(response.content_type, "application/json");
   EXPECT_EQ(response.body.ToString(),
             "{\"error_code\":1002,\"error\":\"ENOMETHOD\",\"error_text\":\"no \\\"x\\\"\\u000a"
-            "\\u003cb>\"}\n");
+            "\\u003cb\\u003e\"}\n");
   EXPECT_TRUE(absl::StrContains(HttpHead(response, {}), "x-rpc-error-code: 1002\r\n"));
   EXPECT_LT(HttpErrorAnswer(500, kInternal, std::string(10'000, 'x')).body.size(), 1000u);
 }
 
-TEST(HttpStatusTest, FollowsBrpc) {
-  const struct {
-    int code;
-    int status;
-  } samples[] = {{0, 200},         {kNoService, 404},  {kNoMethod, 404},    {kBadRequest, 400},
-                 {EINVAL, 400},    {kAuthFailed, 401}, {EPERM, 403},        {EACCES, 403},
-                 {kLimit, 503},    {kLogoff, 503},     {kOvercrowded, 503}, {kRpcTimedOut, 504},
-                 {ETIMEDOUT, 504}, {kInternal, 500},   {kBadResponse, 500}, {12345, 500},
-                 {-1, 500}};
-  for (const auto& sample : samples) {
-    EXPECT_EQ(HttpStatusOf(sample.code), sample.status) << sample.code;
-    EXPECT_STRNE(HttpReason(sample.status), "Status") << sample.status;
+TEST(HttpStatusTest, EachThatIsUsedHasItsReason) {
+  for (int code = -1; code < 4000; ++code) {
+    EXPECT_STRNE(HttpReason(HttpStatusOf(code)), "Status") << code;
   }
   for (const int status : {405, 413, 414, 415, 417, 431, 501, 505}) {
     EXPECT_STRNE(HttpReason(status), "Status") << status;
   }
   EXPECT_STREQ(HttpReason(299), "Status");
-}
-
-TEST(JsonStringTest, IsAlwaysValid) {
-  EXPECT_EQ(JsonString(""), R"("")");
-  EXPECT_EQ(JsonString("a\\\"\t"), R"("a\\\"\u0009")");
-  EXPECT_EQ(JsonString("\x7f"), R"("\u007f")");
-  EXPECT_EQ(JsonString("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
-            "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
-  const std::string mark = "\xef\xbf\xbd";
-  EXPECT_EQ(JsonString("\xff"), absl::StrCat("\"", mark, "\""));
-  EXPECT_EQ(JsonString("\xc3"), absl::StrCat("\"", mark, "\"")) << "cut";
-  EXPECT_EQ(JsonString("\xc0\xaf"), absl::StrCat("\"", mark, mark, "\"")) << "overlong";
-  EXPECT_EQ(JsonString("\xe0\x80\xaf"), absl::StrCat("\"", mark, mark, mark, "\"")) << "overlong";
-  EXPECT_EQ(JsonString("\xed\xa0\x80"), absl::StrCat("\"", mark, mark, mark, "\"")) << "surrogate";
-  EXPECT_EQ(JsonString("\xf4\x90\x80\x80"), absl::StrCat("\"", mark, mark, mark, mark, "\""));
 }
 
 }  // namespace

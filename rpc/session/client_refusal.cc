@@ -53,6 +53,7 @@ void ClientSession::Refuse(SessionCall& call, TimePoint deadline, size_t bytes) 
     text = absl::StrCat(calls_.size(), " calls wait for answers from ", target_.text,
                         " already (max_pending_calls)");
   }
+  output_.Leave();
   Fail(call, code, text, /*may_have_run=*/false);
 }
 

@@ -53,7 +53,7 @@ ClientSession::ClientSession(std::shared_ptr<const Environment> environment, Eve
       loop_(loop),
       target_(std::move(target)),
       observer_(observer),
-      output_(loop),
+      output_(loop, *environment_->parts.pool),
       gate_(std::move(gate)),
       deadline_timer_([this] { OnDeadlines(); }),
       limits_{.max_body_size = environment_->options.max_body_size},
@@ -69,7 +69,7 @@ ConnectionInfo ClientSession::LastInfo() const {
 }
 
 void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadline,
-                          absl::string_view head, Buffer&& rest, BlockWriter& writer) {
+                          absl::string_view head, Buffer&& rest) {
   const size_t bytes = head.size() + rest.size();
   if (!MayBegin(deadline, bytes)) [[unlikely]]
     return Refuse(call, deadline, bytes);
@@ -82,10 +82,9 @@ void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadlin
   if (deadline != TimePoint::max()) ArmDeadline();
   if (connected() && introduced()) [[likely]] {
     written_.Add(bytes);
-    return output_.Write(head, std::move(rest), writer);
+    return output_.Write(head, std::move(rest));
   }
-  Buffer frame;
-  AppendHead(head, writer, frame);
+  Buffer frame(head);
   frame.Append(std::move(rest));
   connected() ? Write(std::move(frame)) : waiting_.Add(call_id, std::move(frame));
 }

@@ -14,7 +14,7 @@
 #include "rpc/call/call_table.h"
 #include "rpc/call/session_call.h"
 #include "rpc/channel_options.h"
-#include "rpc/cluster/target.h"
+#include "rpc/naming/target.h"
 #include "rpc/runtime_parts.h"
 #include "rpc/session/connect_gate.h"
 #include "rpc/session/connection_info_cache.h"
@@ -26,7 +26,6 @@
 #include "rpc/wire/oversized_frame.h"
 #include "transport/backlog_bound.h"
 #include "transport/base/in_flight.h"
-#include "transport/buffer/block_writer.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
 
@@ -64,10 +63,12 @@ class ClientSession final : public Connection::Handler,
   ~ClientSession();
 
   // Sends a frame whose correlation_id is `call_id`, now or when the connection is there, and
-  // ends `call` in every case, perhaps before this returns. The frame: `head` (copied by `writer`),
-  // and then `rest`. The caller holds the session.
+  // ends `call` in every case, perhaps before this returns. The frame: `head`, which is small and
+  // copied, and then `rest`. The caller holds the session.
   void Start(SessionCall& call, uint64_t call_id, TimePoint deadline, absl::string_view head,
-             Buffer&& rest, BlockWriter& writer);
+             Buffer&& rest);
+  // Takes room for the head of what is started next. False: the pool is at its limit.
+  bool Reserve(size_t head) { return !connected() || !introduced() || output_.Reserve(head); }
   // The call that waits here under that id, or null.
   SessionCall* Find(uint64_t call_id) { return static_cast<SessionCall*>(calls_.Find(call_id)); }
   // Removes that call without ending it: its answer is dropped. The caller holds the session.

@@ -58,7 +58,6 @@ class Chaos {
       if (wire_ != nullptr) wire_->End(absl::UnavailableError("the end"));
     }
     wire_ = nullptr;
-    client_.writer.reset();  // and the block that it kept
     EXPECT_EQ(client_.sessions.count(), 0);
     EXPECT_EQ(client_.world.loop->NextTimer(), std::nullopt);
     EXPECT_EQ(client_.world.pool->stats().used_bytes, 0u);

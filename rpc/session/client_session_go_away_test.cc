@@ -36,7 +36,7 @@ void HearAndStart(Client& client, const std::shared_ptr<FakeWire>& wire, const s
   client.world.loop->RunOrPost([&] {
     wire->input.Append(absl::string_view(bytes));
     wire->handler->OnRead(wire->input);
-    client.session->Start(after, 99, TimePoint::max(), "request", Buffer(), *client.writer);
+    client.session->Start(after, 99, TimePoint::max(), "request", Buffer());
   });
 }
 

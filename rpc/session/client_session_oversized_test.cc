@@ -35,7 +35,7 @@ class ClientSessionOversizedTest : public ::testing::Test {
   void StartOf(Call& call, uint64_t id, size_t bytes) {
     client_.world.loop->RunOrPost([&] {
       const std::string frame(kFrameHeaderSize + bytes, 'r');
-      client_.session->Start(call, id, TimePoint::max(), frame, Buffer(), *client_.writer);
+      client_.session->Start(call, id, TimePoint::max(), frame, Buffer());
     });
   }
   static std::string AnswerOf(uint64_t id, size_t bytes) {

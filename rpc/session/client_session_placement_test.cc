@@ -47,9 +47,8 @@ class PlacementCall final : public SessionCall {
 class ClientSessionPlacementTest : public testing::Test {
  protected:
   void Start(PlacementCall& call, uint64_t id) {
-    client_.world.loop->RunOrPost([&] {
-      client_.session->Start(call, id, TimePoint::max(), "request", Buffer(), *client_.writer);
-    });
+    client_.world.loop->RunOrPost(
+        [&] { client_.session->Start(call, id, TimePoint::max(), "request", Buffer()); });
     if (wire_ == nullptr) wire_ = client_.world.transport.Succeed();
   }
   static std::string Answer(uint64_t id, const std::string& payload, const std::string& attachment,

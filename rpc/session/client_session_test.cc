@@ -91,8 +91,8 @@ TEST(ClientSessionTest, WhatACallsEndForgetsDoesNotEnd) {
     second.other = &first;
     client.world.loop->RunOrPost([&] {
       const TimePoint deadline = client.world.clock.Now() + milliseconds(5);
-      client.session->Start(first, 1, deadline, "x", Buffer(), *client.writer);
-      client.session->Start(second, 2, deadline, "y", Buffer(), *client.writer);
+      client.session->Start(first, 1, deadline, "x", Buffer());
+      client.session->Start(second, 2, deadline, "y", Buffer());
     });
     if (by_deadline) {
       client.world.clock.Advance(milliseconds(5));

@@ -7,7 +7,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -85,8 +84,8 @@ class TestSessionClient {
     const TimePoint deadline = timeout_ms < 0
                                    ? TimePoint::max()
                                    : world.clock.Now() + std::chrono::milliseconds(timeout_ms);
-    world.loop->RunOrPost([this, session = session, &call, id, deadline, frame] {
-      session->Start(call, id, deadline, frame, Buffer(), *writer);
+    world.loop->RunOrPost([session = session, &call, id, deadline, frame] {
+      session->Start(call, id, deadline, frame, Buffer());
     });
     return call;
   }
@@ -118,7 +117,6 @@ class TestSessionClient {
   SessionRegistry registry;
   TestWatcher watcher;
   std::shared_ptr<ConnectGate> gate = std::make_shared<ConnectGate>();
-  std::optional<BlockWriter> writer{std::in_place, *world.pool};
   uint64_t last_id = 0;
   std::map<uint64_t, TestSessionCall> calls;
   std::shared_ptr<ClientSession> session;

@@ -38,12 +38,27 @@ TEST(ConnectGateTest, AFailureIsAPauseForAll) {
   EXPECT_TRUE(gate.MayTry(At(15)).ok());
 }
 
+TEST(ConnectGateTest, PausesDoubleUpToTheLongestAndASuccessBeginsAnew) {
+  ConnectGate gate;
+  TimePoint now = At(0);
+  const auto fail = [&](const absl::Status& why, int pause_ms) {
+    gate.OnEnd(gate.Begin(), now, why);
+    EXPECT_EQ(gate.MayTry(now + milliseconds(pause_ms) - Duration(1)), why) << pause_ms;
+    EXPECT_TRUE(gate.MayTry(now += milliseconds(pause_ms)).ok()) << pause_ms;
+  };
+  for (const int pause : {5, 10, 20, 40, 80, 160, 200, 200, 200}) fail(Refused(), pause);
+  fail(absl::DeadlineExceededError("no answer within 200ms"), 200);
+  gate.OnEnd(gate.Begin(), now, absl::OkStatus());
+  EXPECT_TRUE(gate.MayTry(now).ok());
+  fail(Refused(), 5);
+}
+
 TEST(ConnectGateTest, FailuresOfAttemptsThatBeganTogetherCountOnce) {
   ConnectGate gate;
   std::vector<uint64_t> attempts;
   for (int i = 0; i < 100; ++i) attempts.push_back(gate.Begin());
   for (const uint64_t attempt : attempts) gate.OnEnd(attempt, At(0), Refused());
-  EXPECT_TRUE(gate.MayTry(At(0) + Reconnect::kFirstPause).ok());
+  EXPECT_TRUE(gate.MayTry(At(0) + ConnectGate::kFirstPause).ok());
 }
 
 TEST(ConnectGateTest, AfterAFailureOneConnectsAndTheOthersLearnHowThatWent) {

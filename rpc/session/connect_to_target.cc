@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "rpc/cluster/name_cache.h"
+#include "rpc/naming/name_cache.h"
 #include "transport/base/errno_status.h"
 #include "transport/loop/event_loop.h"
 

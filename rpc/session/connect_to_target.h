@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "rpc/cluster/target.h"
+#include "rpc/naming/target.h"
 #include "rpc/runtime_parts.h"
 #include "transport/transport.h"
 

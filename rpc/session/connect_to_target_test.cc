@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "rpc/cluster/resolve.h"
+#include "rpc/naming/resolve.h"
 #include "rpc/session/session_testing.h"
 
 namespace farcall {

@@ -7,15 +7,14 @@
 namespace farcall {
 
 absl::StatusOr<size_t> ServerBrpcRdma::OnRead(Buffer& input) {
-  if (hello_.done()) [[likely]]
-    return frames_.OnRead(input);
   absl::StatusOr<size_t> need = hello_.OnRead(input);
   if (hello_.state() == BrpcServerMachine::State::kAnswer) {
     session_.Write(hello_.Refuse(BrpcRefusal::kOff), Buffer());
     need = hello_.OnRead(input);
   }
   if (!need.ok() || !hello_.done()) return need;
-  return frames_.OnRead(input);
+  // Which ends this.
+  return session_.GoOnWithFrames(input);
 }
 
 }  // namespace farcall

@@ -83,9 +83,10 @@ void ServerCall::Run() {
     // Since it was queued the method has turned out to be slow. The call may be over before this
     // has returned, and then nothing else holds the pool.
     const std::shared_ptr<ServerCore> core = session_->core();
-    core->running.Begin();
+    const size_t part = session_->loop_index();
+    core->running.Begin(part);
     const bool gone = GoToPool(HandlerPool::Calling::kNow);
-    core->running.End();
+    core->running.End(part);
     if (gone) return;
   }
   if (Claim()) {
@@ -94,7 +95,7 @@ void ServerCall::Run() {
     GiveMemoryBack(absl::CancelledError("the request was answered before its handler ran"));
   }
   // The core stands as long as somebody waits for what runs: not the call.
-  core_->running.End();
+  core_->running.End(session_->loop_index());
   Unref();
 }
 
@@ -215,8 +216,9 @@ void ServerCall::Finish() {
   GiveMessagesBack();
   // Last: who waits for the answers may then end what the call stands on.
   const std::shared_ptr<ServerCore> core = session_->core();
+  const size_t part = session_->loop_index();
   Unref();  // the closure's
-  core->unanswered.End();
+  core->unanswered.End(part);
 }
 
 void ServerCall::GiveMessagesBack() {

@@ -24,6 +24,7 @@
 #include "rpc/session/memory_holders.h"
 #include "rpc/stats/stats_sampler.h"
 #include "transport/base/in_flight.h"
+#include "transport/base/in_flight_by_part.h"
 
 namespace farcall {
 
@@ -66,8 +67,8 @@ struct ServerCore {
 
   // Requests that were admitted and not answered; those whose handler has not returned, or
   // not begun.
-  InFlight unanswered;
-  InFlight running;
+  InFlightByPart unanswered;
+  InFlightByPart running;
   InFlight connections;
   InFlight pages;  // of HTTP, that are being made
   InFlight stops;  // Server::Stop that runs

@@ -13,6 +13,7 @@
 #include "rpc/session/server_frames.h"
 #include "rpc/session/timeout_options.h"
 #include "transport/base/check.h"
+#include "transport/loop/loop_group.h"
 
 namespace farcall {
 namespace {
@@ -25,6 +26,18 @@ constexpr ConnectionOptions kWater;
 std::string PeerName(const ConnectionInfo& info) {
   if (info.peer.family() != AddressFamily::kNone) return info.peer.ToString();
   return absl::StrCat("a client of ", info.local.ToString());
+}
+
+// Each call keeps the core for a moment: by a count that only its loop writes.
+std::shared_ptr<ServerCore> WithOwnCount(std::shared_ptr<ServerCore> core) {
+  ServerCore* const same = core.get();
+  return std::shared_ptr<ServerCore>(same, [core = std::move(core)](ServerCore*) {});
+}
+
+size_t IndexOf(const LoopGroup* loops, const EventLoop& loop) {
+  size_t index = 0;
+  while (loops != nullptr && index < loops->size() && &loops->at(index) != &loop) ++index;
+  return index;
 }
 
 bool IsOrderlyEnd(const absl::Status& why) {
@@ -51,12 +64,12 @@ void ServerSession::Accept(std::shared_ptr<ServerCore> core, EventLoop& loop,
 
 ServerSession::ServerSession(std::shared_ptr<ServerCore> core, EventLoop& loop,
                              std::unique_ptr<Connection> connection)
-    : core_(std::move(core)),
+    : core_(WithOwnCount(std::move(core))),
       loop_(loop),
+      loop_index_(IndexOf(core_->parts.loops, loop)),
       connection_(std::move(connection)),
       pool_(connection_->pool()),
-      writer_(std::in_place, pool_),
-      output_(loop),
+      output_(loop, pool_),
       pool_caller_(loop, core_->handlers.get()),
       timeouts_(TimeoutLimits(core_->options), loop.now()),
       timeout_timer_([this] { OnTimeout(); }),
@@ -93,6 +106,12 @@ bool ServerSession::ChooseProtocol(const Buffer& input) {
   if (protocol_ == nullptr) protocol_ = std::make_unique<ServerFrames>(*this);
   max_calls_ = protocol_->max_calls();
   return true;
+}
+
+absl::StatusOr<size_t> ServerSession::GoOnWithFrames(Buffer& input) {
+  protocol_ = std::make_unique<ServerFrames>(*this);
+  max_calls_ = protocol_->max_calls();
+  return protocol_->OnRead(input);
 }
 
 // Answers of this very turn count: many may be made of the bytes of one read.
@@ -143,7 +162,7 @@ void ServerSession::Run(ServerCall& call) {
 }
 
 void ServerSession::RunTask(UserTask& task) {
-  core_->running.Begin();
+  core_->running.Begin(loop_index_);
   if (core_->options.handlers_on_pool && core_->handlers->Submit(task)) return;
   task.keeps_drive = core_->handlers == nullptr;
   loop_.RunUser(task);
@@ -153,7 +172,7 @@ void ServerSession::Write(absl::string_view head, Buffer&& body) {
   if (connection_ == nullptr) return;
   written_.Add(head.size() + body.size());
   // What is beyond the pool is small, and bounded by the backlog.
-  output_.Write(head, std::move(body), *writer_);
+  output_.Write(head, std::move(body));
 }
 
 void ServerSession::SetBusy(bool busy) {
@@ -246,8 +265,8 @@ void ServerSession::OnTimeout() {
     core_->counters.timed_out.fetch_add(1, std::memory_order_relaxed);
     return Close(WhyGivenUp(look.verdict, core_->options));
   }
-  // Of a thousand idle connections each would keep a block.
-  if (!state.under_way && state.held_up == 0) writer_->Rest();
+  // One that was alone on its loop has a block.
+  if (!state.under_way && state.held_up == 0) output_.Leave();
   if (look.again != TimePoint::max()) loop_.SetTimer(timeout_timer_, look.again);
 }
 
@@ -266,7 +285,6 @@ void ServerSession::OnClose(const absl::Status& why) {
   loop_.CancelTimer(memory_timer_);
   // A call whose closure is forgotten keeps the session, and must not keep blocks by it.
   protocol_ = nullptr;
-  writer_.reset();
   if (calls_ != nullptr) EndCalls(why);
   const std::shared_ptr<ServerSession> self = std::move(self_);
   core_->Remove(self);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "rpc/authenticator.h"
 #include "rpc/session/connection_info_cache.h"
@@ -20,7 +21,6 @@
 #include "rpc/session/session_timeouts.h"
 #include "rpc/session/turn_output.h"
 #include "transport/backlog_bound.h"
-#include "transport/buffer/block_writer.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
 
@@ -56,6 +56,8 @@ class ServerSession final : public Connection::Handler {
   EventLoop& loop() { return loop_; }
   BlockPool& pool() { return pool_; }  // the connection's, which outlives both
   const std::shared_ptr<ServerCore>& core() const { return core_; }
+  // Of the loop among those of the server: where its calls are counted.
+  size_t loop_index() const { return loop_index_; }
   // What keeps it: to be copied by its calls. While there is a connection.
   const std::shared_ptr<ServerSession>& self() const { return self_; }
   // Sends what was written, then closes; a second time is nothing. kCancelled: as it should be,
@@ -77,6 +79,8 @@ class ServerSession final : public Connection::Handler {
   const std::shared_ptr<const AuthContext>& auth_context() const { return auth_context_; }
   // Whether the next request may be taken now. If not, OnRead comes again.
   bool MayTake();
+  // What follows in `input` are frames. Ends the protocol that calls this.
+  absl::StatusOr<size_t> GoOnWithFrames(Buffer& input);
   // A whole request was cut off, good or bad.
   void Took() { ++requests_; }
   // Whether the connection has shown a good credential, or needs none.
@@ -99,7 +103,7 @@ class ServerSession final : public Connection::Handler {
   void Submit(ServerCall& call);
   // The last call that is expected is what is being read: it does not count as one under way.
   void SetReceiving(bool receiving) { receiving_ = receiving; }
-  // Runs what is no call where handlers run. It ends with core()->running.End().
+  // Runs what is no call where handlers run. It ends with core()->running.End(loop_index()).
   void RunTask(UserTask& task);
 
   // --- For its protocol and calls. Nothing happens once the connection has closed.
@@ -158,13 +162,13 @@ class ServerSession final : public Connection::Handler {
   const std::shared_ptr<ServerCore> core_;
   std::shared_ptr<ServerSession> self_;  // until the connection has closed
   EventLoop& loop_;
+  const size_t loop_index_;
   std::unique_ptr<Connection> connection_;  // null: closed
   BlockPool& pool_;
   ConnectionInfoCache info_;
   std::unique_ptr<ServerProtocol> protocol_;  // null: nothing came yet, or closed
   std::shared_ptr<const AuthContext> auth_context_;
   BacklogBound written_;
-  std::optional<BlockWriter> writer_;  // while there is a connection
   TurnOutput output_;
   PoolCaller pool_caller_;
   SessionTimeouts timeouts_;

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "rpc/cluster/name_cache.h"
-#include "rpc/cluster/resolve.h"
+#include "rpc/naming/name_cache.h"
+#include "rpc/naming/resolve.h"
 #include "rpc/runtime_parts.h"
 #include "rpc/wire/frame.h"
 #include "transport/base/check.h"

@@ -15,19 +15,19 @@
 
 namespace farcall {
 
-// The head of a frame, copied into the blocks of `writer`. Where the pool is at its limit it, which
-// is small, lies elsewhere.
-inline void AppendHead(absl::string_view head, BlockWriter& writer, Buffer& to) {
-  if (!head.empty() && !writer.Append(head, to)) to.Append(head);
-}
-
 // What a session writes in one turn of its loop. The connection gets small frames, which lie one
 // behind the other in a block, all at once, when the turn ends: until then they are one slice of
 // one Buffer, and a further one costs little more than the copy of its bytes. What is large goes to
 // the connection as it comes, behind them. With the loop held.
+//
+// Between turns it keeps no block where others of the loop have something to do, so that thousands
+// of connections write to the one that is in the cache; but where the peer reads too slowly what
+// waits for it goes on to share blocks.
 class TurnOutput final : public Flushable {
  public:
-  explicit TurnOutput(EventLoop& loop) : loop_(loop) { flushes_first = true; }
+  TurnOutput(EventLoop& loop, BlockPool& pool) : loop_(loop), blocks_(pool) {
+    flushes_first = true;
+  }
   TurnOutput(const TurnOutput&) = delete;
   TurnOutput& operator=(const TurnOutput&) = delete;
   ~TurnOutput() { Check(flush_slot == kNotQueued, "what is written leaves, or is forgotten"); }
@@ -38,12 +38,18 @@ class TurnOutput final : public Flushable {
   void Forget() {
     loop_.ForgetFlush(*this);
     gathered_.Clear();
+    blocks_.Leave();
     connection_ = nullptr;
   }
 
-  // There is a connection. A frame: `head`, as by AppendHead, and then `rest`.
-  void Write(absl::string_view head, Buffer&& rest, BlockWriter& writer) {
-    AppendHead(head, writer, gathered_);
+  // Whether the head of the next frame finds room in the pool; it lies elsewhere if not.
+  bool Reserve(size_t head) { return blocks_.Reserve(static_cast<uint32_t>(head)); }
+  // Of a connection at rest, or of one for which nothing was written after Reserve.
+  void Leave() { blocks_.Leave(); }
+
+  // There is a connection. A frame: `head`, which is small and copied, and then `rest`.
+  void Write(absl::string_view head, Buffer&& rest) {
+    if (!head.empty() && !blocks_.Append(head, gathered_)) gathered_.Append(head);
     // What the connection gets at once is whole frames. Two slices are what a Buffer holds without
     // an allocation.
     if (!rest.empty()) gathered_.Append(std::move(rest));
@@ -57,12 +63,15 @@ class TurnOutput final : public Flushable {
   }
   // Now: before the connection is closed, or asked what waits to be sent.
   void Flush() override {
-    if (!gathered_.empty()) connection_->Write(std::move(gathered_));
+    if (gathered_.empty()) return;
+    if (loop_.fds().crowded() && connection_->backlog() == 0) blocks_.Leave();
+    connection_->Write(std::move(gathered_));
   }
 
  private:
   EventLoop& loop_;
   Connection* connection_ = nullptr;  // null: there is none
+  BlockWriter blocks_;                // where heads are copied to
   Buffer gathered_;
 };
 

@@ -3,12 +3,14 @@
 #include "rpc/session/turn_output.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "rpc/session/session_testing.h"
+#include "transport/loop/loop_testing.h"
 
 namespace farcall {
 namespace {
@@ -18,6 +20,7 @@ class TurnOutputTest : public testing::Test {
   TurnOutputTest() { output_.SetConnection(connection()); }
   ~TurnOutputTest() override {
     world_.loop->RunOrPost([this] {
+      crowd_.reset();
       output_.Forget();
       connection_.reset();
     });
@@ -33,17 +36,52 @@ class TurnOutputTest : public testing::Test {
   SessionWorld world_;
   const std::shared_ptr<FakeWire> wire_ = std::make_shared<FakeWire>();
   std::unique_ptr<Connection> connection_;
-  BlockWriter writer_{*world_.pool};
-  TurnOutput output_{*world_.loop};
+  TurnOutput output_{*world_.loop, *world_.pool};
+  std::optional<Crowd> crowd_;
 };
 
 TEST_F(TurnOutputTest, TheFramesOfATurnLeaveTogetherWhenItEnds) {
   world_.loop->RunOrPost([this] {
-    for (int i = 0; i < 3; ++i) output_.Write("head", Buffer(), writer_);
+    for (int i = 0; i < 3; ++i) output_.Write("head", Buffer());
     EXPECT_TRUE(wire_->written.empty());
   });
   EXPECT_EQ(wire_->written.ToString(), "headheadhead");
   EXPECT_EQ(wire_->written.slices().size(), 1u);
+}
+
+TEST_F(TurnOutputTest, AloneOnItsLoopItWritesToTheSameBlockAgain) {
+  for (int i = 0; i < 3; ++i) {
+    world_.loop->RunOrPost([this] { output_.Write("head", Buffer()); });
+    wire_->written.Clear();
+    EXPECT_EQ(world_.pool->stats().used_bytes, BlockPool::kSmall);
+  }
+  EXPECT_EQ(world_.pool->stats().allocations, 1u);
+  world_.loop->RunOrPost([this] { output_.Leave(); });
+  EXPECT_EQ(world_.pool->stats().used_bytes, 0u);
+}
+
+TEST_F(TurnOutputTest, BesideOthersItKeepsNoBlockBetweenTurns) {
+  world_.loop->RunOrPost([this] { crowd_.emplace(*world_.loop); });
+  for (int i = 0; i < 3; ++i) {
+    world_.loop->RunOrPost([this] { output_.Write("head", Buffer()); });
+    wire_->written.Clear();
+    EXPECT_EQ(world_.pool->stats().used_bytes, 0u);
+  }
+  world_.loop->RunOrPost([this] {
+    EXPECT_TRUE(output_.Reserve(100));
+    EXPECT_EQ(world_.pool->stats().used_bytes, BlockPool::kSmall);
+    output_.Leave();
+  });
+  EXPECT_EQ(world_.pool->stats().used_bytes, 0u);
+}
+
+TEST_F(TurnOutputTest, WhatWaitsForASlowPeerSharesBlocks) {
+  world_.loop->RunOrPost([this] { crowd_.emplace(*world_.loop); });
+  for (int i = 0; i < 100; ++i) {
+    world_.loop->RunOrPost([this] { output_.Write("head", Buffer()); });
+  }
+  EXPECT_EQ(wire_->written.size(), 400u);
+  EXPECT_EQ(world_.pool->stats().used_bytes, 2 * BlockPool::kSmall);
 }
 
 TEST_F(TurnOutputTest, WhatFollowsAHeadIsNotCopiedAndKeepsItsPlace) {
@@ -51,8 +89,8 @@ TEST_F(TurnOutputTest, WhatFollowsAHeadIsNotCopiedAndKeepsItsPlace) {
   Buffer rest;
   rest.AppendUserData(bytes.data(), bytes.size(), nullptr);
   world_.loop->RunOrPost([&] {
-    output_.Write("one", std::move(rest), writer_);
-    output_.Write("two", Buffer(), writer_);
+    output_.Write("one", std::move(rest));
+    output_.Write("two", Buffer());
     output_.Write(Buffer("three"));
   });
   EXPECT_EQ(wire_->written.ToString(), "oneattachmenttwothree");
@@ -65,7 +103,7 @@ TEST_F(TurnOutputTest, ATurnThatFillsABlockLeavesAllInItsOrder) {
     for (int i = 0; i < 3000; ++i) {
       const std::string head = std::to_string(i);
       all += head;
-      output_.Write(head, Buffer(), writer_);
+      output_.Write(head, Buffer());
     }
   });
   EXPECT_GT(all.size(), BlockPool::kSmall);
@@ -74,23 +112,23 @@ TEST_F(TurnOutputTest, ATurnThatFillsABlockLeavesAllInItsOrder) {
 
 TEST_F(TurnOutputTest, WhoAsksTheConnectionGivesItAllBefore) {
   world_.loop->RunOrPost([this] {
-    output_.Write("now", Buffer(), writer_);
+    output_.Write("now", Buffer());
     output_.Flush();
     EXPECT_EQ(wire_->written.ToString(), "now");
-    output_.Write("later", Buffer(), writer_);
+    output_.Write("later", Buffer());
   });
   EXPECT_EQ(wire_->written.ToString(), "nowlater");
 }
 
 TEST_F(TurnOutputTest, NothingIsWrittenToAConnectionThatIsGone) {
   world_.loop->RunOrPost([this] {
-    output_.Write("lost", Buffer(), writer_);
+    output_.Write("lost", Buffer());
     output_.Forget();
   });
   EXPECT_TRUE(wire_->written.empty());
   world_.loop->RunOrPost([this] {
     output_.SetConnection(connection());
-    output_.Write("of the next one", Buffer(), writer_);
+    output_.Write("of the next one", Buffer());
   });
   EXPECT_EQ(wire_->written.ToString(), "of the next one");
 }
@@ -100,7 +138,7 @@ TEST_F(TurnOutputTest, WithoutBlocksHeadsLieElsewhere) {
   for (const uint32_t size : {BlockPool::kSmall, BlockPool::kMedium, BlockPool::kLarge}) {
     while (BlockRef block = world_.pool->Allocate(size)) all.push_back(std::move(block));
   }
-  world_.loop->RunOrPost([this] { output_.Write("head", Buffer("rest"), writer_); });
+  world_.loop->RunOrPost([this] { output_.Write("head", Buffer("rest")); });
   EXPECT_EQ(wire_->written.ToString(), "headrest");
 }
 

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "rpc/runtime_options.h"
 #include "rpc/settings/setting.h"
-#include "rpc/status/option_status.h"
+#include "rpc/status/runtime_status.h"
 
 namespace farcall {
 

@@ -3,15 +3,12 @@
 #include "rpc/settings/settings_table.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "rpc/runtime_options.h"
 #include "transport/base/option_field.h"
 
 namespace farcall {
 namespace {
-
-std::string Cell(absl::string_view text) { return absl::StrReplaceAll(text, {{"|", "\\|"}}); }
 
 // "rdma" of "rdma.ack_timeout"; of "event_loops" nothing.
 absl::string_view GroupOf(const OptionField& field) {
@@ -21,16 +18,6 @@ absl::string_view GroupOf(const OptionField& field) {
 }
 
 }  // namespace
-
-std::string SettingsMarkdown() {
-  RuntimeOptions options;
-  std::string text = "| name | default | may be | what it is |\n| --- | --- | --- | --- |\n";
-  for (const OptionField& field : Fields(options)) {
-    absl::StrAppend(&text, "| `", field.name, "` | ", Cell(Text(field)), " | ",
-                    Cell(Expected(field)), " | ", Cell(field.meaning), " |\n");
-  }
-  return text;
-}
 
 std::string SettingsTemplate() {
   RuntimeOptions options;

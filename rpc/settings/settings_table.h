@@ -7,10 +7,6 @@
 
 namespace farcall {
 
-// What docs/settings.md has: a table in Markdown of all settings with their defaults, what they may
-// be, and what they are for.
-std::string SettingsMarkdown();
-
 // A file of all settings with their defaults, each a comment with what it is for: to begin with.
 std::string SettingsTemplate();
 

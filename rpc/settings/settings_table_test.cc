@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -21,7 +22,20 @@
 namespace farcall {
 namespace {
 
-TEST(SettingsTableTest, TheDocumentHasIt) {
+std::string Cell(absl::string_view text) { return absl::StrReplaceAll(text, {{"|", "\\|"}}); }
+
+// All settings with their defaults, what they may be, and what they are for.
+std::string SettingsMarkdown() {
+  RuntimeOptions options;
+  std::string text = "| name | default | may be | what it is |\n| --- | --- | --- | --- |\n";
+  for (const OptionField& field : Fields(options)) {
+    absl::StrAppend(&text, "| `", field.name, "` | ", Cell(Text(field)), " | ",
+                    Cell(Expected(field)), " | ", Cell(field.meaning), " |\n");
+  }
+  return text;
+}
+
+TEST(SettingsTableTest, TheDocumentHasThem) {
   std::ifstream file("docs/settings.md");
   std::ostringstream page;
   page << file.rdbuf();

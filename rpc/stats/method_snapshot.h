@@ -7,6 +7,7 @@
 
 #include "rpc/stats/error_class.h"
 #include "rpc/stats/latency_buckets.h"
+#include "transport/base/time.h"
 
 namespace farcall {
 
@@ -36,6 +37,21 @@ struct MethodCounts {
   uint64_t errors = 0;
   uint64_t refused = 0;
   uint64_t latency_ns = 0;
+};
+
+struct MethodRates {
+  MethodSnapshot total;
+  double qps = 0;  // of the last second or two: calls that ended or were refused
+  double errors_per_second = 0;
+  MethodSnapshot recent;      // of the last minute or so
+  double recent_seconds = 0;  // how long that is
+};
+
+// One of the moments that follow each other.
+struct CallMoment {
+  TimePoint end;
+  double seconds = 0;
+  MethodCounts counts;  // since the moment before
 };
 
 }  // namespace farcall

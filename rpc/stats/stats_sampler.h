@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "rpc/stats/method_rates.h"
+#include "rpc/stats/method_snapshot.h"
 #include "rpc/stats/method_stats.h"
 #include "rpc/stats/sample_ring.h"
 #include "transport/base/time.h"

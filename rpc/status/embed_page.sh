@@ -8,8 +8,8 @@ html=$1
 css=$2
 shift 2
 echo '// Made by embed_page.sh.'
-echo '#include "rpc/status/page_text.h"'
 echo 'namespace farcall {'
+echo 'extern const char kStatusPageText[];'
 printf 'const char kStatusPageText[] = R"~page~('
 while IFS= read -r line; do
   case $line in

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace farcall {
@@ -35,8 +37,7 @@ size_t CharacterSize(absl::string_view text) {
 }
 
 bool IsPlain(char c) {
-  return static_cast<uint8_t>(c) >= 0x20 && c != '"' && c != '\\' && c != '<' && c != '>' &&
-         c != '&' && c != 0x7F;
+  return static_cast<uint8_t>(c) >= 0x20 && c != '<' && c != '>' && c != '&' && c != 0x7F;
 }
 
 }  // namespace
@@ -74,12 +75,20 @@ void JsonWriter::Value(double number) {
   Raw(absl::StrFormat("%.10g", number));
 }
 
+void JsonWriter::Moment(absl::string_view key, std::chrono::system_clock::time_point time) {
+  Field(absl::StrCat(key, "_unix_s"),
+        std::chrono::duration<double>(time.time_since_epoch()).count());
+}
+
 void JsonWriter::Quoted(absl::string_view text) {
   while (!text.empty()) {
     const size_t size = CharacterSize(text);
     const absl::string_view character = text.substr(0, size);
     if (size == 0) {
       text_.append(kReplacement.data(), kReplacement.size());
+    } else if (text[0] == '"' || text[0] == '\\') {
+      text_ += '\\';
+      text_ += text[0];
     } else if (size == 1 && !IsPlain(text[0])) {
       text_ += absl::StrFormat("\\u%04x", static_cast<uint8_t>(text[0]));
     } else if (character == "\xE2\x80\xA8" || character == "\xE2\x80\xA9") {

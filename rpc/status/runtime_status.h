@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "rpc/status/option_status.h"
 #include "transport/base/past_event.h"
 #include "transport/connection_info.h"
 #include "transport/copied_bytes.h"
@@ -40,6 +39,13 @@ struct ClientsStatus {
   std::vector<LoopStatus> loops;
   uint64_t sessions = 0;
   std::vector<ClientConnectionStatus> some;
+};
+
+// An option in effect, for people.
+struct OptionStatus {
+  std::string name;
+  std::string value;
+  std::string from;  // "default", "program", "/etc/farcall.yaml:7", "FARCALL_EVENT_LOOPS"
 };
 
 // What a runtime tells of itself: of all its channels and servers.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a server tells about itself: plain values, collected in one place (collect.h) and
-// shown in three (status_json.h, status_page.h, status_metrics.h).
+// What a server tells about itself: plain values, collected in one place (status_collector.h) and
+// shown in two: by their fields (status_fields.h), and as metrics (status_metrics.h).
 
 #ifndef FARCALL_RPC_STATUS_SERVER_STATUS_H_
 #define FARCALL_RPC_STATUS_SERVER_STATUS_H_
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "rpc/stats/method_rates.h"
+#include "rpc/stats/method_snapshot.h"
 #include "rpc/status/runtime_status.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/connection_info.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/status/status_page.h"
-
 #include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "rpc/status/status_json.h"
+#include "rpc/status/status_fields.h"
+#include "rpc/status/status_pages.h"
 #include "rpc/status/status_testing.h"
 
 namespace farcall {

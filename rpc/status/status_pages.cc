@@ -7,12 +7,18 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "rpc/status/dump_text.h"
-#include "rpc/status/status_json.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "rpc/status/status_fields.h"
 #include "rpc/status/status_metrics.h"
-#include "rpc/status/status_page.h"
+#include "transport/base/check.h"
 
 namespace farcall {
+
+// The files of rpc/status/page, joined when the library is built, with "@status@" where the
+// status belongs.
+extern const char kStatusPageText[];
+
 namespace {
 
 bool WantsJson(const HttpRequest& request) {
@@ -24,6 +30,15 @@ bool WantsJson(const HttpRequest& request) {
 }
 
 }  // namespace
+
+std::string StatusPage(const ServerStatus& status) {
+  constexpr absl::string_view kPlace = "@status@";
+  const absl::string_view page = kStatusPageText;
+  const size_t at = page.find(kPlace);
+  Check(at != absl::string_view::npos, "the page has a place for the status");
+  // JsonWriter escapes what could end the element that holds it.
+  return absl::StrCat(page.substr(0, at), StatusJson(status), page.substr(at + kPlace.size()));
+}
 
 void AddStatusPages(std::shared_ptr<StatusCollector> collector, HttpPages& pages) {
   pages.Add("/status", "calls, connections, memory; ?format=json",

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +19,7 @@
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/healthy_client.h"
 #include "rpc/testing/leaping_runtime.h"
+#include "rpc/testing/process_resources.h"
 #include "rpc/testing/raw_peer.h"
 #include "rpc/testing/test_peers.h"
 #include "rpc/wire/pack.h"
@@ -176,13 +176,6 @@ TEST_F(HostileTest, ConnectionsBeyondTheLimit) {
     RawPeer peer(server_->address());
     return peer.Send(EchoFrame(3)) && peer.Receive().has_value();
   }));
-}
-
-size_t ResidentBytes() {
-  std::ifstream statm("/proc/self/statm");
-  size_t pages = 0;
-  statm >> pages >> pages;
-  return pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 // As many descriptors as this process may have, while it lives.

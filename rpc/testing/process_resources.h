@@ -3,6 +3,8 @@
 #ifndef FARCALL_RPC_TESTING_PROCESS_RESOURCES_H_
 #define FARCALL_RPC_TESTING_PROCESS_RESOURCES_H_
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +27,7 @@ inline size_t ResidentBytes() {
   size_t pages = 0;
   size_t resident = 0;
   statm >> pages >> resident;
-  return resident * 4096;
+  return resident * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace farcall

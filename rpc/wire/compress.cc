@@ -4,28 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "rpc/types.h"
-#include "rpc/wire/lz4_codec.h"
-#include "rpc/wire/snappy_codec.h"
-#include "rpc/wire/zlib_codec.h"
+#include "rpc/wire/codecs.h"
 
 namespace farcall {
-
-const char* CompressTypeName(int type) {
-  switch (type) {
-    case COMPRESS_TYPE_NONE:
-      return "none";
-    case COMPRESS_TYPE_SNAPPY:
-      return "snappy";
-    case COMPRESS_TYPE_GZIP:
-      return "gzip";
-    case COMPRESS_TYPE_ZLIB:
-      return "zlib";
-    case COMPRESS_TYPE_LZ4:
-      return "lz4";
-    default:
-      return "unknown";
-  }
-}
 
 absl::Status CheckCompressType(int type) {
   if (type >= COMPRESS_TYPE_NONE && type < kCompressTypes) return absl::OkStatus();

@@ -14,9 +14,6 @@
 
 namespace farcall {
 
-// "none", "snappy", "gzip", "zlib", "lz4"; "unknown" for other numbers. Static.
-const char* CompressTypeName(int type);
-
 // OK, or kInvalidArgument with the number and those that there are.
 absl::Status CheckCompressType(int type);
 

@@ -33,7 +33,7 @@ class CompressMalformedTest : public ::testing::Test {
     const absl::Status status = Decompress(type, Buffer(bytes), max_size, *pool_).status();
     EXPECT_EQ(Decompress(type, InPieces(bytes, 1), max_size, *pool_).status(), status);
     if (!status.ok()) {
-      EXPECT_THAT(status.ToString(), HasSubstr(CompressTypeName(type)));
+      EXPECT_THAT(status.ToString(), HasSubstr(testing::NameOf(type)));
     }
     return status;
   }
@@ -63,7 +63,7 @@ TEST_F(CompressMalformedTest, BytesAfterTheEndAreRefused) {
          {std::string(1, '\0'), std::string("x"), std::string(100, 'x'), std::string(8, '\0')}) {
       const absl::Status status = Refusal(type, testing::ForeignHello(type) + garbage);
       EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument)
-          << CompressTypeName(type) << garbage.size() << status;
+          << testing::NameOf(type) << garbage.size() << status;
     }
   }
   for (const CompressType type : {COMPRESS_TYPE_GZIP, COMPRESS_TYPE_ZLIB, COMPRESS_TYPE_LZ4}) {
@@ -82,7 +82,7 @@ TEST_F(CompressMalformedTest, EveryChangedByteIsRefusedOrHarmless) {
         // Only the trailers of gzip, zlib and LZ4 find all changes of the content, and those
         // of time, name and system in gzip's header do not matter.
         if (type == COMPRESS_TYPE_SNAPPY || !out.ok()) continue;
-        EXPECT_EQ(out->ToString(), testing::kHello) << CompressTypeName(type) << " at " << at;
+        EXPECT_EQ(out->ToString(), testing::kHello) << testing::NameOf(type) << " at " << at;
       }
     }
   }
@@ -91,10 +91,10 @@ TEST_F(CompressMalformedTest, EveryChangedByteIsRefusedOrHarmless) {
 
 TEST_F(CompressMalformedTest, NothingAndNoiseAreRefused) {
   for (const CompressType type : kCompressing) {
-    EXPECT_FALSE(Refusal(type, "").ok()) << CompressTypeName(type);
+    EXPECT_FALSE(Refusal(type, "").ok()) << testing::NameOf(type);
     for (uint64_t seed = 1; seed <= 200; ++seed) {
       const absl::Status status = Refusal(type, "\xfe" + testing::Noise(seed, seed));
-      EXPECT_FALSE(status.ok()) << CompressTypeName(type) << " seed " << seed;
+      EXPECT_FALSE(status.ok()) << testing::NameOf(type) << " seed " << seed;
     }
   }
 }
@@ -104,7 +104,7 @@ TEST_F(CompressMalformedTest, TypesAreNotMixedUp) {
     for (const CompressType other : kCompressing) {
       if (type == other) continue;
       EXPECT_FALSE(Refusal(type, testing::ForeignHello(other)).ok())
-          << CompressTypeName(other) << " read as " << CompressTypeName(type);
+          << testing::NameOf(other) << " read as " << testing::NameOf(type);
     }
   }
 }
@@ -133,7 +133,7 @@ TEST_F(CompressMalformedTest, TheLimitIsExact) {
       const absl::Status status = Decompress(type, compressed, size - 1, *pool_).status();
       EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
       EXPECT_THAT(status.ToString(), HasSubstr(absl::StrCat("more than ", size - 1)));
-      EXPECT_THAT(status.ToString(), HasSubstr(CompressTypeName(type)));
+      EXPECT_THAT(status.ToString(), HasSubstr(testing::NameOf(type)));
     }
     const Buffer nothing = *Compress(type, Buffer(), *pool_);
     EXPECT_TRUE(Decompress(type, nothing, 0, *pool_).ok());
@@ -148,14 +148,14 @@ TEST_F(CompressMalformedTest, BombsCostNoMoreThanTheLimitAndABlock) {
     const std::string bomb =
         Compress(type, testing::Zeros(kBombSize), **BlockPool::Create(BlockPoolOptions()))
             ->ToString();
-    ASSERT_LT(bomb.size(), kBombSize / 20) << CompressTypeName(type);
+    ASSERT_LT(bomb.size(), kBombSize / 20) << testing::NameOf(type);
     for (const size_t piece : {size_t{1000}, bomb.size()}) {
       const uint64_t before = pool_->stats().allocations;
       const absl::Status status = Decompress(type, InPieces(bomb, piece), kLimit, *pool_).status();
       EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
       EXPECT_THAT(status.ToString(), HasSubstr("decompresses to more than 100000"));
       // Two blocks of 64 KiB hold the limit.
-      EXPECT_LE(pool_->stats().allocations - before, 3u) << CompressTypeName(type);
+      EXPECT_LE(pool_->stats().allocations - before, 3u) << testing::NameOf(type);
     }
   }
   EXPECT_EQ(pool_->stats().used_bytes, 0u);
@@ -197,7 +197,7 @@ TEST_F(CompressMalformedTest, PoolAtItsLimitIsSaidAndLosesNothing) {
       const absl::Status in = Compress(type, Buffer(noise), *pool_).status();
       EXPECT_EQ(in.code(), absl::StatusCode::kResourceExhausted);
       EXPECT_THAT(in.ToString(), HasSubstr(absl::StrCat("no blocks to compress a ",
-                                                        CompressTypeName(type), " payload")));
+                                                        testing::NameOf(type), " payload")));
       const absl::Status out = Decompress(type, compressed, noise.size(), *pool_).status();
       EXPECT_EQ(out.code(), absl::StatusCode::kResourceExhausted);
       EXPECT_THAT(out.ToString(), HasSubstr("no blocks to decompress"));

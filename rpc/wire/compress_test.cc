@@ -27,7 +27,7 @@ class CompressTest : public ::testing::Test {
  protected:
   // `bytes` in slices of `piece`, there and back, the compressed bytes in slices too.
   void ExpectRoundTrip(CompressType type, const std::string& bytes, size_t piece) {
-    SCOPED_TRACE(absl::StrCat(CompressTypeName(type), " of ", bytes.size(), " in ", piece));
+    SCOPED_TRACE(absl::StrCat(testing::NameOf(type), " of ", bytes.size(), " in ", piece));
     const auto compressed = Compress(type, InPieces(bytes, piece), *pool_);
     ASSERT_TRUE(compressed.ok()) << compressed.status();
     const Buffer pieces = InPieces(compressed->ToString(), piece);
@@ -74,7 +74,7 @@ TEST_F(CompressTest, TextBecomesSmaller) {
   for (const CompressType type : kCompressing) {
     const auto compressed = Compress(type, Buffer(bytes), *pool_);
     ASSERT_TRUE(compressed.ok()) << compressed.status();
-    EXPECT_LT(compressed->size(), bytes.size() / 2) << CompressTypeName(type);
+    EXPECT_LT(compressed->size(), bytes.size() / 2) << testing::NameOf(type);
   }
 }
 
@@ -139,12 +139,10 @@ TEST_F(CompressTest, TypesThatDoNotExistAreNamed) {
     EXPECT_THAT(status.ToString(), HasSubstr(absl::StrCat("compress_type ", type, " is unknown")));
     EXPECT_EQ(Decompress(type, Buffer("x"), 10, *pool_).status(), status);
     EXPECT_EQ(CheckCompressType(type), status);
-    EXPECT_STREQ(CompressTypeName(type), "unknown");
   }
   EXPECT_EQ(Compress(0, Buffer("x"), *pool_).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Decompress(0, Buffer("x"), 1, *pool_).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_STREQ(CompressTypeName(0), "none");
 }
 
 }  // namespace

@@ -20,6 +20,12 @@ namespace farcall::testing {
 inline constexpr CompressType kCompressing[] = {COMPRESS_TYPE_SNAPPY, COMPRESS_TYPE_GZIP,
                                                 COMPRESS_TYPE_ZLIB, COMPRESS_TYPE_LZ4};
 
+// As errors name it.
+inline const char* NameOf(CompressType type) {
+  static constexpr const char* kNames[] = {"none", "snappy", "gzip", "zlib", "lz4"};
+  return kNames[type];
+}
+
 // Text that every type makes smaller, with runs, far repetitions and some noise; follows from
 // `seed`.
 std::string Compressible(size_t size, uint64_t seed);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/wire/lz4_codec.h"
-
 #include <lz4frame.h>
 
 #include <algorithm>
@@ -11,8 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "rpc/wire/bounded_output.h"
-#include "rpc/wire/codec_error.h"
+#include "rpc/wire/codecs.h"
 #include "transport/buffer/zero_copy_stream.h"
 
 namespace farcall {

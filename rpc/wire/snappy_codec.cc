@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/wire/snappy_codec.h"
-
 #include <snappy-sinksource.h>
 #include <snappy.h>
 
@@ -14,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "rpc/wire/codec_error.h"
+#include "rpc/wire/codecs.h"
 #include "transport/buffer/block_size.h"
 #include "transport/buffer/zero_copy_stream.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/wire/zlib_codec.h"
-
 #include <zlib.h>
 
 #include <limits>
@@ -9,8 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "rpc/wire/bounded_output.h"
-#include "rpc/wire/codec_error.h"
+#include "rpc/wire/codecs.h"
 
 namespace farcall {
 namespace {

@@ -94,7 +94,7 @@ grep -q '"format"' "$out/stdout"
 echo "--- dump"
 expect 0 dump "$address"
 grep -q "^listen $address\$" "$out/stdout"
-grep -q '^host ' "$out/stdout"
+grep -q '^looked ' "$out/stdout"
 
 kill -TERM $pid
 wait $pid

@@ -9,7 +9,7 @@
 
 namespace farcall::cli {
 
-// What a server's /status says in JSON (rpc/status/status_json.h), as tables for people. What is
+// What a server's /status says in JSON (rpc/status/status_fields.h), as tables for people. What is
 // not there is shown as 0 or left out, so that servers of other versions can be read.
 absl::StatusOr<std::string> StatusText(const std::string& json);
 

@@ -81,6 +81,10 @@ class Server:
     def __exit__(self, *_):
         self._stop()
 
+    @property
+    def pid(self):
+        return self._process.pid
+
     def check(self):
         """Raises if it has ended."""
         code = self._process.poll()

@@ -27,8 +27,10 @@ class Setting:
     server_cores: tuple = ()  # empty: not pinned
     client_cores: tuple = ()
     use_rdma: bool = False
-    # More flags of farcall's server.
+    # More flags of farcall's server, and of its client.
     farcall_flags: tuple = ()
+    farcall_client_flags: tuple = ()
+    raw_client_flags: tuple = ()
 
 
 def server_command(setting, variant, way):
@@ -66,8 +68,12 @@ def client_command(setting, variant, cell, address):
     ]
     if cell.way != "echo":
         command.append("--way=" + cell.way)
-    if variant.system == "farcall" and setting.use_rdma:
-        command.append("--use_rdma")
+    if variant.system == "farcall":
+        command += setting.farcall_client_flags
+        if setting.use_rdma:
+            command.append("--use_rdma")
+    if variant.system == "raw":
+        command += setting.raw_client_flags
     # Bare sockets always wait, or spin.
     if variant.system != "raw" and cell.synchronous:
         command.append("--synchronous")

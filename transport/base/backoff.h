@@ -6,36 +6,38 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "transport/base/split_mix.h"
 #include "transport/base/time.h"
 
 namespace farcall {
 
-// Pauses between attempts, doubling from `first` to `longest`; each is cut at random by up
-// to a half, so that many clients of one server do not come back together. Pure.
+// Pauses between attempts, doubling from `first` to `longest`. They can be cut at random, so that
+// many clients of one server do not come back together. Pure.
 class Backoff {
  public:
-  Backoff(Duration first, Duration longest, uint64_t random)
+  Backoff(Duration first, Duration longest, uint64_t random = 0)
       : first_(first), longest_(longest), random_(random) {}
 
-  Duration Next() {
-    pause_ = std::clamp(2 * pause_, first_, longest_);
-    // splitmix64: few bits, well mixed, from any seed.
-    random_ += 0x9e3779b97f4a7c15ULL;
-    uint64_t z = random_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    z ^= z >> 31;
-    const auto half = static_cast<uint64_t>((pause_ / 2).count());
-    return pause_ - Duration(static_cast<Duration::rep>(half == 0 ? 0 : z % (half + 1)));
-  }
+  Duration NextUncut() { return pause_ = std::clamp(2 * pause_, first_, longest_); }
+  // Cut by up to a half.
+  Duration Next() { return Cut(NextUncut(), 2, random_); }
+  // Cut by up to a quarter, by numbers that several share.
+  Duration Next(SplitMix& random) { return Cut(NextUncut(), 4, random); }
   void Reset() { pause_ = Duration::zero(); }
-  // The last pause, whole.
+  // The last pause, uncut; zero after Reset.
   Duration pause() const { return pause_; }
+  Duration first() const { return first_; }
+  Duration longest() const { return longest_; }
 
  private:
-  const Duration first_;
-  const Duration longest_;
-  uint64_t random_;
+  static Duration Cut(Duration pause, int part, SplitMix& random) {
+    const auto most = static_cast<uint64_t>((pause / part).count());
+    return pause - Duration(static_cast<Duration::rep>(random.Next() % (most + 1)));
+  }
+
+  Duration first_;
+  Duration longest_;
+  SplitMix random_;
   Duration pause_ = Duration::zero();
 };
 

@@ -17,6 +17,9 @@ namespace farcall {
 // ended with 0 and nothing begins any more, it may be destroyed.
 class InFlight {
  public:
+  // A sum with the time now must not overflow: for ever is a year.
+  static constexpr Duration kLongestWait = std::chrono::hours(24 * 365);
+
   // False, and not counted: `limit` (0: none) is reached.
   bool Begin(int limit = 0) {
     int count = count_.load();
@@ -38,10 +41,8 @@ class InFlight {
 
   // Until the count is 0, at most for `timeout`; returns the count.
   int WaitForNone(Duration timeout) {
-    // A sum with the time now must not overflow: for ever is a year.
-    constexpr Duration kLongest = std::chrono::hours(24 * 365);
     std::unique_lock<std::mutex> lock(mutex_);
-    zero_.wait_for(lock, std::min(timeout, kLongest), [this] { return count() == 0; });
+    zero_.wait_for(lock, std::min(timeout, kLongestWait), [this] { return count() == 0; });
     return count();
   }
   void WaitForNone() {

@@ -21,7 +21,7 @@ namespace farcall {
 template <typename T, size_t kMax, size_t kOwn>
 class SpareList {
  public:
-  SpareList() { shared_.reserve(kMax); }
+  SpareList() = default;
   SpareList(const SpareList&) = delete;
   SpareList& operator=(const SpareList&) = delete;
   // Closed, or empty.
@@ -112,9 +112,14 @@ class SpareList {
   }
   void Spill(Own& own) {
     std::lock_guard<std::mutex> lock(mutex_);
+    ReserveShared();
     while (own.count > kOwn / 2 && !closed_ && shared_.size() < most_shared_) {
       shared_.push_back(own.pieces[--own.count]);
     }
+  }
+  // With mutex_ held. Most lists never share: they need no memory for it.
+  void ReserveShared() {
+    if (!closed_) shared_.reserve(kMax);
   }
   T* TakeShared() {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -126,6 +131,7 @@ class SpareList {
   bool GiveShared(T* piece) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_ || shared_.size() >= most_shared_) return false;
+    ReserveShared();
     shared_.push_back(piece);
     return true;
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "transport/base/check.h"
-#include "transport/buffer/test_message.h"
+#include "transport/buffer/message_testing.h"
 #include "transport/buffer/zero_copy_stream.h"
 
 namespace farcall {

@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "transport/base/check.h"
 #include "transport/buffer/block_pool.h"
-#include "transport/buffer/fake_registrar.h"
+#include "transport/buffer/registrar_testing.h"
 
 namespace farcall {
 namespace {

@@ -11,11 +11,15 @@
 namespace farcall {
 
 bool BlockWriter::Append(absl::string_view bytes, Buffer& out) {
+  if (bytes.empty()) return true;
   if (block_.unique()) Rewind();
-  const uint32_t room = block_ ? block_->capacity - used_ : 0;
+  uint32_t room = block_ ? block_->capacity - used_ : 0;
+  if (room == 0 && bytes.size() <= BlockPool::kSmall) {
+    if (!TakeFresh()) return false;
+    room = block_->capacity;
+  }
   if (bytes.size() > room) return AppendAcross(bytes, room, out);
   const auto length = static_cast<uint32_t>(bytes.size());
-  if (length == 0) return true;
   std::memcpy(block_->bytes() + used_, bytes.data(), length);
   out.Append(block_, used_, length);
   used_ += length;

@@ -27,11 +27,9 @@ class BlockWriter {
     if (block_.unique()) Rewind();
     return (block_ && block_->capacity - used_ >= bytes) || TakeFresh();
   }
-  // Gives the last block back, if all that was written to it has left: who does not write for long
-  // keeps none. The next write takes another one.
-  void Rest() {
-    if (block_.unique()) block_ = BlockRef();
-  }
+  // Leaves the last block to those bytes that were written to it: who does not write for long keeps
+  // none. The next write takes another one.
+  void Leave() { block_ = BlockRef(); }
 
  private:
   bool TakeFresh();

@@ -116,18 +116,20 @@ TEST_F(BlockWriterTest, WritesASmallBlockAgainOnceAllOfItHasLeft) {
   EXPECT_EQ(pool_->stats().allocations, 1u);
 }
 
-TEST_F(BlockWriterTest, AtRestItKeepsNoBlockWhoseBytesHaveLeft) {
-  writer_.Rest();
+TEST_F(BlockWriterTest, WhatItLeavesKeepsItsBytesAndNoMore) {
+  writer_.Leave();
   Buffer out;
   ASSERT_TRUE(writer_.Append("first", out));
-  writer_.Rest();
-  ASSERT_TRUE(writer_.Append(" more", out));
-  EXPECT_EQ(out.slices().size(), 1u) << "what waits is continued";
+  writer_.Leave();
+  Buffer next;
+  ASSERT_TRUE(writer_.Append("next", next));
+  EXPECT_EQ(out.ToString(), "first");
+  EXPECT_EQ(pool_->stats().used_bytes, 2 * BlockPool::kSmall);
+  writer_.Leave();
   out.Clear();
-  writer_.Rest();
+  EXPECT_EQ(next.ToString(), "next");
+  next.Clear();
   EXPECT_EQ(pool_->stats().used_bytes, 0u);
-  ASSERT_TRUE(writer_.Append("again", out));
-  EXPECT_EQ(out.ToString(), "again");
 }
 
 TEST_F(BlockWriterTest, ALargeBlockGoesHomeOnceAllOfItHasLeft) {

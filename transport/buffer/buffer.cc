@@ -18,6 +18,11 @@ namespace {
 // The most that one heap block holds: whoever keeps a slice keeps no more than this alive.
 constexpr size_t kMaxHeapBlock = size_t{1} << 20;
 
+void CheckInside(const BlockRef& block, uint32_t offset, uint32_t length) {
+  Check(block && offset <= block->capacity && length <= block->capacity - offset,
+        "a slice lies inside its block");
+}
+
 }  // namespace
 
 Buffer::Buffer(absl::string_view bytes) { Append(bytes); }
@@ -28,7 +33,12 @@ void Buffer::Append(Slice slice) {
 }
 
 void Buffer::AppendSlice(const BlockRef& block, uint32_t offset, uint32_t length) {
-  if (Merge(block, offset, length)) return;
+  if (size_ == 0 && length > 0) {
+    CheckInside(block, offset, length);
+    size_ = length;
+  } else if (Merge(block, offset, length)) {
+    return;
+  }
   slices_.push_back(Slice{block, offset, length});
 }
 
@@ -234,8 +244,7 @@ size_t Buffer::pinned_bytes() const {
 // Counts the bytes. True: they need no slice of their own.
 bool Buffer::Merge(const BlockRef& block, uint32_t offset, uint32_t length) {
   if (length == 0) return true;
-  Check(block && offset <= block->capacity && length <= block->capacity - offset,
-        "a slice lies inside its block");
+  CheckInside(block, offset, length);
   size_ += length;
   if (slices_.empty()) return false;
   Slice& last = slices_.back();

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/buffer/block_testing.h"
 #include "transport/buffer/buffer.h"
-#include "transport/buffer/test_block.h"
 
 namespace farcall {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "transport/buffer/test_block.h"
-#include "transport/buffer/test_message.h"
+#include "transport/buffer/block_testing.h"
+#include "transport/buffer/message_testing.h"
 #include "transport/buffer/zero_copy_stream.h"
 
 namespace farcall {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "transport/buffer/block_testing.h"
 #include "transport/buffer/buffer.h"
-#include "transport/buffer/test_block.h"
 
 namespace farcall {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "transport/buffer/block_testing.h"
 #include "transport/buffer/buffer.h"
-#include "transport/buffer/test_block.h"
 
 namespace farcall {
 namespace {

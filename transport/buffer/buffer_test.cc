@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/buffer/test_block.h"
+#include "transport/buffer/block_testing.h"
 
 namespace farcall {
 namespace {

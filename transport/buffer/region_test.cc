@@ -8,8 +8,8 @@
 #include <string>
 
 #include "transport/base/sanitizer.h"
-#include "transport/buffer/fake_registrar.h"
 #include "transport/buffer/poison.h"
+#include "transport/buffer/registrar_testing.h"
 
 namespace farcall {
 namespace {

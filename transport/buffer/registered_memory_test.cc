@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/buffer/fake_registrar.h"
+#include "transport/buffer/registrar_testing.h"
 
 namespace farcall {
 namespace {

@@ -13,7 +13,7 @@ Shelf::Shard& Shelf::OwnShard() { return shards_[ThreadSlot() % kShards]; }
 Block* Shelf::Take() {
   Shard& own = OwnShard();
   {
-    const std::lock_guard lock(own.mutex);
+    const std::lock_guard lock(own.lock);
     if (Block* const block = own.free.Pop(); block != nullptr) {
       ++own.taken;
       return block;
@@ -26,7 +26,7 @@ void Shelf::Put(Block& block) {
   Shard& own = OwnShard();
   bool too_many = false;
   {
-    const std::lock_guard lock(own.mutex);
+    const std::lock_guard lock(own.lock);
     own.free.Push(block);
     too_many = own.free.size() > 2 * batch_;
   }
@@ -53,7 +53,7 @@ Shelf::Counts Shelf::counts() const {
 // With mutex_ held.
 Shelf::AllLocks Shelf::LockShards() const {
   AllLocks locks;
-  for (size_t i = 0; i < kShards; ++i) locks[i] = std::unique_lock(shards_[i].mutex);
+  for (size_t i = 0; i < kShards; ++i) locks[i] = std::unique_lock(shards_[i].lock);
   return locks;
 }
 
@@ -65,7 +65,7 @@ Block* Shelf::Refill(Shard& own) {
     return block;
   };
   if (!shared_.empty()) {
-    const std::lock_guard own_lock(own.mutex);
+    const std::lock_guard own_lock(own.lock);
     shared_.MoveTo(own.free, batch_);
     return pop();
   }
@@ -88,7 +88,7 @@ void Shelf::Steal(Shard& own) {
 
 void Shelf::GiveBack(Shard& own) {
   const std::lock_guard lock(mutex_);
-  const std::lock_guard own_lock(own.mutex);
+  const std::lock_guard own_lock(own.lock);
   if (own.free.size() > 2 * batch_) own.free.MoveTo(shared_, batch_);
 }
 

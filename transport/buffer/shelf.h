@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "transport/base/quick_lock.h"
 #include "transport/buffer/block.h"
 #include "transport/buffer/block_list.h"
 
@@ -43,12 +44,12 @@ class Shelf {
  private:
   // A cache line of its own.
   struct alignas(64) Shard {
-    mutable std::mutex mutex;
+    mutable QuickLock lock;
     BlockList free;
     uint64_t taken = 0;
   };
 
-  using AllLocks = std::array<std::unique_lock<std::mutex>, kShards>;
+  using AllLocks = std::array<std::unique_lock<QuickLock>, kShards>;
 
   Shard& OwnShard();
   AllLocks LockShards() const;

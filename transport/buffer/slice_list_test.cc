@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "transport/buffer/test_block.h"
+#include "transport/buffer/block_testing.h"
 
 namespace farcall {
 namespace {

@@ -22,7 +22,8 @@ absl::StatusOr<std::unique_ptr<EpollSource>> EpollSource::Create() {
   return std::unique_ptr<EpollSource>(new EpollSource(std::move(epoll)));
 }
 
-absl::StatusOr<EpollSource::Watch> EpollSource::Add(int fd, uint32_t events, FdHandler& handler) {
+absl::StatusOr<EpollSource::Watch> EpollSource::Add(int fd, uint32_t events, FdHandler& handler,
+                                                    bool crowds) {
   if (free_slots_.empty()) {
     free_slots_.push_back(static_cast<uint32_t>(entries_.size()));
     entries_.emplace_back();
@@ -40,6 +41,8 @@ absl::StatusOr<EpollSource::Watch> EpollSource::Add(int fd, uint32_t events, FdH
   }
   free_slots_.pop_back();
   entries_[slot].handler = &handler;
+  entries_[slot].crowds = crowds;
+  entries_[slot].bulk = false;
   return watch;
 }
 
@@ -54,45 +57,46 @@ void EpollSource::Remove(Watch watch, int fd) {
   free_slots_.push_back(watch.slot);
 }
 
-bool EpollSource::Poll() {
-  const int count = fetched_ > 0 ? std::exchange(fetched_, 0) : Fetch(0);
-  Dispatch(count);
-  return count > 0;
-}
-
 bool EpollSource::PollAll() {
-  bool worked = fetched_ > 0;
-  Dispatch(std::exchange(fetched_, 0));
+  bool worked = fetched() && Poll();
   // Level-triggered events come again and again, but behind those that were not delivered yet.
   const size_t most = size() / kBatch + 1;
   for (size_t i = 0; i < most; ++i) {
-    const int count = Fetch(0);
-    Dispatch(count);
-    worked |= count > 0;
-    if (count < kBatch) break;
+    worked |= Poll();
+    if (fetched_ < kBatch) break;
   }
   return worked;
 }
 
-void EpollSource::Dispatch(int count) {
-  for (int i = 0; i < count; ++i) {
-    const uint64_t packed = ready_[static_cast<size_t>(i)].data.u64;
-    const Entry entry = entries_[static_cast<uint32_t>(packed)];
-    if (entry.handler == nullptr || entry.generation != packed >> 32) continue;
-    entry.handler->OnReady(ready_[static_cast<size_t>(i)].events);
+void EpollSource::DispatchNext() {
+  const epoll_event event = ready_[next_++];
+  const auto slot = static_cast<uint32_t>(event.data.u64);
+  const Entry entry = entries_[slot];
+  if (entry.handler == nullptr || entry.generation != event.data.u64 >> 32) return;
+  if (entry.crowds) CountForCrowd(slot, entry.bulk);
+  entry.handler->OnReady(event.events);
+}
+
+void EpollSource::CountForCrowd(uint32_t slot, bool bulk) {
+  if (slot != last_slot_ && !bulk) {
+    crowded_ = kAlone;
+  } else if (crowded_ > 0) {
+    --crowded_;
   }
+  last_slot_ = slot;
 }
 
 void EpollSource::Wait() {
-  Check(fetched_ == 0, "what a sleep fetched is polled before the next");
-  fetched_ = Fetch(-1);
+  Check(!fetched(), "what a sleep fetched is polled before the next");
+  Fetch(-1);
 }
 
-int EpollSource::Fetch(int timeout_ms) {
+void EpollSource::Fetch(int timeout_ms) {
   const int count = ::epoll_wait(epoll_.get(), ready_.data(), kBatch, timeout_ms);
   // EINTR, by a signal handler of the program: nothing is lost, the driver comes again.
   Check(count >= 0 || errno == EINTR, "epoll_wait takes its own descriptor");
-  return count < 0 ? 0 : count;
+  fetched_ = count < 0 ? 0 : static_cast<size_t>(count);
+  next_ = 0;
 }
 
 }  // namespace farcall

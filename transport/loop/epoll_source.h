@@ -40,19 +40,38 @@ class EpollSource {
   // kResourceExhausted when the process is out of file descriptors.
   static absl::StatusOr<std::unique_ptr<EpollSource>> Create();
 
-  // `events` with EPOLLET as the caller wants it. `handler` outlives the watch.
-  absl::StatusOr<Watch> Add(int fd, uint32_t events, FdHandler& handler);
+  // `events` with EPOLLET as the caller wants it. `handler` outlives the watch. `crowds`: whether
+  // its events count for crowded(); those of what only ends a sleep do not.
+  absl::StatusOr<Watch> Add(int fd, uint32_t events, FdHandler& handler, bool crowds = true);
   // Before `fd` is closed.
   void Remove(Watch watch, int fd);
+  // Whether what `watch` belongs to has much to do itself, which is no reason for others to leave
+  // some of theirs.
+  void SetBulk(Watch watch, bool bulk) { entries_[watch.slot].bulk = bulk; }
 
   // How many watches there are.
   size_t size() const { return entries_.size() - free_slots_.size(); }
-  // Whether Wait fetched something for the next Poll.
-  bool fetched() const { return fetched_ > 0; }
+  // Whether something was fetched, by Wait say, whose handlers were not called yet.
+  bool fetched() const { return next_ < fetched_; }
 
-  // Calls the handlers of what is ready, at most kBatch events: those that Wait
-  // fetched, else those that are there now. True: there were some.
-  bool Poll();
+  // Whether events of the last while came for more than one watch, one of which has little to do:
+  // who has much then leaves some of it for the next turn, so that this one need not wait for all.
+  bool crowded() const { return crowded_ > 0; }
+
+  // Calls the handlers of what is ready, at most kBatch events: those that were
+  // fetched before, else those that are there now. True: there were some. The first: until
+  // enough() is true before one of them, and the others stay fetched.
+  template <typename Enough>
+  bool PollUntil(Enough&& enough) {
+    if (!fetched()) Fetch(0);
+    const bool some = fetched();
+    if (!some && crowded_ > 0) --crowded_;
+    while (fetched() && !enough()) DispatchNext();
+    return some;
+  }
+  bool Poll() {
+    return PollUntil([] { return false; });
+  }
   // Those of all that is ready now, however many, and of what Wait fetched, which may be old.
   bool PollAll();
 
@@ -62,21 +81,30 @@ class EpollSource {
   void Wait();
 
  private:
-  static constexpr int kBatch = 128;
+  static constexpr size_t kBatch = 128;
+  // So many events in a row for one watch, or so many looks that find none, and it is taken to be
+  // alone.
+  static constexpr int kAlone = 64;
   struct Entry {
     FdHandler* handler = nullptr;
     uint32_t generation = 0;
+    bool crowds = true;
+    bool bulk = false;
   };
 
   explicit EpollSource(UniqueFd epoll) : epoll_(std::move(epoll)) {}
-  int Fetch(int timeout_ms);
-  void Dispatch(int count);
+  void Fetch(int timeout_ms);
+  void DispatchNext();
+  void CountForCrowd(uint32_t slot, bool bulk);
 
   UniqueFd epoll_;
   std::vector<Entry> entries_;
   std::vector<uint32_t> free_slots_;
   std::array<epoll_event, kBatch> ready_;
-  int fetched_ = 0;
+  size_t fetched_ = 0;
+  size_t next_ = 0;  // of those: it and what follows is to be dispatched
+  uint32_t last_slot_ = 0;
+  int crowded_ = 0;
 };
 
 }  // namespace farcall

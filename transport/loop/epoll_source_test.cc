@@ -5,54 +5,18 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "transport/loop/epoll_source_testing.h"
+
 namespace farcall {
 namespace {
-
-class Handler final : public FdHandler {
- public:
-  explicit Handler(std::function<void()> on_ready = nullptr) : on_ready_(std::move(on_ready)) {}
-  void OnReady(uint32_t events) override {
-    ++calls;
-    last = events;
-    if (on_ready_) on_ready_();
-  }
-
-  int calls = 0;
-  uint32_t last = 0;
-
- private:
-  std::function<void()> on_ready_;
-};
-
-// Readable from the first.
-UniqueFd Readable() { return UniqueFd(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)); }
-UniqueFd Quiet() { return UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
-
-void Write(const UniqueFd& fd) {
-  const uint64_t one = 1;
-  ASSERT_EQ(::write(fd.get(), &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));
-}
-
-class EpollSourceTest : public testing::Test {
- protected:
-  EpollSource::Watch Add(const UniqueFd& fd, FdHandler& handler, uint32_t events = EPOLLIN) {
-    auto watch = source_->Add(fd.get(), events, handler);
-    EXPECT_TRUE(watch.ok()) << watch.status();
-    return *watch;
-  }
-
-  std::unique_ptr<EpollSource> source_ = *EpollSource::Create();
-};
 
 TEST_F(EpollSourceTest, CallsTheHandlerOfWhatIsReady) {
   const UniqueFd ready = Readable();
@@ -66,6 +30,66 @@ TEST_F(EpollSourceTest, CallsTheHandlerOfWhatIsReady) {
   EXPECT_EQ(a.calls, 1);
   EXPECT_EQ(a.last, static_cast<uint32_t>(EPOLLIN));
   EXPECT_EQ(b.calls, 0);
+}
+
+TEST_F(EpollSourceTest, IsCrowdedWhileEventsOfLateCameForMoreThanOneWatch) {
+  const UniqueFd one = Readable();
+  const UniqueFd other = Quiet();
+  Handler handler;
+  Add(one, handler);
+  Add(other, handler);
+  for (int i = 0; i < 100; ++i) source_->Poll();
+  EXPECT_FALSE(source_->crowded());
+  Write(other);
+  source_->Poll();
+  EXPECT_TRUE(source_->crowded());
+  uint64_t value = 0;
+  ASSERT_EQ(::read(other.get(), &value, sizeof(value)), static_cast<ssize_t>(sizeof(value)));
+  for (int i = 0; i < 10; ++i) source_->Poll();
+  EXPECT_TRUE(source_->crowded());
+  for (int i = 0; i < 100; ++i) source_->Poll();
+  EXPECT_FALSE(source_->crowded());
+}
+
+TEST_F(EpollSourceTest, IsNotCrowdedOnceNothingHappensAnyMore) {
+  const UniqueFd both[] = {Readable(), Readable()};
+  Handler handler;
+  for (const UniqueFd& one : both) {
+    ASSERT_TRUE(source_->Add(one.get(), EPOLLIN | EPOLLET, handler).ok());
+  }
+  source_->Poll();
+  EXPECT_TRUE(source_->crowded());
+  for (int i = 0; i < 100; ++i) source_->Poll();
+  EXPECT_EQ(handler.calls, 2);
+  EXPECT_FALSE(source_->crowded());
+}
+
+TEST_F(EpollSourceTest, IsNotCrowdedByThoseThatAllHaveBulk) {
+  const UniqueFd one = Readable();
+  const UniqueFd other = Readable();
+  Handler handler;
+  source_->SetBulk(*source_->Add(one.get(), EPOLLIN, handler), true);
+  const EpollSource::Watch second = *source_->Add(other.get(), EPOLLIN, handler);
+  source_->Poll();
+  EXPECT_TRUE(source_->crowded());
+  source_->SetBulk(second, true);
+  for (int i = 0; i < 100; ++i) source_->Poll();
+  EXPECT_EQ(handler.calls, 202);
+  EXPECT_FALSE(source_->crowded());
+  source_->SetBulk(second, false);
+  source_->Poll();
+  EXPECT_TRUE(source_->crowded());
+}
+
+TEST_F(EpollSourceTest, IsNotCrowdedByWhatOnlyEndsASleep) {
+  const UniqueFd one = Readable();
+  const UniqueFd waker = Readable();
+  Handler handler;
+  Add(one, handler);
+  ASSERT_TRUE(source_->Add(waker.get(), EPOLLIN, handler, /*crowds=*/false).ok());
+  for (int i = 0; i < 100; ++i) source_->Poll();
+  EXPECT_EQ(handler.calls, 200);
+  EXPECT_FALSE(source_->crowded());
 }
 
 TEST_F(EpollSourceTest, NothingReadyIsNoWork) {
@@ -113,65 +137,6 @@ TEST_F(EpollSourceTest, WaitFetchesForTheNextPoll) {
   EXPECT_EQ(handler.calls, 1);
 }
 
-TEST_F(EpollSourceTest, AStaleEventFindsNobody) {
-  const UniqueFd fd = Readable();
-  Handler gone;
-  const EpollSource::Watch watch = Add(fd, gone);
-  source_->Wait();
-  source_->Remove(watch, fd.get());
-  EXPECT_EQ(source_->size(), 0u);
-  EXPECT_TRUE(source_->Poll());
-  EXPECT_EQ(gone.calls, 0);
-}
-
-TEST_F(EpollSourceTest, AStaleEventDoesNotFindWhoHasTheSlotNow) {
-  const UniqueFd fd = Readable();
-  const UniqueFd quiet = Quiet();
-  Handler gone;
-  Handler fresh;
-  const EpollSource::Watch old = Add(fd, gone);
-  source_->Wait();
-  source_->Remove(old, fd.get());
-  const EpollSource::Watch now = Add(quiet, fresh);
-  EXPECT_EQ(now.slot, old.slot);
-  EXPECT_NE(now.generation, old.generation);
-  EXPECT_TRUE(source_->Poll());
-  EXPECT_EQ(gone.calls, 0);
-  EXPECT_EQ(fresh.calls, 0);
-}
-
-TEST_F(EpollSourceTest, AHandlerMayRemoveOneWhoseEventIsInTheSameBatch) {
-  const UniqueFd one = Readable();
-  const UniqueFd two = Readable();
-  EpollSource::Watch watches[2];
-  std::unique_ptr<Handler> handlers[2];
-  int calls = 0;
-  // Whichever comes first removes and destroys the other.
-  for (int i = 0; i < 2; ++i) {
-    handlers[i] = std::make_unique<Handler>([&, i] {
-      ++calls;
-      source_->Remove(watches[1 - i], (i == 0 ? two : one).get());
-      handlers[1 - i].reset();
-    });
-  }
-  watches[0] = Add(one, *handlers[0]);
-  watches[1] = Add(two, *handlers[1]);
-  EXPECT_TRUE(source_->Poll());
-  EXPECT_EQ(calls, 1);
-  EXPECT_EQ(source_->size(), 1u);
-}
-
-TEST_F(EpollSourceTest, AHandlerMayRemoveItselfAndDie) {
-  const UniqueFd fd = Readable();
-  EpollSource::Watch watch;
-  std::unique_ptr<Handler> handler;
-  handler = std::make_unique<Handler>([&] { source_->Remove(watch, fd.get()); });
-  watch = Add(fd, *handler);
-  EXPECT_TRUE(source_->Poll());
-  EXPECT_EQ(handler->calls, 1);
-  EXPECT_FALSE(source_->Poll());
-}
-
 TEST_F(EpollSourceTest, AHandlerMayAddMany) {
   std::vector<UniqueFd> fds;
   Handler quiet;
@@ -208,6 +173,22 @@ TEST_F(EpollSourceTest, ABatchIsBoundedAndTheRestComesNext) {
   }
   EXPECT_EQ(called(), kMany);
   for (const auto& handler : handlers) EXPECT_EQ(handler->calls, 1);
+}
+
+TEST_F(EpollSourceTest, WhatIsEnoughLeavesTheOthersForTheNextPoll) {
+  const UniqueFd fds[] = {Readable(), Readable(), Readable()};
+  Handler handler;
+  for (const UniqueFd& fd : fds) Add(fd, handler, EPOLLIN | EPOLLET);
+  const auto two = [&] { return handler.calls >= 2; };
+  EXPECT_TRUE(source_->PollUntil(two));
+  EXPECT_EQ(handler.calls, 2);
+  EXPECT_TRUE(source_->fetched());
+  EXPECT_TRUE(source_->PollUntil(two));
+  EXPECT_EQ(handler.calls, 2);
+  EXPECT_TRUE(source_->Poll());
+  EXPECT_EQ(handler.calls, 3);
+  EXPECT_FALSE(source_->fetched());
+  EXPECT_FALSE(source_->Poll());
 }
 
 TEST_F(EpollSourceTest, SlotsAreUsedAgain) {
@@ -255,23 +236,6 @@ TEST_F(EpollSourceTest, ASignalEndsAWaitWithNothing) {
 }
 
 using EpollSourceDeathTest = EpollSourceTest;
-
-TEST_F(EpollSourceDeathTest, AWatchIsRemovedOnce) {
-  const UniqueFd fd = Readable();
-  Handler handler;
-  const EpollSource::Watch watch = Add(fd, handler);
-  source_->Remove(watch, fd.get());
-  EXPECT_DEATH(source_->Remove(watch, fd.get()), "a watch is removed once");
-}
-
-TEST_F(EpollSourceDeathTest, AWatchIsRemovedBeforeItsDescriptorIsClosed) {
-  UniqueFd fd = Readable();
-  Handler handler;
-  const EpollSource::Watch watch = Add(fd, handler);
-  const int number = fd.get();
-  fd.Reset();
-  EXPECT_DEATH(source_->Remove(watch, number), "before its descriptor is closed");
-}
 
 TEST_F(EpollSourceDeathTest, WhatASleepFetchedIsNotThrownAway) {
   const UniqueFd fd = Readable();

@@ -22,9 +22,10 @@ absl::StatusOr<std::unique_ptr<EventLoop>> EventLoop::Create(const Clock& clock)
   if (!wake.ok()) return wake.status();
   std::unique_ptr<EventLoop> loop(new EventLoop(clock, *std::move(epoll), *std::move(wake)));
   EpollSource& fds = *loop->epoll_;
-  auto event = fds.Add(loop->wake_.event_fd(), EPOLLIN | EPOLLET, loop->waker_);
+  auto event = fds.Add(loop->wake_.event_fd(), EPOLLIN | EPOLLET, loop->waker_, /*crowds=*/false);
   if (!event.ok()) return event.status();
-  auto timer = fds.Add(loop->wake_.timer_fd(), EPOLLIN | EPOLLET, loop->timer_waker_);
+  auto timer =
+      fds.Add(loop->wake_.timer_fd(), EPOLLIN | EPOLLET, loop->timer_waker_, /*crowds=*/false);
   if (!timer.ok()) return timer.status();
   return loop;
 }
@@ -97,8 +98,8 @@ void EventLoop::EndSleep() {
 
 bool EventLoop::PrepareSleep() {
   Enter();
-  bool sleep = user_.empty() && !FlushDue() && (!timers_.next() || *timers_.next() > now_) &&
-               sources_.ArmAll();
+  bool sleep = user_.empty() && !FlushDue() && !epoll_->fetched() &&
+               (!timers_.next() || *timers_.next() > now_) && sources_.ArmAll();
   if (sleep) {
     driver_.store(Driver::kAsleep, std::memory_order_seq_cst);
     // Who posts puts first and looks at driver_ second; this looks the other way round.

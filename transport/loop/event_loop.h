@@ -30,12 +30,12 @@
 #include "absl/status/statusor.h"
 #include "transport/base/check.h"
 #include "transport/base/process_mark.h"
+#include "transport/base/quick_lock.h"
 #include "transport/base/time.h"
 #include "transport/loop/driver_claim.h"
 #include "transport/loop/epoll_source.h"
 #include "transport/loop/flush_list.h"
 #include "transport/loop/loop_drive.h"
-#include "transport/loop/loop_lock.h"
 #include "transport/loop/mailbox.h"
 #include "transport/loop/source_list.h"
 #include "transport/loop/timer_queue.h"
@@ -114,6 +114,10 @@ class EventLoop {
   // No timer fires before the turn has looked at all that came before its now(): one that accuses
   // a peer of silence would else be wrong where the loop, or the whole process, stood still.
   void SetTimer(Timer& timer, TimePoint when);
+  // One that is set for an earlier time stays so.
+  void SetTimerBy(Timer& timer, TimePoint when) {
+    if (!timer.pending() || when < timer.when) SetTimer(timer, when);
+  }
   void CancelTimer(Timer& timer);
   EpollSource& fds();
   // `source` outlives its place here.
@@ -185,6 +189,9 @@ class EventLoop {
   // kLookEvery-th turn, and where a timer is due. A sleep sees them at once.
   static constexpr int kSourceIdle = 256;
   static constexpr int kLookEvery = 8;
+  // Where so much user code waits, what more descriptors bring would only wait behind it, and leave
+  // the caches meanwhile: they too are looked at in each kLookEvery-th turn only.
+  static constexpr size_t kMuchUser = 64;
   // A timer that is so late tells that the loop stood still. Then the sources are polled until they
   // have no more work, as more may wait than one Poll takes; or so often.
   static constexpr Duration kStoodStill = std::chrono::milliseconds(100);
@@ -217,11 +224,13 @@ class EventLoop {
   static DriverClaim::Thread ThisThread() { return &held_loop_; }
   FlushList& FlushListOf(Flushable& output) { return output.flushes_first ? gather_ : flush_; }
   bool FlushDue() const { return !flush_.empty() || !gather_.empty(); }
-  void FlushNow() {
-    gather_.FlushAll();
+  // `more`: much user code follows at once. Then who gathered last gets the rest of what it sends
+  // before that leaves, so that the calls of one connection take one system call.
+  void FlushNow(bool more = false) {
+    gather_.FlushAll(more);
     flush_.FlushAll();
   }
-  void FlushHeld();
+  void FlushHeld(bool more = false);
   void PublishClaim() { claim_state_.store(claim_.state(), std::memory_order_relaxed); }
   void CheckHeld() const {
     Check(held(), "what belongs to a loop is touched only while the loop is held");
@@ -235,6 +244,7 @@ class EventLoop {
     CheckHere();
     Check(held_loop_ == nullptr, "a thread holds one loop at most");
   }
+  bool MuchUser() const { return user_.size() >= kMuchUser; }
   bool Look(bool source_worked);
   bool LookDue(bool source_worked);
   void WakeDriver();
@@ -247,7 +257,7 @@ class EventLoop {
 
   const Clock& clock_;
   const ProcessMark process_;
-  LoopLock lock_;  // "the loop is held"
+  QuickLock lock_;  // "the loop is held"
   Mailbox mailbox_;
   // Set by the driver before it sleeps or leaves the loop alone; who brings work sets it back, and
   // then writes to the wake descriptor or wants the thread.

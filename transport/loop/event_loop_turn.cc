@@ -37,7 +37,7 @@ bool EventLoop::EndTurn(DriverClaim::Piece piece) {
   Lock();
   const bool drives = claim_.End(piece);
   PublishClaim();
-  if (drives) FlushHeld();
+  if (drives) FlushHeld(user_due_ >= kMuchUser / 2);
   Release();
   return drives;
 }
@@ -65,10 +65,10 @@ bool EventLoop::FlushAndFindUser() {
   return user;
 }
 
-void EventLoop::FlushHeld() {
+void EventLoop::FlushHeld(bool more) {
   if (!FlushDue()) return;
   now_ = clock_.Now();
-  FlushNow();
+  FlushNow(more);
 }
 
 // At the descriptors, if that is due; before a timer fires, at all there is.
@@ -77,7 +77,11 @@ bool EventLoop::Look(bool source_worked) {
   const bool look_due = LookDue(source_worked);
   const std::optional<TimePoint> timer = timers_.next();
   if (!timer || *timer > now_) {
-    return (epoll_->fetched() || (descriptors && look_due)) && epoll_->Poll();
+    // Where much waits, the look that is due all the same is at all of them.
+    const bool much = MuchUser();
+    const bool left = epoll_->fetched() && !much;
+    if (!left && !(descriptors && look_due)) return false;
+    return epoll_->PollUntil([&] { return !much && MuchUser(); });
   }
   turns_since_look_ = 0;
   bool worked = false;
@@ -94,7 +98,8 @@ bool EventLoop::LookDue(bool source_worked) {
   } else if (turns_since_source_ < kSourceIdle) {
     ++turns_since_source_;
   }
-  if (turns_since_source_ < kSourceIdle && ++turns_since_look_ < kLookEvery) return false;
+  const bool seldom = turns_since_source_ < kSourceIdle || MuchUser();
+  if (seldom && ++turns_since_look_ < kLookEvery) return false;
   turns_since_look_ = 0;
   return true;
 }

@@ -39,13 +39,16 @@ class FlushList {
   // Flushes in the order of Add. A Flush may add and remove any output, and end the life of
   // its own. What it adds (a layer below, or itself again) is flushed behind
   // the rest, kRounds deep; after that it stays here, so that this ends.
-  void FlushAll();
+  // `but_last`: the last of several stays, once, for what will be added to it.
+  void FlushAll(bool but_last = false);
 
  private:
   // Layers queue one another, and are few; more is an output that feeds itself.
   static constexpr int kRounds = 4;
 
   void Queue(Flushable& output);
+  size_t KeepLast();
+  void Renumber(size_t from);
 
   std::vector<Flushable*> outputs_;  // null: removed
 };

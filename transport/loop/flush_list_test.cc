@@ -101,6 +101,47 @@ TEST(FlushListTest, AFlushMayEndItsOwnLife) {
   EXPECT_EQ(output, nullptr);
 }
 
+TEST(FlushListTest, TheLastOfSeveralMayStayOnce) {
+  FlushList list;
+  std::vector<int> order;
+  Output a([&] { order.push_back(1); });
+  Output b([&] { order.push_back(2); });
+  Output low([&] { order.push_back(9); });
+  Output c([&] {
+    order.push_back(3);
+    list.Add(low);
+  });
+  list.Add(c);
+  list.Add(a);
+  list.Add(b);
+  list.FlushAll(/*but_last=*/true);
+  EXPECT_EQ(order, (std::vector<int>{3, 1, 9}));
+  EXPECT_TRUE(b.queued());
+  list.Add(b);
+  list.Add(a);
+  list.FlushAll(/*but_last=*/true);
+  EXPECT_EQ(order, (std::vector<int>{3, 1, 9, 2}));
+  EXPECT_TRUE(a.queued());
+  list.FlushAll(/*but_last=*/true);
+  EXPECT_EQ(order, (std::vector<int>{3, 1, 9, 2, 1})) << "it is the only one";
+  EXPECT_TRUE(list.empty());
+}
+
+TEST(FlushListTest, WhatStayedMayBeRemovedAndDestroyedByAnother) {
+  FlushList list;
+  auto last = std::make_unique<Output>();
+  Output a([&] {
+    list.Remove(*last);
+    last.reset();
+  });
+  list.Add(a);
+  list.Add(*last);
+  list.FlushAll(/*but_last=*/true);
+  EXPECT_EQ(last, nullptr);
+  list.FlushAll();
+  EXPECT_TRUE(list.empty());
+}
+
 TEST(FlushListTest, ALayerBelowIsFlushedInTheSameCall) {
   FlushList list;
   Output low;

@@ -6,6 +6,7 @@
 #define FARCALL_TRANSPORT_LOOP_LOOP_TESTING_H_
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
 #include <chrono>
@@ -71,6 +72,31 @@ inline void RunUserCode(EventLoop& loop, absl::AnyInvocable<void()> run) {
   loop.RunOrPost(
       [&loop, run = std::move(run)]() mutable { UserClosure::Queue(loop, std::move(run)); });
 }
+
+// Has something to do in each turn, for two watches: the loop is crowded. Made and destroyed with
+// the loop held.
+class Crowd final : public FdHandler {
+ public:
+  explicit Crowd(EventLoop& loop) : loop_(loop) {
+    for (One& one : both_) one.watch = *loop_.fds().Add(one.fd.get(), EPOLLIN, *this);
+    loop_.fds().Poll();
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+  ~Crowd() {
+    for (One& one : both_) loop_.fds().Remove(one.watch, one.fd.get());
+  }
+
+ private:
+  struct One {
+    UniqueFd fd{::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)};
+    EpollSource::Watch watch;
+  };
+  void OnReady(uint32_t) override {}
+
+  EventLoop& loop_;
+  One both_[2];
+};
 
 // Ends a sleep that nothing else ends, so that the test fails instead of hanging.
 class SleepGuard final : public FdHandler {

@@ -21,7 +21,7 @@ Timer::~Timer() { Check(!pending(), "a timer is cancelled before it dies"); }
 void TimerQueue::Set(Timer& timer, TimePoint when) {
   Cancel(timer);
   timer.when = when;
-  heap_.push_back(&timer);
+  heap_.push_back({when, &timer});
   timer.position = heap_.size() - 1;
   SiftUp(timer.position);
 }
@@ -38,8 +38,8 @@ void TimerQueue::Cancel(Timer& timer) {
 
 size_t TimerQueue::RunDue(TimePoint now) {
   Check(due_.empty(), "RunDue is not called from a timer");
-  while (!heap_.empty() && heap_.front()->when <= now) {
-    Timer& timer = *heap_.front();
+  while (!heap_.empty() && heap_.front().when <= now) {
+    Timer& timer = *heap_.front().timer;
     RemoveAt(0);
     timer.position = kDue + due_.size();
     due_.push_back(&timer);
@@ -57,53 +57,53 @@ size_t TimerQueue::RunDue(TimePoint now) {
 }
 
 Timer* TimerQueue::TakeDue(TimePoint now) {
-  if (heap_.empty() || heap_.front()->when > now) return nullptr;
-  Timer& timer = *heap_.front();
+  if (heap_.empty() || heap_.front().when > now) return nullptr;
+  Timer& timer = *heap_.front().timer;
   Cancel(timer);
   return &timer;
 }
 
 std::optional<TimePoint> TimerQueue::next() const {
   if (heap_.empty()) return std::nullopt;
-  return heap_.front()->when;
+  return heap_.front().when;
 }
 
-void TimerQueue::Place(Timer& timer, size_t position) {
-  heap_[position] = &timer;
-  timer.position = position;
+void TimerQueue::Place(Entry entry, size_t position) {
+  heap_[position] = entry;
+  entry.timer->position = position;
 }
 
 void TimerQueue::SiftUp(size_t position) {
-  Timer& timer = *heap_[position];
+  const Entry entry = heap_[position];
   while (position > 0) {
     const size_t parent = (position - 1) / 2;
-    if (heap_[parent]->when <= timer.when) break;
-    Place(*heap_[parent], position);
+    if (heap_[parent].when <= entry.when) break;
+    Place(heap_[parent], position);
     position = parent;
   }
-  Place(timer, position);
+  Place(entry, position);
 }
 
 void TimerQueue::SiftDown(size_t position) {
-  Timer& timer = *heap_[position];
+  const Entry entry = heap_[position];
   for (;;) {
     size_t child = 2 * position + 1;
     if (child >= heap_.size()) break;
-    if (child + 1 < heap_.size() && heap_[child + 1]->when < heap_[child]->when) ++child;
-    if (timer.when <= heap_[child]->when) break;
-    Place(*heap_[child], position);
+    if (child + 1 < heap_.size() && heap_[child + 1].when < heap_[child].when) ++child;
+    if (entry.when <= heap_[child].when) break;
+    Place(heap_[child], position);
     position = child;
   }
-  Place(timer, position);
+  Place(entry, position);
 }
 
 void TimerQueue::RemoveAt(size_t position) {
-  Timer& last = *heap_.back();
+  const Entry last = heap_.back();
   heap_.pop_back();
   if (position == heap_.size()) return;
   Place(last, position);
   SiftUp(position);
-  SiftDown(last.position);
+  SiftDown(last.timer->position);
 }
 
 }  // namespace farcall

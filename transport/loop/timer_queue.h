@@ -60,12 +60,18 @@ class TimerQueue {
   size_t size() const { return heap_.size(); }
 
  private:
-  void Place(Timer& timer, size_t position);
+  // With the time, so that none is compared whose timer has long left the caches.
+  struct Entry {
+    TimePoint when;
+    Timer* timer;
+  };
+
+  void Place(Entry entry, size_t position);
   void SiftUp(size_t position);
   void SiftDown(size_t position);
   void RemoveAt(size_t position);
 
-  std::vector<Timer*> heap_;
+  std::vector<Entry> heap_;
   std::vector<Timer*> due_;  // those of the RunDue that runs; position says where
 };
 

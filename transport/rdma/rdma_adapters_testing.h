@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "transport/rdma/testing/fake_fabric.h"
+#include "transport/rdma/testing/fabric/fake_fabric.h"
 #include "transport/rdma/testing/rdma_rig.h"
 #include "transport/rdma/testing/stepped_clock.h"
 

@@ -57,6 +57,31 @@ TEST_F(RdmaCostTest, TheSmallWritesOfATurnAreOneMessage) {
   EXPECT_EQ(Client().sends_posted - before.sends_posted, 1u);
 }
 
+TEST_F(RdmaCostTest, WhatIsSentNowLeavesAtOnceUnlessOthersStandBeforeIt) {
+  Start();
+  const FakeCounters before = Client();
+  harness_->Run(*duo_->client.loop(), [&] {
+    duo_->client.sends_now = true;
+    duo_->client.Send(20);
+    EXPECT_EQ(Client().inline_sends - before.inline_sends, 1u);
+    duo_->client.Send(400);  // too many to be inline
+    EXPECT_EQ(Client().doorbells - before.doorbells, 2u);
+    EXPECT_EQ(duo_->client.backlog(), 0u);
+    duo_->client.Send(20'000);
+    duo_->client.Send(20);
+    EXPECT_EQ(Client().doorbells - before.doorbells, 2u);
+    EXPECT_EQ(duo_->client.backlog(), 20'020u);
+  });
+  Arrives();
+  EXPECT_EQ(Client().doorbells - before.doorbells, 3u);
+  // And no more than there are credits for.
+  harness_->Run(*duo_->client.loop(), [&] {
+    for (int i = 0; i < 1000; ++i) duo_->client.Send(20);
+  });
+  Arrives();
+  EXPECT_EQ(Server().rnrs, 0u);
+}
+
 TEST_F(RdmaCostTest, WhatIsCopiedIsCountedByItsCause) {
   Start();
   duo_->client.Send(20);

@@ -5,9 +5,11 @@
 
 #include <cerrno>
 #include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "transport/rdma/rdma_fault_testing.h"
+#include "transport/why_not_rdma.h"
 
 namespace farcall {
 namespace {
@@ -17,7 +19,7 @@ enum class Harms { kNobody, kDialling, kAny };
 struct CmCase {
   rdma_cm_event_type type;
   int status;
-  Harms harms;
+  Harms harms = Harms::kNobody;
 };
 
 class RdmaCmEventFaultTest : public ::testing::TestWithParam<CmCase> {};
@@ -53,6 +55,32 @@ INSTANTIATE_TEST_SUITE_P(
                       CmCase{RDMA_CM_EVENT_ADDR_CHANGE, 0, Harms::kNobody},
                       CmCase{RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, Harms::kNobody}),
     [](const auto& one) { return "Type" + std::to_string(one.param.type); });
+
+// Of a dial that it ends first, in the words that people know.
+TEST(RdmaCmEventsFaultTest, TheDialTellsWhichOneEndedIt) {
+  const std::pair<CmCase, WhyNotRdma> cases[] = {
+      {{RDMA_CM_EVENT_ADDR_ERROR, -EHOSTUNREACH}, WhyNotRdma::kUnreachable},
+      {{RDMA_CM_EVENT_ROUTE_ERROR, -ENETUNREACH}, WhyNotRdma::kUnreachable},
+      {{RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT}, WhyNotRdma::kUnreachable},
+      {{RDMA_CM_EVENT_REJECTED, 28}, WhyNotRdma::kRejected},
+      {{RDMA_CM_EVENT_ESTABLISHED, 0}, WhyNotRdma::kRejected},  // without our data
+      {{RDMA_CM_EVENT_CONNECT_ERROR, -1}, WhyNotRdma::kBroken},
+      {{RDMA_CM_EVENT_DISCONNECTED, 0}, WhyNotRdma::kBroken},
+      {{RDMA_CM_EVENT_ADDR_RESOLVED, 0}, WhyNotRdma::kBroken},  // out of its turn
+  };
+  for (const auto& [event, why] : cases) {
+    SCOPED_TRACE(event.type);
+    absl::Status status;
+    for (int at = 1; at <= 20 && status.ok(); ++at) {
+      status = RunWithFault({[event = event](FakeFabric& fabric) {
+                              fabric.faults().InjectEvent("fakeA", event.type, event.status);
+                            }},
+                            at)
+                   .status;
+    }
+    EXPECT_EQ(ReasonOf(status), why) << status;
+  }
+}
 
 TEST(RdmaCmEventsFaultTest, TheEndComesTwice) {
   for (const char* const device : {"fakeA", "fakeB"}) {

@@ -14,7 +14,6 @@
 #include "transport/loop/blocking.h"
 #include "transport/rdma/setup/brpc_set_up.h"
 #include "transport/rdma/setup/connect_attempt.h"
-#include "transport/rdma/setup/rdma_listener.h"
 
 namespace farcall {
 namespace {
@@ -107,22 +106,6 @@ RdmaTransport::~RdmaTransport() {
   }
 }
 
-void RdmaTransport::Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
-                            OnConnect done) {
-  OfferConnectOptions offer_options;
-  offer_options.connection = options.connection;
-  offer_options.timeout = options.timeout;
-  ConnectAttempt::Start(host_, control_, loop, {{peer, "", LinkLayer::kUnknown}}, UpgradePass(),
-                        std::move(offer_options), nullptr, std::move(done));
-}
-
-absl::StatusOr<std::unique_ptr<Listener>> RdmaTransport::Listen(LoopGroup& loops,
-                                                                const Address& address,
-                                                                const ListenOptions& options,
-                                                                OnAccept on_accept) {
-  return RdmaListener::Open(host_, control_, loops, address, options, std::move(on_accept));
-}
-
 void RdmaTransport::Probe(EventLoop& loop, OnAvailable done) {
   Check(loop.held(), "who asks holds the loop");
   if (host_.usable()) {
@@ -134,11 +117,9 @@ void RdmaTransport::Probe(EventLoop& loop, OnAvailable done) {
   });
 }
 
-std::unique_ptr<UpgradeTicket> RdmaTransport::ConnectToOffer(EventLoop& loop,
-                                                             std::vector<UpgradeAddress> addresses,
-                                                             const UpgradePass& pass,
-                                                             const OfferConnectOptions& options,
-                                                             SendSetUp send, OnConnect done) {
+std::unique_ptr<UpgradeTicket> RdmaTransport::ConnectToOffer(
+    EventLoop& loop, std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
+    const OfferConnectOptions& options, SendSetUp send, Transport::OnConnect done) {
   return std::make_unique<ConnectTicket>(ConnectAttempt::Start(host_, control_, loop,
                                                                std::move(addresses), pass, options,
                                                                std::move(send), std::move(done)));

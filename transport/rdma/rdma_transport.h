@@ -15,15 +15,14 @@
 
 namespace farcall {
 
-// The Transport over queue pairs that rdma_cm sets up: InfiniBand, RoCE and iWARP. Connect and
-// Listen are for who needs no upgrade: any peer is let in. All errors carry their reason
-// (why_not_rdma.h), but kInvalidArgument for options.
+// Queue pairs under connections, by rdma_cm or over TCP: InfiniBand, RoCE and iWARP. All errors
+// carry their reason (why_not_rdma.h).
 //
 // Until it is asked for something it loads no library and uses no memory of the pool. What
 // concerns devices and queue pairs happens with `control` held, a loop of its own: such
 // calls take up to milliseconds. Tasks posted between it and the data loops are all that
 // joins them.
-class RdmaTransport final : public Transport, public UpgradeTransport {
+class RdmaTransport final : public UpgradeTransport {
  public:
   // What `options` refers to outlives the transport; the pool tells the registrar of its
   // regions. `options.rdma` is valid.
@@ -35,18 +34,12 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
   // tasks itself, until no object of a device is left.
   ~RdmaTransport() override;
 
-  void Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
-               OnConnect done) override;
-  absl::StatusOr<std::unique_ptr<Listener>> Listen(LoopGroup& loops, const Address& address,
-                                                   const ListenOptions& options,
-                                                   OnAccept on_accept) override;
-
   void Probe(EventLoop& loop, OnAvailable done) override;
   std::unique_ptr<UpgradeTicket> ConnectToOffer(EventLoop& loop,
                                                 std::vector<UpgradeAddress> addresses,
                                                 const UpgradePass& pass,
                                                 const OfferConnectOptions& options, SendSetUp send,
-                                                OnConnect done) override;
+                                                Transport::OnConnect done) override;
   std::unique_ptr<UpgradeTicket> Await(EventLoop& loop, const UpgradePass& pass,
                                        const ConnectionOptions& options, PeerTrust trust,
                                        SendSetUp send, OnOffer offered, OnAdmit admitted) override;
@@ -57,6 +50,8 @@ class RdmaTransport final : public Transport, public UpgradeTransport {
   // Any thread, no loop held. Waits for the control loop for at most `timeout`: it may be busy
   // with registrations, or with a device whose driver hangs.
   RdmaStatus Status(Duration timeout);
+  // With the control loop held.
+  RdmaHost& host() { return host_; }
 
  private:
   EventLoop& control_;

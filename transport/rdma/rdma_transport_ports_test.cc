@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "transport/rdma/cm/cm_ports.h"
+#include "transport/rdma/cm/cm_options.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/rdma_transport_testing.h"
 #include "transport/why_not_rdma.h"
@@ -60,6 +60,21 @@ TEST_F(RdmaPortsTest, AnAttemptGivesUpAfterSoManyPorts) {
   EXPECT_TRUE(absl::StrContains(status.message(), "rdma_connect: Address already in use"))
       << status;
   EXPECT_EQ(Calls("rdma_connect"), kPortTries);
+}
+
+TEST_F(RdmaPortsTest, AnotherPortMayNotBeHadEither) {
+  for (const char* const call : {"rdma_create_id", "rdma_resolve_addr"}) {
+    SCOPED_TRACE(call);
+    Start();
+    const Offer offer = Await(Pass(1));
+    ASSERT_TRUE(offer.ok());
+    fabric().faults().FailCall("rdma_connect", 1, EADDRINUSE);
+    fabric().faults().FailCall(call, 2, ENOMEM);
+    const absl::Status status = ConnectToOneAddress(*offer);
+    EXPECT_TRUE(absl::StrContains(status.message(), "rdma_connect: Address already in use"))
+        << status;
+    Finish();
+  }
 }
 
 TEST_F(RdmaPortsTest, TheNextAddressHasItsOwnTries) {

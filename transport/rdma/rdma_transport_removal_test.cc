@@ -155,10 +155,11 @@ TEST_F(RdmaTransportTest, AListenerIsBackWithItsDevice) {
       if (connected || waiting) return connected;
       waiting = true;
       harness_->Run(mine, [&] {
-        harness_->rdma().Connect(mine, (*listener)->address(), ConnectOptions(), [&](auto made) {
-          waiting = false;
-          connected = made.ok();
-        });
+        harness_->rig().direct().Connect(mine, (*listener)->address(), ConnectOptions(),
+                                         [&](auto made) {
+                                           waiting = false;
+                                           connected = made.ok();
+                                         });
       });
       return false;
     }));

@@ -87,6 +87,10 @@ void SocketReader::Expect(size_t needed) {
   if (missing_ == 0) large_ = Filling();
 }
 
+void SocketReader::Rest() {
+  if (input_.empty() && (small_.used >= kMostlyUsed || small_.block.unique())) small_ = Filling();
+}
+
 void SocketReader::Clear() {
   input_ = Buffer();
   small_ = Filling();

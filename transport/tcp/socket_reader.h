@@ -15,12 +15,11 @@ namespace farcall {
 
 // Reads a socket into blocks. One thread at a time.
 //
-// Small messages share small blocks: each read goes on where the last one ended, and
-// from the block's beginning once it has no other reference. A block above the small size
-// takes only bytes of a message whose length is known; so what follows a large message
-// pins no more than a small block, and a peer gets a large block only when it has sent
-// an eighth of one. An idle connection keeps one small block at most. Of large messages that have
-// a place of their own no more is read elsewhere than their heads need (HeadsAlone).
+// Small messages share small blocks: each read goes on where the last one ended, and from the
+// block's beginning once it has no other reference. A block above the small size takes only bytes
+// of a message whose length is known; so what follows a large message pins no more than a small
+// block, and a peer gets a large block only when it has sent an eighth of one. Of large messages
+// that have a place of their own no more is read elsewhere than their heads need (HeadsAlone).
 class SocketReader {
  public:
   explicit SocketReader(BlockPool& pool) : pool_(pool) {}
@@ -33,6 +32,9 @@ class SocketReader {
   void Expect(size_t needed);
   // Bytes that the message at the front of input() still lacks, as far as that is known.
   size_t missing() const { return missing_; }
+  // Between messages: gives the block back of which nothing is kept, or little is left. Where many
+  // connections do so they all read into the one that is in the cache.
+  void Rest();
   // Drops input() and every block.
   void Clear();
 
@@ -58,6 +60,8 @@ class SocketReader {
   // how much comes.
   static constexpr size_t kMinRoom = BlockPool::kSmall / 2;
   static constexpr size_t kMaxRoom = 8 * BlockPool::kSmall;
+  // Who keeps so much of a small block may keep the rest of it.
+  static constexpr uint32_t kMostlyUsed = BlockPool::kSmall / 2;
   // Fewer missing bytes go into small blocks: of a larger one they would leave most unused, and
   // who keeps them would keep all of it.
   static constexpr size_t kWorthLarge = BlockPool::kMedium / 2;

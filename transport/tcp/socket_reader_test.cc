@@ -160,15 +160,37 @@ TEST_F(SocketReaderTest, AnAnnouncementAloneGetsNoLargeBlock) {
   EXPECT_LE(pool_->stats().used_bytes, 2 * BlockPool::kSmall);
 }
 
-TEST_F(SocketReaderTest, AnIdleConnectionKeepsOneSmallBlockAtMost) {
+TEST_F(SocketReaderTest, AnIdleConnectionKeepsOneSmallBlockAtMostAndAtRestNone) {
   Read();
   EXPECT_EQ(pool_->stats().used_bytes, 0u);
-  for (int i = 0; i < 20; ++i) {
-    Send(std::string(size_t{100} << 10, 'x'));
-    while (Read().bytes > 0) TakeAll();
-    reader_.Expect(0);
+  for (const size_t bytes : {size_t{40}, size_t{5000}, size_t{100} << 10}) {
+    for (int i = 0; i < 20; ++i) {
+      Send(std::string(bytes, 'x'));
+      while (Read().bytes > 0) TakeAll();
+      reader_.Expect(0);
+      EXPECT_LE(pool_->stats().used_bytes, BlockPool::kSmall);
+      reader_.Rest();
+      EXPECT_EQ(pool_->stats().used_bytes, 0u);
+    }
   }
-  EXPECT_LE(pool_->stats().used_bytes, BlockPool::kSmall);
+}
+
+TEST_F(SocketReaderTest, AnIdleConnectionWhoseLastMessageIsKeptHasNoMoreThanThat) {
+  Send(std::string(5000, 'x'));
+  Read();
+  Buffer kept = TakeAll();
+  reader_.Expect(0);
+  reader_.Rest();
+  EXPECT_EQ(pool_->stats().used_bytes, BlockPool::kSmall);
+  kept.Clear();
+  EXPECT_EQ(pool_->stats().used_bytes, 0u);
+}
+
+TEST_F(SocketReaderTest, ClearDropsEachBlock) {
+  Send("part");
+  Read();
+  reader_.Expect(100);
+  EXPECT_EQ(pool_->stats().used_bytes, BlockPool::kSmall);
   reader_.Clear();
   EXPECT_EQ(pool_->stats().used_bytes, 0u);
 }

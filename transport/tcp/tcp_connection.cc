@@ -47,10 +47,7 @@ void TcpConnection::Write(Buffer data) {
   Check(loop_.held() && handler_ != nullptr, "a connection is started before it is written to");
   if (state_ != State::kOpen || !lost_.ok() || data.empty()) return;
   writer_.Append(std::move(data));
-  if (writer_.backlog() > options_.high_water) {
-    above_high_ = true;
-    drained_ = false;
-  }
+  drain_.OnQueued(writer_.backlog(), options_.high_water);
   if (writable_) loop_.FlushLater(*this);
 }
 
@@ -83,6 +80,7 @@ void TcpConnection::Close(absl::Status why, CloseMode mode) {
 
 void TcpConnection::OnReady(uint32_t events) {
   constexpr uint32_t kBroken = EPOLLHUP | EPOLLERR;
+  CountBulk();
   if ((events & (EPOLLRDHUP | kBroken)) != 0) hung_up_ = true;
   if ((events & (EPOLLOUT | kBroken)) != 0) {
     writable_ = true;
@@ -90,25 +88,49 @@ void TcpConnection::OnReady(uint32_t events) {
   }
   if ((events & (EPOLLIN | EPOLLRDHUP | kBroken)) == 0) return;
   readable_ = true;
-  if (state_ == State::kOpen) ReadTurn();
+  if (state_ == State::kOpen) ReadSome();
   if (state_ == State::kFlushing) DiscardTurn();
 }
 
-void TcpConnection::Soon(Duration delay) {
-  const TimePoint when = loop_.now() + delay;
-  if (!soon_.pending() || when < soon_.when) loop_.SetTimer(soon_, when);
-}
+void TcpConnection::Soon(Duration delay) { loop_.SetTimerBy(soon_, loop_.now() + delay); }
 
 void TcpConnection::OnSoon() {
-  if (state_ == State::kOpen && std::exchange(drained_, false)) handler_->OnDrained();
+  if (state_ == State::kOpen && drain_.Take()) handler_->OnDrained();
   if (state_ == State::kOpen && redeliver_ && !paused_) Deliver();
-  if (state_ == State::kOpen) ReadTurn();
+  if (state_ == State::kOpen) ReadSome();
   if (state_ == State::kFlushing) DiscardTurn();
   if (writer_.backlog() > 0 && writable_) loop_.FlushLater(*this);
 }
 
+void TcpConnection::CountBulk() {
+  if (std::max(reader_.missing(), writer_.backlog()) > kPerTurnBesideOthers) {
+    if (bulk_events_ == 0) socket_->SetBulk(true);
+    bulk_events_ = kBulkEvents;
+  } else if (bulk_events_ > 0 && --bulk_events_ == 0) {
+    socket_->SetBulk(false);
+  }
+}
+
+// Whether so many bytes are bulk that others should not wait for.
+bool TcpConnection::BesideOthers(size_t bytes) const {
+  return bytes > kPerTurnBesideOthers && loop_.fds().crowded();
+}
+
+size_t TcpConnection::PerTurn() const {
+  return BesideOthers(kPerTurn) ? kPerTurnBesideOthers : kPerTurn;
+}
+
+// Now, or at the end of the turn.
+void TcpConnection::ReadSome() {
+  const bool recent = loop_.now() - read_at_ < kLongUnread;
+  if (!readable_ || paused_ || !recent || !BesideOthers(reader_.missing())) return ReadTurn();
+  read_later_ = true;
+  loop_.FlushLater(*this);
+}
+
 void TcpConnection::ReadTurn() {
-  size_t left = kReadPerTurn;
+  read_at_ = loop_.now();
+  size_t left = PerTurn();
   while (state_ == State::kOpen && readable_ && !paused_) {
     if (left == 0) return Soon();
     const size_t missing = std::min(reader_.missing(), left);
@@ -157,11 +179,13 @@ bool TcpConnection::Took(const SocketResult& result) {
 
 void TcpConnection::Deliver() {
   reader_.Expect(handler_->OnRead(reader_.input()));
+  // Who is alone takes the same block again.
+  if (loop_.fds().crowded()) reader_.Rest();
   redeliver_ = false;
 }
 
 void TcpConnection::DiscardTurn() {
-  size_t left = kReadPerTurn;
+  size_t left = PerTurn();
   while (readable_ && !peer_ended_) {
     if (left == 0) return Soon();
     const SocketResult result = SocketReader::Discard(socket_->fd(), left);
@@ -178,13 +202,26 @@ void TcpConnection::DiscardTurn() {
 }
 
 void TcpConnection::Flush() {
-  WriteTurn();
+  bool read = read_later_;
+  bool write = writable_ && writer_.backlog() > 0;
+  const bool bulk = read || BesideOthers(writer_.backlog());
+  if (bulk && !std::exchange(behind_, true)) return loop_.FlushLater(*this);
+  behind_ = false;
+  read_later_ = false;
+  if (read && write) {
+    writes_next_ = !writes_next_;
+    (writes_next_ ? write : read) = false;
+    Soon();
+  }
+  if (read && state_ == State::kOpen) ReadTurn();
+  if (write) WriteTurn();
   if (state_ == State::kFlushing) EndFlush();
-  if (state_ == State::kOpen) CheckDrained();
+  if (state_ != State::kOpen || !lost_.ok()) return;
+  if (drain_.OnLeft(writer_.backlog(), options_.low_water)) Soon();
 }
 
 void TcpConnection::WriteTurn() {
-  size_t left = kWritePerTurn;
+  size_t left = PerTurn();
   while (writable_ && writer_.backlog() > 0) {
     if (left == 0) return Soon();
     const SocketResult result = writer_.Write(socket_->fd(), left);
@@ -210,16 +247,8 @@ void TcpConnection::OnWriteFailed(int error) {
   if (state_ == State::kFlushing) return Finish(std::move(why_));
   lost_ = Lost(error);
   writer_.Clear();
-  above_high_ = false;
   readable_ = true;
   hung_up_ = true;
-  Soon();
-}
-
-void TcpConnection::CheckDrained() {
-  if (!above_high_ || writer_.backlog() > options_.low_water || !lost_.ok()) return;
-  above_high_ = false;
-  drained_ = true;
   Soon();
 }
 

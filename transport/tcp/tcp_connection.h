@@ -14,6 +14,7 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
+#include "transport/drain_mark.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/posted_call.h"
 #include "transport/tcp/socket_reader.h"
@@ -60,6 +61,10 @@ class TcpConnection final : public Connection, private FdHandler, private Flusha
   void Flush() override;
   void OnSoon();
   void Soon(Duration delay = Duration::zero());
+  void CountBulk();
+  bool BesideOthers(size_t bytes) const;
+  size_t PerTurn() const;
+  void ReadSome();
   void ReadTurn();
   bool Took(const SocketResult& result);
   void Deliver();
@@ -67,16 +72,22 @@ class TcpConnection final : public Connection, private FdHandler, private Flusha
   void WriteTurn();
   void EndFlush();
   void OnWriteFailed(int error);
-  void CheckDrained();
   void RetryWhenMemory();
   bool Starved();
   std::string PeerName() const;
   absl::Status Lost(int error) const;
   void Finish(absl::Status why);
 
-  // Bytes per connection and turn, so that no connection holds up the others.
-  static constexpr size_t kReadPerTurn = size_t{1} << 20;
-  static constexpr size_t kWritePerTurn = size_t{1} << 20;
+  // Bytes per connection, direction and turn, so that no connection holds up the others; and where
+  // others have something to do: who has more than that to read or to send does so behind them, at
+  // the end of the turn, and in one direction at a time.
+  static constexpr size_t kPerTurn = size_t{1} << 20;
+  static constexpr size_t kPerTurnBesideOthers = size_t{32} << 10;
+  // Who has not read for so long does it at once: in this turn a timer may fire that accuses the
+  // peer of silence.
+  static constexpr Duration kLongUnread = std::chrono::milliseconds(50);
+  // So many events after it had bulk last, others need not make way for it.
+  static constexpr int kBulkEvents = 64;
   // Without memory: tried again after the first, doubling up to the last.
   static constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
   static constexpr Duration kLastRetry = std::chrono::milliseconds(64);
@@ -102,9 +113,13 @@ class TcpConnection final : public Connection, private FdHandler, private Flusha
   // at first: edges before Start are lost.
   bool hung_up_ = true;
   bool paused_ = false;
-  bool redeliver_ = false;   // OnRead is due for input that was left when reading paused
-  bool above_high_ = false;  // backlog() was above high_water, and not low since
-  bool drained_ = false;     // OnDrained is due
+  TimePoint read_at_{};
+  int bulk_events_ = 0;       // left of kBulkEvents
+  bool read_later_ = false;   // at the end of the turn
+  bool behind_ = false;       // Flush comes once more, behind the others
+  bool writes_next_ = false;  // of both directions
+  bool redeliver_ = false;    // OnRead is due for input that was left when reading paused
+  DrainMark drain_;
   bool shut_ = false;        // kFlushing: our end was sent
   bool peer_ended_ = false;  // kFlushing: the peer's end was read
   Duration retry_ = kFirstRetry;

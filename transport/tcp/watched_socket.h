@@ -29,6 +29,7 @@ class WatchedSocket final : private FdHandler {
   int fd() const { return fd_.get(); }
   // Gets the events from now on; null: events are lost. Outlives its place here.
   void SetHandler(FdHandler* handler) { handler_ = handler; }
+  void SetBulk(bool bulk) { loop_.fds().SetBulk(watch_, bulk); }
   // Nothing of it is left in the kernel. Once or more; also from inside the handler.
   void Close();
 

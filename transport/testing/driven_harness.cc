@@ -2,11 +2,11 @@
 
 #include "transport/testing/driven_harness.h"
 
-#include <condition_variable>
-#include <mutex>
+#include <chrono>
 #include <thread>
 
 #include "transport/base/check.h"
+#include "transport/testing/run_on.h"
 
 namespace farcall {
 namespace {
@@ -36,20 +36,7 @@ DrivenHarness::DrivenHarness(PollingMode mode) {
   group_ = std::make_unique<LoopGroup>(loops);
 }
 
-void DrivenHarness::Run(EventLoop& loop, absl::FunctionRef<void()> work) {
-  std::mutex mutex;
-  std::condition_variable ran;
-  bool done = false;
-  loop.RunOrPost([&] {
-    work();
-    const std::lock_guard<std::mutex> lock(mutex);
-    done = true;
-    // With the lock: the condition variable dies as soon as its waiter sees `done`.
-    ran.notify_one();
-  });
-  std::unique_lock<std::mutex> lock(mutex);
-  ran.wait(lock, [&] { return done; });
-}
+void DrivenHarness::Run(EventLoop& loop, absl::FunctionRef<void()> work) { RunOn(loop, work); }
 
 bool DrivenHarness::Until(absl::FunctionRef<bool()> done) {
   const TimePoint deadline = clock_.Now() + kAmple;

@@ -49,10 +49,7 @@ void SimConnection::Write(Buffer data) {
   Check(loop_.held() && handler_ != nullptr, "a connection is started before it is written to");
   if (state_ != State::kOpen || data.empty()) return;
   queue_.Append(std::move(data));
-  if (queue_.size() > parts_.options.high_water) {
-    above_high_ = true;
-    drained_ = false;
-  }
+  drain_.OnQueued(queue_.size(), parts_.options.high_water);
   loop_.FlushLater(*this);
 }
 
@@ -94,7 +91,7 @@ void SimConnection::OnTime() {
     in_flight_ -= acks_.front().acked;
     if (!queue_.empty() || state_ == State::kFlushing) loop_.FlushLater(*this);
   }
-  if (state_ == State::kOpen && std::exchange(drained_, false)) handler_->OnDrained();
+  if (state_ == State::kOpen && drain_.Take()) handler_->OnDrained();
   if (state_ == State::kOpen && redeliver_ && !paused_) Deliver();
   retry_.reset();
   while (state_ != State::kClosed && !(state_ == State::kOpen && paused_) &&
@@ -114,7 +111,7 @@ void SimConnection::ArmTimer() {
   std::optional<TimePoint> when;
   const auto at = [&](TimePoint time) { when = when ? std::min(*when, time) : time; };
   // Once it is closing there is no callback for these, and "now" would come again and again.
-  if (state_ == State::kOpen && (drained_ || (redeliver_ && !paused_) || (paused_ && reset_))) {
+  if (state_ == State::kOpen && (drain_.due() || (redeliver_ && !paused_) || (paused_ && reset_))) {
     at(loop_.now());
   }
   if (!acks_.empty()) at(acks_.next());
@@ -177,11 +174,7 @@ void SimConnection::Flush() {
     SendPacket();
   }
   if (state_ == State::kFlushing) EndFlush();
-  if (state_ == State::kOpen && above_high_ && queue_.size() <= parts_.options.low_water) {
-    above_high_ = false;
-    drained_ = true;
-    ArmTimer();
-  }
+  if (state_ == State::kOpen && drain_.OnLeft(queue_.size(), parts_.options.low_water)) ArmTimer();
 }
 
 void SimConnection::SendPacket() {

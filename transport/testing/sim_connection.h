@@ -14,6 +14,7 @@
 #include "transport/buffer/block_writer.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
+#include "transport/drain_mark.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/posted_call.h"
 #include "transport/testing/sim_inbox.h"
@@ -88,8 +89,7 @@ class SimConnection final : public Connection, private SimPort::Receiver, privat
   std::optional<TimePoint> retry_;  // the pool had no block
   bool paused_ = false;
   bool redeliver_ = false;
-  bool above_high_ = false;
-  bool drained_ = false;
+  DrainMark drain_;
   bool reset_ = false;       // one is in the inbox
   bool ended_ = false;       // our end was sent
   bool peer_ended_ = false;  // kFlushing: the other's was read

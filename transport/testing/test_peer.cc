@@ -55,7 +55,11 @@ void TestPeer::Send(size_t bytes) {
 void TestPeer::Write(Buffer data) {
   OnLoop([&] {
     if (!closed_) written_ += data.size();
-    Call([&](Connection& connection) { connection.Write(std::move(data)); });
+    Call([&](Connection& connection) {
+      Buffer body = data.Share();
+      const std::string head = body.CutFront(std::min<size_t>(body.size(), 8)).ToString();
+      if (!sends_now || !connection.SendNow(head, body)) connection.Write(std::move(data));
+    });
     CheckBacklog();
   });
 }

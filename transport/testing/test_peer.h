@@ -49,6 +49,8 @@ class TestPeer final : private Connection::Handler {
   std::function<Buffer(TestPeer&, uint64_t at, size_t bytes)> place_for;
   // Handler::AwaitsPlace; with the loop held.
   bool awaits_place = false;
+  // What it writes leaves by Connection::SendNow, where that does it.
+  bool sends_now = false;
   std::function<void(TestPeer&)> on_start;
   std::function<void(TestPeer&)> on_read;
   std::function<void(TestPeer&)> on_drained;

@@ -7,21 +7,17 @@
 #include <cstdint>
 #include <utility>
 
+#include "transport/base/split_mix.h"
+
 namespace farcall {
 
 // Numbers that follow from a seed, the same on every platform: what a failed run
-// did can be done again. splitmix64. One thread at a time.
+// did can be done again. One thread at a time.
 class TestRandom {
  public:
-  explicit TestRandom(uint64_t seed) : state_(seed) {}
+  explicit TestRandom(uint64_t seed) : random_(seed) {}
 
-  uint64_t Next() {
-    state_ += 0x9e3779b97f4a7c15ULL;
-    uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
+  uint64_t Next() { return random_.Next(); }
   // 0 to `end` - 1; `end` > 0.
   uint64_t Below(uint64_t end) { return Next() % end; }
   // 1 to `most`, each order of magnitude as likely as the others.
@@ -39,7 +35,7 @@ class TestRandom {
   }
 
  private:
-  uint64_t state_;
+  SplitMix random_;
 };
 
 }  // namespace farcall

@@ -2,6 +2,8 @@
 
 #include "transport/tls/reloading_context.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +12,10 @@
 
 namespace farcall {
 namespace {
+
+int64_t Nanoseconds(const timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
 
 // While files do not load that may be half replaced.
 constexpr Duration kLookAgain = std::chrono::seconds(1);
@@ -23,6 +29,21 @@ std::vector<std::string> Named(const TlsFiles& files) {
 }
 
 }  // namespace
+
+FileStamps FileStamps::Of(const std::vector<std::string>& files) {
+  FileStamps all;
+  for (const std::string& file : files) {
+    if (file.empty()) continue;
+    struct stat found {};
+    if (::stat(file.c_str(), &found) != 0) {
+      all.stamps_.emplace_back();
+      continue;
+    }
+    all.stamps_.push_back({true, found.st_dev, found.st_ino, found.st_size,
+                           Nanoseconds(found.st_mtim), Nanoseconds(found.st_ctim)});
+  }
+  return all;
+}
 
 ReloadingContext::ReloadingContext(const TlsFiles& files, Load load, TlsLog log)
     : files_(Named(files)),

@@ -72,10 +72,7 @@ void TlsConnection::Write(Buffer data) {
   Check(loop_.held() && handler_ != nullptr, "a connection is started before it is written to");
   if (closing_ || phase_ > Phase::kOpen || data.empty()) return;
   queue_.Append(std::move(data));
-  if (backlog() > options_.high_water) {
-    above_high_ = true;
-    drained_ = false;
-  }
+  drain_.OnQueued(backlog(), options_.high_water);
   if (phase_ == Phase::kOpen) loop_.FlushLater(*this);
 }
 
@@ -213,10 +210,7 @@ void TlsConnection::SendOutput(size_t plain) {
 }
 
 void TlsConnection::CheckDrained() {
-  if (!above_high_ || phase_ != Phase::kOpen || backlog() > options_.low_water) return;
-  above_high_ = false;
-  drained_ = true;
-  Soon();
+  if (phase_ == Phase::kOpen && drain_.OnLeft(backlog(), options_.low_water)) Soon();
 }
 
 bool TlsConnection::MayRead() const {
@@ -246,13 +240,10 @@ void TlsConnection::Starve() {
   retry_ = std::min(2 * retry_, kLastRetry);
 }
 
-void TlsConnection::Soon(Duration delay) {
-  const TimePoint when = loop_.now() + delay;
-  if (!soon_.pending() || when < soon_.when) loop_.SetTimer(soon_, when);
-}
+void TlsConnection::Soon(Duration delay) { loop_.SetTimerBy(soon_, loop_.now() + delay); }
 
 void TlsConnection::OnSoon() {
-  if (phase_ == Phase::kOpen && std::exchange(drained_, false)) handler_->OnDrained();
+  if (phase_ == Phase::kOpen && drain_.Take()) handler_->OnDrained();
   if (phase_ == Phase::kOpen && redeliver_ && !paused_) Deliver();
   if (phase_ != Phase::kOpen || paused_) return;
   if (peer_ended_) return EndByPeer();

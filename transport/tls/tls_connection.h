@@ -11,6 +11,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "transport/drain_mark.h"
 #include "transport/framed_backlog.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/posted_call.h"
@@ -136,8 +137,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   bool reads_ = true;        // the last setting of inner_
   bool redeliver_ = false;   // OnRead is due for input that was left when reading paused
   bool peer_ended_ = false;  // in order, behind input that is not delivered yet
-  bool above_high_ = false;  // backlog() was above high_water, and not low since
-  bool drained_ = false;     // OnDrained is due
+  DrainMark drain_;
   Duration retry_ = kFirstRetry;
   bool starving_ = false;                    // no memory to decrypt into; reading waits
   std::optional<TimePoint> starving_since_;  // the first time since bytes were decrypted

@@ -13,7 +13,7 @@
 
 #include "rpc/cluster/balance/member.h"
 #include "rpc/cluster/balance/pool.h"
-#include "rpc/cluster/balance/split_mix.h"
+#include "transport/base/split_mix.h"
 #include "transport/base/time.h"
 
 namespace farcall {

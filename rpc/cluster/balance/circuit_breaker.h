@@ -7,10 +7,8 @@
 #include <string>
 
 #include "rpc/channel_options.h"
-#include "rpc/cluster/balance/call_window.h"
-#include "rpc/cluster/balance/doubling_pause.h"
-#include "rpc/cluster/balance/moving_mean.h"
-#include "rpc/cluster/balance/split_mix.h"
+#include "rpc/cluster/balance/measures.h"
+#include "transport/base/backoff.h"
 #include "transport/base/time.h"
 
 namespace farcall {
@@ -55,7 +53,7 @@ class CircuitBreaker {
   CallWindow calls_;
   MovingMean latency_;
   uint32_t calls_since_look_ = 0;
-  DoublingPause pause_;
+  Backoff pause_;
   bool open_ = false;
   bool on_trial_ = false;
   TimePoint counts_from_ = TimePoint::min();

@@ -8,7 +8,7 @@
 namespace farcall {
 
 void Health::Fall(const std::string& why, TimePoint now) {
-  was_well_ = !back_at_ || now - *back_at_ >= std::max(2 * pause_.last(), 10 * pause_.first());
+  was_well_ = !back_at_ || now - *back_at_ >= std::max(2 * pause_.pause(), 10 * pause_.first());
   if (was_well_) pause_.Reset();
   up_ = false;
   fell_at_ = now;

@@ -6,8 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "rpc/cluster/balance/doubling_pause.h"
-#include "rpc/cluster/balance/split_mix.h"
+#include "transport/base/backoff.h"
 #include "transport/base/time.h"
 
 namespace farcall {
@@ -52,7 +51,7 @@ class Health {
   void Fall(const std::string& why, TimePoint now);
   Change Return(TimePoint now);
 
-  DoublingPause pause_;
+  Backoff pause_;
   bool up_ = true;
   bool probing_ = false;
   bool was_well_ = false;  // before it fell

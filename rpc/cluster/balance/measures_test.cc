@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The small parts: means, shares, costs and pauses.
+
+#include "rpc/cluster/balance/measures.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <vector>
-
-#include "rpc/cluster/balance/call_window.h"
-#include "rpc/cluster/balance/cost.h"
-#include "rpc/cluster/balance/doubling_pause.h"
-#include "rpc/cluster/balance/moving_mean.h"
-#include "rpc/cluster/balance/slow_start.h"
-#include "rpc/cluster/balance/split_mix.h"
 
 namespace farcall {
 namespace {
@@ -21,23 +13,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr TimePoint kNow{seconds(1)};
-
-TEST(SplitMixTest, NumbersAreInTheirRangeAndSpread) {
-  SplitMix random(7);
-  std::vector<int> counts(10);
-  double sum = 0;
-  for (int i = 0; i < 10'000; ++i) {
-    ++counts[random.Below(10)];
-    const double unit = random.Unit();
-    ASSERT_GE(unit, 0);
-    ASSERT_LT(unit, 1);
-    sum += unit;
-  }
-  for (const int count : counts) EXPECT_NEAR(count, 1000, 200);
-  EXPECT_NEAR(sum, 5000, 200);
-  EXPECT_EQ(SplitMix(7).Next(), SplitMix(7).Next());
-  EXPECT_NE(SplitMix(7).Next(), SplitMix(8).Next());
-}
 
 TEST(MovingMeanTest, IsExactUpToTheWindowAndThenMoves) {
   MovingMean mean;
@@ -114,24 +89,6 @@ TEST(CostTest, FollowsTheLastCalls) {
   for (int i = 0; i < 100; ++i) cost.Add(1, kNow, 1);
   for (int i = 0; i < 16; ++i) cost.Add(100, kNow, 1);
   EXPECT_GT(cost.At(kNow, 1), 60);
-}
-
-TEST(DoublingPauseTest, DoublesUpToTheLongestAndIsCutByAtMostAQuarter) {
-  SplitMix random(1);
-  DoublingPause pause(milliseconds(10), milliseconds(70));
-  Duration shortest = milliseconds(70);
-  for (const int whole : {10, 20, 40, 70, 70}) {
-    const Duration next = pause.Next(random);
-    EXPECT_LE(next, milliseconds(whole));
-    EXPECT_GE(next, milliseconds(whole) * 3 / 4);
-    EXPECT_EQ(pause.last(), milliseconds(whole));
-  }
-  for (int i = 0; i < 1000; ++i) shortest = std::min(shortest, pause.Next(random));
-  EXPECT_LT(shortest, milliseconds(70) * 4 / 5);
-  pause.Reset();
-  EXPECT_EQ(pause.last(), Duration::zero());
-  pause.Next(random);
-  EXPECT_EQ(pause.last(), milliseconds(10));
 }
 
 }  // namespace

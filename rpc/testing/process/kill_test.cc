@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -18,6 +17,7 @@
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/process/call_load.h"
 #include "rpc/testing/process/test_process.h"
+#include "rpc/testing/process_resources.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
 #include "transport/testing/test_random.h"
@@ -70,14 +70,6 @@ bool GoOn(const CallLoad& load, TestRandom& random) {
   return Eventually([&] { return load.succeeded() >= until; });
 }
 
-size_t OpenFiles() {
-  size_t count = 0;
-  for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) {
-    ++count;
-  }
-  return count;
-}
-
 TEST(KillTest, OfTheServerEndsEachCallOnceAndItsSuccessorIsFound) {
   TestRandom random(1);
   auto server = std::make_unique<RemoteServer>();
@@ -102,7 +94,7 @@ TEST(KillTest, OfTheServerEndsEachCallOnceAndItsSuccessorIsFound) {
 TEST(KillTest, OfAClientLeavesTheServerHealthy) {
   TestRandom random(2);
   TestServer server;
-  const size_t files = OpenFiles();
+  const size_t files = OpenDescriptors();
   {
     TestClient healthy(server.address());
     CallLoad load(healthy.channel());
@@ -123,7 +115,8 @@ TEST(KillTest, OfAClientLeavesTheServerHealthy) {
   EXPECT_TRUE(Eventually([&] { return server.server().connection_count() == 0; }));
   EXPECT_TRUE(Eventually([&] { return server.runtime().used_bytes() == 0; }))
       << server.runtime().used_bytes() << " bytes did not come home";
-  EXPECT_TRUE(Eventually([&] { return OpenFiles() <= files; })) << OpenFiles() << " of " << files;
+  EXPECT_TRUE(Eventually([&] { return OpenDescriptors() <= files; }))
+      << OpenDescriptors() << " of " << files;
 }
 
 TEST(KillTest, AServerThatIsStoppedTimesOutAndGoesOnWhereItWas) {

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <iterator>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -17,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "rpc/testing/process_resources.h"
 #include "transport/base/sanitizer.h"
 #include "transport/rdma/testing/fault_run.h"
 
@@ -27,11 +26,6 @@ namespace {
 // a story ten times slower: there, some positions stand for all.
 constexpr int kShares = 8;
 constexpr int kApart = kSanitized ? 12 : 1;
-
-size_t OpenDescriptors() {
-  const auto all = std::filesystem::directory_iterator("/proc/self/fd");
-  return static_cast<size_t>(std::distance(begin(all), end(all)));
-}
 
 StoryOutcome Play(const StoryPlan& plan) {
   const size_t descriptors = OpenDescriptors();

@@ -37,6 +37,7 @@ ABSL_FLAG(std::string, server, "", "client: the server's address");
 ABSL_FLAG(int, connections, 1, "client: how many");
 ABSL_FLAG(int, timeout_ms, 30'000, "client: of each call");
 ABSL_FLAG(int, connect_timeout_ms, 10'000, "client: of each attempt");
+ABSL_FLAG(int, max_retry, farcall::ChannelOptions().max_retry, "client: ChannelOptions");
 ABSL_FLAG(bool, use_rdma, true, "ask for RDMA");
 ABSL_FLAG(bool, require_rdma, false, "take nothing else");
 ABSL_FLAG(bool, peers_may_be_brpc, false, "client: ChannelOptions::rdma_peers_may_be_brpc");
@@ -136,6 +137,7 @@ absl::Status Call(Runtime& runtime) {
   options.rdma_peers_may_be_brpc = absl::GetFlag(FLAGS_peers_may_be_brpc);
   options.timeout_ms = absl::GetFlag(FLAGS_timeout_ms);
   options.connect_timeout_ms = absl::GetFlag(FLAGS_connect_timeout_ms);
+  options.max_retry = absl::GetFlag(FLAGS_max_retry);
   options.max_body_size = kMaxBody;
   options.max_backlog = 4 * kMaxBody;
   ClientCommands client(absl::GetFlag(FLAGS_server), options);

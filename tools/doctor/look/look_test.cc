@@ -10,7 +10,7 @@
 #include "tools/doctor/look/queues.h"
 #include "tools/doctor/look/verbs.h"
 #include "tools/node/testing/fixture.h"
-#include "transport/rdma/testing/fake_fabric.h"
+#include "transport/rdma/testing/fabric/fake_fabric.h"
 
 namespace farcall::doctor {
 namespace {

@@ -13,7 +13,7 @@
 #include "tools/doctor/peer/compare.h"
 #include "tools/doctor/peer/doctor_server.h"
 #include "tools/doctor/peer/queue_counts.h"
-#include "transport/rdma/testing/fake_fabric.h"
+#include "transport/rdma/testing/fabric/fake_fabric.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall::doctor {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/doctor/raw/raw_ends.h"
 #include "transport/base/errno_status.h"
-#include "transport/rdma/cm/cm_ports.h"
+#include "transport/rdma/cm/cm_options.h"
 #include "transport/sockaddr.h"
 
 namespace farcall::doctor {

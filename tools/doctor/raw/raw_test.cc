@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tools/doctor/raw/raw_ends.h"
-#include "transport/rdma/cm/cm_ports.h"
-#include "transport/rdma/testing/fake_fabric.h"
+#include "transport/rdma/cm/cm_options.h"
+#include "transport/rdma/testing/fabric/fake_fabric.h"
 #include "transport/rdma/verbs/owned.h"
 #include "transport/sockaddr.h"
 

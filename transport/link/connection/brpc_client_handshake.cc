@@ -17,9 +17,7 @@ namespace {
 class BrpcClientHandshake final : public Handshake {
  public:
   BrpcClientHandshake(Parts parts, const ConnectionOptions& options)
-      : parts_(std::move(parts)),
-        timer_([this] { OnTime(); }),
-        look_([this] { LookWhetherCame(); }) {
+      : Handshake(std::move(parts)), look_([this] { LookWhetherCame(); }) {
     BrpcWish wish;
     wish.connection = options;
     wish.local = parts_.tcp.info().local;
@@ -27,68 +25,45 @@ class BrpcClientHandshake final : public Handshake {
     pair_ = parts_.settings->rdma->MakeForBrpc(
         parts_.loop, wish, [this](const absl::StatusOr<BrpcEnd>& made) { OnMade(made); });
   }
-  ~BrpcClientHandshake() override { StopTimers(); }
+  ~BrpcClientHandshake() override { parts_.loop.CancelTimer(look_); }
 
   size_t OnRead(Buffer& input) override;
   void OnClosed() override {
     Fail(NotRdma(WhyNotRdma::kPeerSilent, "it closed the connection at brpc's RDMA hello"));
   }
-  void OnWaiting() override {}
-  size_t bytes_read() const override { return read_; }
-  size_t bytes_written() const override { return written_; }
 
  private:
   using State = BrpcClientMachine::State;
 
-  void StartTimer(Duration timeout) {
-    parts_.loop.CancelTimer(timer_);
-    parts_.loop.SetTimer(timer_, parts_.loop.now() + timeout);
-  }
-  void StopTimers() {
-    parts_.loop.CancelTimer(timer_);
-    parts_.loop.CancelTimer(look_);
-  }
-  void Say(const std::string& bytes) {
-    written_ += bytes.size();
-    parts_.tcp.Write(Buffer(bytes));
-  }
   void OnMade(const absl::StatusOr<BrpcEnd>& made);
   void Join();
   void LookWhetherCame();
   void Open();
-  void OnTime();
-  void Fail(absl::Status why);
-  void Done(Handshaken result);
+  void OnTime() override;
+  void Fail(absl::Status why) { Done({.kind = Handshaken::Kind::kNoHello, .why = std::move(why)}); }
 
   // What a server reads of the decision's packet it reads a little later.
   static constexpr Duration kLookEvery = std::chrono::milliseconds(1);
 
-  const Parts parts_;
   BrpcClientMachine machine_{BrpcVersion::kSecond};
   std::unique_ptr<BrpcPair> pair_;
   bool came_ = false;  // the decision is with the server's host
-  bool over_ = false;
-  size_t read_ = 0;
-  size_t written_ = 0;
-  Timer timer_;
   Timer look_;
 };
 
 // Without a queue pair nothing is said, and the connection is as any other.
 void BrpcClientHandshake::OnMade(const absl::StatusOr<BrpcEnd>& made) {
-  if (over_) return;
+  if (over()) return;
   if (made.ok()) {
     Say(machine_.Ask(*made));
     const LinkOptions& options = parts_.settings->options;
     return StartTimer(std::max(options.hello_timeout, options.busy_hello_timeout));
   }
-  Handshaken result;
-  result.why = made.status();
-  Done(std::move(result));
+  Done({.why = made.status()});
 }
 
 size_t BrpcClientHandshake::OnRead(Buffer& input) {
-  if (over_) return 0;
+  if (over()) return 0;
   const State before = machine_.state();
   const size_t size = input.size();
   const absl::StatusOr<size_t> need = machine_.OnRead(input);
@@ -111,7 +86,7 @@ size_t BrpcClientHandshake::OnRead(Buffer& input) {
 void BrpcClientHandshake::Join() {
   StartTimer(parts_.settings->options.upgrade.dial);
   pair_->Join(machine_.hello().end, [this](const absl::Status& joined) {
-    if (over_) return;
+    if (over()) return;
     if (!joined.ok()) return Fail(joined);
     Say(machine_.Decide(true));
     LookWhetherCame();
@@ -119,6 +94,7 @@ void BrpcClientHandshake::Join() {
 }
 
 void BrpcClientHandshake::LookWhetherCame() {
+  if (over()) return;
   if (came_) return Open();
   came_ = parts_.tcp.backlog() == 0 && parts_.tcp.unacknowledged() == 0;
   parts_.loop.SetTimer(look_, parts_.loop.now() + kLookEvery);
@@ -126,13 +102,9 @@ void BrpcClientHandshake::LookWhetherCame() {
 
 void BrpcClientHandshake::Open() {
   pair_->Open([this](absl::StatusOr<std::unique_ptr<Connection>> opened) {
-    if (over_) return;
+    if (over()) return;
     if (!opened.ok()) return Fail(opened.status());
-    Handshaken result;
-    result.kind = Handshaken::Kind::kBrpc;
-    result.rdma = *std::move(opened);
-    result.pair = std::move(pair_);
-    Done(std::move(result));
+    Done({.kind = Handshaken::Kind::kBrpc, .rdma = *std::move(opened), .pair = std::move(pair_)});
   });
 }
 
@@ -140,19 +112,6 @@ void BrpcClientHandshake::OnTime() {
   Fail(NotRdma(WhyNotRdma::kTimedOut, machine_.state() == State::kAsked
                                           ? "no answer to brpc's RDMA hello"
                                           : "setting up a queue pair with brpc"));
-}
-
-void BrpcClientHandshake::Fail(absl::Status why) {
-  Handshaken result;
-  result.kind = Handshaken::Kind::kNoHello;
-  result.why = std::move(why);
-  Done(std::move(result));
-}
-
-void BrpcClientHandshake::Done(Handshaken result) {
-  if (std::exchange(over_, true)) return;
-  StopTimers();
-  parts_.user.OnHandshaken(std::move(result));
 }
 
 }  // namespace

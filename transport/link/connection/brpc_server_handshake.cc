@@ -15,73 +15,55 @@ namespace {
 class BrpcServerHandshake final : public Handshake {
  public:
   BrpcServerHandshake(Parts parts, const ConnectionOptions& options, bool allow_untrusted)
-      : parts_(std::move(parts)),
-        options_(options),
-        allow_untrusted_(allow_untrusted),
-        timer_([this] { OnTime(); }) {
+      : Handshake(std::move(parts)), options_(options), allow_untrusted_(allow_untrusted) {
     StartTimer(parts_.settings->options.sniff_timeout);
   }
-  ~BrpcServerHandshake() override { parts_.loop.CancelTimer(timer_); }
 
   size_t OnRead(Buffer& input) override;
   void OnClosed() override {
-    over_ = true;
+    Stop();
     pair_.reset();
-    parts_.loop.CancelTimer(timer_);
   }
-  void OnWaiting() override {}
-  size_t bytes_read() const override { return read_; }
-  size_t bytes_written() const override { return written_; }
 
  private:
   using State = BrpcServerMachine::State;
 
-  void StartTimer(Duration timeout) {
-    parts_.loop.CancelTimer(timer_);
-    parts_.loop.SetTimer(timer_, parts_.loop.now() + timeout);
-  }
   absl::Status WhyNot() const;
   void Answer();
   void OnMade(const absl::StatusOr<BrpcEnd>& made);
   void Refuse(const absl::Status& why);
-  void Say(const std::string& bytes);
+  void SayAnswer(const std::string& bytes);
   void Open();
-  void OnTime();
-  void Done(Handshaken result);
-  void End(Handshaken::Kind kind, absl::Status why);
+  void OnTime() override;
 
-  const Parts parts_;
   const ConnectionOptions options_;
   const bool allow_untrusted_;
   BrpcServerMachine machine_;
   std::unique_ptr<BrpcPair> pair_;
   absl::Status why_;  // why it was refused
   bool opening_ = false;
-  bool over_ = false;
-  size_t read_ = 0;
-  size_t written_ = 0;
-  Timer timer_;
 };
 
 size_t BrpcServerHandshake::OnRead(Buffer& input) {
-  if (over_ || opening_ || (machine_.state() == State::kAnswer && pair_ != nullptr)) return 0;
+  if (over() || opening_ || (machine_.state() == State::kAnswer && pair_ != nullptr)) return 0;
   const size_t before = input.size();
   const absl::StatusOr<size_t> need = machine_.OnRead(input);
   read_ += before - input.size();
   if (!need.ok()) {
-    End(Handshaken::Kind::kClosed, need.status());
+    Done({.kind = Handshaken::Kind::kClosed, .why = need.status()});
     return 0;
   }
   if (machine_.state() == State::kAnswer) {
     Answer();
     // A refusal is there at once, and the decision may be, too.
-    return over_ || machine_.state() == State::kAnswer ? 0 : OnRead(input);
+    return over() || machine_.state() == State::kAnswer ? 0 : OnRead(input);
   }
   if (machine_.state() == State::kPlain) {
     // With its receives, that others can have now.
     pair_.reset();
-    End(Handshaken::Kind::kPlain,
-        why_.ok() ? NotRdma(WhyNotRdma::kRejected, "the brpc client decided for TCP") : why_);
+    Done({.kind = Handshaken::Kind::kPlain,
+          .why = why_.ok() ? NotRdma(WhyNotRdma::kRejected, "the brpc client decided for TCP")
+                           : why_});
   } else if (machine_.state() == State::kRdma) {
     Open();
   }
@@ -120,7 +102,7 @@ void BrpcServerHandshake::Answer() {
 // From its callback, in which it must not die.
 void BrpcServerHandshake::OnMade(const absl::StatusOr<BrpcEnd>& made) {
   if (made.ok()) {
-    Say(machine_.Accept(*made));
+    SayAnswer(machine_.Accept(*made));
   } else {
     Refuse(made.status());
   }
@@ -129,13 +111,12 @@ void BrpcServerHandshake::OnMade(const absl::StatusOr<BrpcEnd>& made) {
 
 void BrpcServerHandshake::Refuse(const absl::Status& why) {
   why_ = why;
-  Say(machine_.Refuse(BrpcRefusal::kFellBack));
+  SayAnswer(machine_.Refuse(BrpcRefusal::kFellBack));
 }
 
 // The decision follows, when the client has made its queue pair ready.
-void BrpcServerHandshake::Say(const std::string& bytes) {
-  written_ += bytes.size();
-  parts_.tcp.Write(Buffer(bytes));
+void BrpcServerHandshake::SayAnswer(const std::string& bytes) {
+  Say(bytes);
   StartTimer(parts_.settings->options.upgrade.dial);
 }
 
@@ -144,12 +125,8 @@ void BrpcServerHandshake::Open() {
   StartTimer(parts_.settings->options.upgrade.dial);
   parts_.tcp.PauseRead();
   pair_->Open([this](absl::StatusOr<std::unique_ptr<Connection>> opened) {
-    if (!opened.ok()) return End(Handshaken::Kind::kClosed, opened.status());
-    Handshaken result;
-    result.kind = Handshaken::Kind::kBrpc;
-    result.rdma = *std::move(opened);
-    result.pair = std::move(pair_);
-    Done(std::move(result));
+    if (!opened.ok()) return Done({.kind = Handshaken::Kind::kClosed, .why = opened.status()});
+    Done({.kind = Handshaken::Kind::kBrpc, .rdma = *std::move(opened), .pair = std::move(pair_)});
   });
 }
 
@@ -160,23 +137,9 @@ void BrpcServerHandshake::OnTime() {
     Refuse(NotRdma(WhyNotRdma::kTimedOut, "making a queue pair for a brpc client"));
     return parts_.tcp.ResumeRead();
   }
-  End(Handshaken::Kind::kClosed,
-      absl::InvalidArgumentError(
-          absl::StrCat("half a handshake of brpc from ", parts_.tcp.info().peer.ToString())));
-}
-
-void BrpcServerHandshake::Done(Handshaken result) {
-  if (std::exchange(over_, true)) return;
-  parts_.loop.CancelTimer(timer_);
-  parts_.tcp.ResumeRead();
-  parts_.user.OnHandshaken(std::move(result));
-}
-
-void BrpcServerHandshake::End(Handshaken::Kind kind, absl::Status why) {
-  Handshaken result;
-  result.kind = kind;
-  result.why = std::move(why);
-  Done(std::move(result));
+  Done({.kind = Handshaken::Kind::kClosed,
+        .why = absl::InvalidArgumentError(
+            absl::StrCat("half a handshake of brpc from ", parts_.tcp.info().peer.ToString()))});
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace farcall {
 
-void BrpcStream::Start(bool paused) {
+void BrpcStream::Start(Connection::Handler& handler, bool paused) {
+  handler_ = &handler;
   if (paused) parts_.rdma->PauseRead();
   parts_.rdma->Start(*this);
 }
@@ -25,7 +26,7 @@ void BrpcStream::OnLifelineRead(Buffer& input) {
 void BrpcStream::OnLifelineEnd(const absl::Status& why) {
   if (rdma_end_) {
     const absl::Status reason = *rdma_end_;
-    return parts_.user.OnBrpcEnd(reason);
+    return parts_.on_end(reason);
   }
   lifeline_end_ = why;
   parts_.pair->EndOfPeer();
@@ -41,7 +42,7 @@ void BrpcStream::Close(absl::Status why, CloseMode mode) {
 void BrpcStream::OnClose(const absl::Status& why) {
   if (lifeline_end_) {
     const absl::Status reason = closing_ ? why : *lifeline_end_;
-    return parts_.user.OnBrpcEnd(reason);
+    return parts_.on_end(reason);
   }
   rdma_end_ = why;
   parts_.lifeline.Close(why, mode_);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
@@ -20,33 +21,20 @@ namespace farcall {
 // may come on it, and its end is that of both. With the loop held.
 class BrpcStream final : private Connection::Handler {
  public:
-  class User {
-   public:
-    // As Connection::Handler.
-    virtual size_t OnBrpcInput(Buffer& input) = 0;
-    virtual Buffer BrpcPlace(size_t ahead, size_t bytes) = 0;
-    virtual std::shared_ptr<void> HoldBrpcPlace() = 0;
-    virtual void OnBrpcDrained() = 0;
-    // The last call, from a callback of either connection; both are over.
-    virtual void OnBrpcEnd(const absl::Status& why) = 0;
-
-   protected:
-    ~User() = default;
-  };
-
   struct Parts {
     Connection& lifeline;  // started; outlives it
     std::unique_ptr<Connection> rdma;
     std::unique_ptr<BrpcPair> pair;
-    User& user;  // outlives it
+    // The last call, from a callback of either connection; both are over.
+    absl::AnyInvocable<void(const absl::Status&) const> on_end;
   };
 
   explicit BrpcStream(Parts parts) : parts_(std::move(parts)) {}
   BrpcStream(const BrpcStream&) = delete;
   BrpcStream& operator=(const BrpcStream&) = delete;
 
-  // Before anything below, once; the lifeline is not read before.
-  void Start(bool paused);
+  // Before anything below, once; the lifeline is not read before. `handler` gets all but OnClose.
+  void Start(Connection::Handler& handler, bool paused);
 
   // The lifeline's Handler.
   void OnLifelineRead(Buffer& input);
@@ -63,15 +51,14 @@ class BrpcStream final : private Connection::Handler {
   void Describe(ConnectionInfo& info) const;
 
  private:
-  size_t OnRead(Buffer& input) override { return parts_.user.OnBrpcInput(input); }
-  Buffer PlaceFor(size_t ahead, size_t bytes) override {
-    return parts_.user.BrpcPlace(ahead, bytes);
-  }
-  std::shared_ptr<void> HoldPlace() override { return parts_.user.HoldBrpcPlace(); }
-  void OnDrained() override { parts_.user.OnBrpcDrained(); }
+  size_t OnRead(Buffer& input) override { return handler_->OnRead(input); }
+  Buffer PlaceFor(size_t ahead, size_t bytes) override { return handler_->PlaceFor(ahead, bytes); }
+  std::shared_ptr<void> HoldPlace() override { return handler_->HoldPlace(); }
+  void OnDrained() override { handler_->OnDrained(); }
   void OnClose(const absl::Status& why) override;
 
   const Parts parts_;
+  Connection::Handler* handler_ = nullptr;
   bool closing_ = false;                // by Close
   CloseMode mode_ = CloseMode::kAbort;  // of the lifeline, when RDMA is over
   std::optional<absl::Status> lifeline_end_;

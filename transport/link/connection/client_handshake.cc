@@ -13,19 +13,15 @@ namespace {
 
 class ClientHandshake final : public Handshake {
  public:
-  ClientHandshake(Parts parts, Duration timeout)
-      : parts_(std::move(parts)), timer_([this] { On(ClientHelloEvent::kTimedOut); }) {
+  ClientHandshake(Parts parts, Duration timeout) : Handshake(std::move(parts)) {
     const StreamLimits& stream = parts_.settings->options.stream;
     const auto window = static_cast<uint32_t>(stream.receive_window);
-    std::string hello = EncodeHello(MakeHello(window, stream.rails));
-    written_ = hello.size();
-    parts_.tcp.Write(Buffer(hello));
-    parts_.loop.SetTimer(timer_, parts_.loop.now() + timeout);
+    Say(EncodeHello(MakeHello(window, stream.rails)));
+    StartTimer(timeout);
   }
-  ~ClientHandshake() override { parts_.loop.CancelTimer(timer_); }
 
   size_t OnRead(Buffer& input) override {
-    if (state_ != ClientHello::kAsking) return 0;
+    if (over()) return 0;
     link::HelloAnswer answer;
     const size_t before = input.size();
     switch (CutAnswer(input, answer)) {
@@ -37,59 +33,25 @@ class ClientHandshake final : public Handshake {
         break;
       case HelloCut::kOther:
       case HelloCut::kBroken:
-        On(ClientHelloEvent::kOtherBytes);
+        Done({.kind = Handshaken::Kind::kNoHello});
         break;
     }
     return 0;
   }
-  void OnClosed() override { On(ClientHelloEvent::kClosed); }
-  void OnWaiting() override {}
-  size_t bytes_read() const override { return read_; }
-  size_t bytes_written() const override { return written_; }
+  void OnClosed() override { Done({.kind = Handshaken::Kind::kNoHello}); }
 
  private:
+  void OnTime() override { Done({.kind = Handshaken::Kind::kSilent}); }
   void OnAnswer(const link::HelloAnswer& answer) {
-    if (answer.why() == 0 && answer.window() < kMinPeerWindow) {
-      return On(ClientHelloEvent::kOtherBytes);
+    if (answer.why() != 0) {
+      return Done(
+          {.kind = Handshaken::Kind::kPlain, .why = ReasonOfPeer(answer.why(), answer.text())});
     }
-    if (answer.why() == 0) {
-      result_.peer_window = answer.window();
-      result_.rails = AgreedRails(parts_.settings->options.stream.rails, answer.rails());
-      return On(ClientHelloEvent::kAccepted);
-    }
-    result_.why = ReasonOfPeer(answer.why(), answer.text());
-    On(ClientHelloEvent::kDeclined);
+    if (answer.window() < kMinPeerWindow) return Done({.kind = Handshaken::Kind::kNoHello});
+    Done({.kind = Handshaken::Kind::kLinked,
+          .peer_window = answer.window(),
+          .rails = AgreedRails(parts_.settings->options.stream.rails, answer.rails())});
   }
-
-  void On(ClientHelloEvent event) {
-    if (state_ != ClientHello::kAsking) return;
-    state_ = Next(state_, event);
-    parts_.loop.CancelTimer(timer_);
-    switch (state_) {
-      case ClientHello::kAsking:
-        return;
-      case ClientHello::kLinked:
-        result_.kind = Handshaken::Kind::kLinked;
-        break;
-      case ClientHello::kPlain:
-        result_.kind = Handshaken::Kind::kPlain;
-        break;
-      case ClientHello::kSilentPeer:
-        result_.kind = Handshaken::Kind::kSilent;
-        break;
-      case ClientHello::kNoHello:
-        result_.kind = Handshaken::Kind::kNoHello;
-        break;
-    }
-    parts_.user.OnHandshaken(std::move(result_));
-  }
-
-  const Parts parts_;
-  ClientHello state_ = ClientHello::kAsking;
-  Handshaken result_;
-  size_t read_ = 0;
-  size_t written_ = 0;
-  Timer timer_;
 };
 
 }  // namespace

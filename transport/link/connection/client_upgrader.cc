@@ -25,14 +25,14 @@ uint64_t RandomNumber(const RandomBytes& random) {
 }  // namespace
 
 ClientUpgrader::ClientUpgrader(Parts parts)
-    : parts_(std::move(parts)),
+    : Upgrader(std::move(parts)),
       machine_(parts_.settings->options.upgrade, RandomNumber(parts_.settings->random),
                parts_.rails, parts_.settings->options.rails_apart) {}
 
 absl::Status ClientUpgrader::OnFrame(const LinkFrame& frame) {
   if (frame.type == LinkFrameType::kUpgradeOffer) return OnOffer(frame);
   if (frame.type == LinkFrameType::kUpgradeDecline) return OnDecline(frame);
-  if (frame.type == LinkFrameType::kUpgradeSetUp) return OnSetUp(frame);
+  if (frame.type == LinkFrameType::kUpgradeSetUp) return OnSetUp(frame, machine_.generation());
   return absl::InvalidArgumentError("a server does not ask for an upgrade");
 }
 
@@ -47,16 +47,11 @@ absl::Status ClientUpgrader::OnOffer(const LinkFrame& frame) {
     Failed(why);
     return absl::OkStatus();
   }
-  set_ups_ = 0;
-  attempt_ = parts_.settings->rdma->ConnectToOffer(
-      parts_.loop, offer->addresses, offer->pass, OfferOptions(),
-      [this, generation](const std::string& message) {
-        parts_.stream.SendUpgrade(LinkFrameType::kUpgradeSetUp, EncodeSetUp({generation, message}));
-        parts_.user.OnUpgraderEvent();
-      },
+  SetTicket(parts_.settings->rdma->ConnectToOffer(
+      parts_.loop, offer->addresses, offer->pass, OfferOptions(), SendSetUps(generation),
       [this, generation](absl::StatusOr<std::unique_ptr<Connection>> connection) {
         OnConnected(generation, std::move(connection));
-      });
+      }));
   return absl::OkStatus();
 }
 
@@ -84,38 +79,29 @@ absl::Status ClientUpgrader::OnDecline(const LinkFrame& frame) {
   const ClientUpgradeState before = machine_.state();
   machine_.OnDecline(parts_.loop.now(), decline->generation, decline->why);
   // One that is repeated is no other attempt that failed.
-  if (machine_.state() != before) Record(decline->why);
+  if (machine_.state() != before) Record(decline->why, machine_.rails() > 0);
   parts_.stream.OnGenerationBroken(decline->generation, decline->why);
-  return absl::OkStatus();
-}
-
-absl::Status ClientUpgrader::OnSetUp(const LinkFrame& frame) {
-  const auto set_up = ParseSetUp(frame.payload.ToString());
-  if (!set_up.ok()) return set_up.status();
-  if (attempt_ == nullptr || set_up->generation != machine_.generation()) return absl::OkStatus();
-  if (++set_ups_ > kMaxSetUps) return TooManySetUps();
-  attempt_->OnSetUp(set_up->message);
   return absl::OkStatus();
 }
 
 void ClientUpgrader::OnConnected(uint32_t generation,
                                  absl::StatusOr<std::unique_ptr<Connection>> connection) {
-  if (attempt_ == nullptr || generation != machine_.generation() ||
+  if (ticket_ == nullptr || generation != machine_.generation() ||
       machine_.state() != ClientUpgradeState::kConnecting) {
     return;
   }
-  over_ = std::move(attempt_);
+  DropTicket();
   if (connection.ok()) {
     const ConnectionInfo info = (*connection)->info();
     const RailPorts ports{PortName(info.device, info.device_port), info.peer_device, info.fabric};
     machine_.OnConnected(parts_.loop.now(), generation, ports.own);
     if (parts_.rails > 1) rails_[generation] = ports;
-    parts_.user.OnUpgraded(generation, *std::move(connection));
+    parts_.on_upgraded(generation, *std::move(connection));
   } else {
     if (absl::IsAlreadyExists(connection.status())) no_port_left_ = generation;
     Failed(connection.status());
   }
-  parts_.user.OnUpgraderEvent();
+  parts_.on_event();
 }
 
 // The stream tells of it by OnGivenUp, if it had not given it up before.
@@ -123,33 +109,31 @@ void ClientUpgrader::Failed(const absl::Status& why) {
   parts_.stream.OnGenerationBroken(machine_.generation(), why);
 }
 
-// An attempt came to nothing. Calls travel over RDMA all the same if it was for a further rail.
-void ClientUpgrader::Record(const absl::Status& why) {
-  UpgradeRecord& record = *parts_.settings->record;
-  const bool others = machine_.rails() > 0;
-  others ? record.OnRailLost(parts_.log_name, why) : record.OnFallback(parts_.log_name, why);
-}
-
 void ClientUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
   const bool was_ready = machine_.ready(generation);
   if (generation < machine_.generation() && !was_ready) return;
-  if (attempt_ != nullptr && !was_ready) over_ = std::move(attempt_);
+  if (!was_ready) DropTicket();
   const ClientUpgradeState before = machine_.state();
   machine_.OnLost(parts_.loop.now(), generation, why);
   rails_.erase(generation);
-  if (was_ready) return unreported_.Add(generation, why, /*others=*/machine_.rails() > 0);
-  if (machine_.state() != before && generation != no_port_left_) Record(why);
+  // Calls travel over RDMA all the same if it was for a further rail.
+  const bool others = machine_.rails() > 0;
+  if (was_ready) return RecordWhenResumed(generation, why, others);
+  if (machine_.state() != before && generation != no_port_left_) Record(why, others);
 }
 
 void ClientUpgrader::OnTurn() {
-  over_.reset();
-  Watch();
+  EndTurn();
+  const ClientUpgradeState state = machine_.state();
+  // Not before the first attempt, which is at once.
+  WatchWhile(state != ClientUpgradeState::kReady && state != ClientUpgradeState::kEnded &&
+             machine_.generation() != 0);
   const TimePoint now = parts_.loop.now();
   // An ask that was not answered is given up first, so that the stream may begin another.
   if (machine_.state() == ClientUpgradeState::kAsking) {
     machine_.OnTime(now);
     if (machine_.state() != ClientUpgradeState::kWaiting) return;
-    Record(machine_.why());
+    Record(machine_.why(), machine_.rails() > 0);
     return Failed(machine_.why());
   }
   if (!parts_.stream.MayStart()) return;
@@ -163,20 +147,6 @@ void ClientUpgrader::OnTurn() {
   parts_.stream.SendUpgrade(LinkFrameType::kUpgradeAsk, EncodeAsk(generation, why, shown));
 }
 
-// Not before the first attempt, which is at once.
-void ClientUpgrader::Watch() {
-  const ClientUpgradeState state = machine_.state();
-  if (state == ClientUpgradeState::kReady || state == ClientUpgradeState::kEnded ||
-      machine_.generation() == 0) {
-    return watch_.reset();
-  }
-  if (watch_ != nullptr) return;
-  watch_ = parts_.settings->rdma->Watch(parts_.loop, [this] {
-    machine_.RetrySoon(parts_.loop.now());
-    parts_.user.OnUpgraderEvent();
-  });
-}
-
 std::optional<TimePoint> ClientUpgrader::next() const {
   if (machine_.state() == ClientUpgradeState::kWaiting && !parts_.stream.MayStart()) {
     return std::nullopt;
@@ -186,7 +156,7 @@ std::optional<TimePoint> ClientUpgrader::next() const {
 
 void ClientUpgrader::End() {
   machine_.OnEnd();
-  if (attempt_ != nullptr) over_ = std::move(attempt_);
+  DropTicket();
 }
 
 }  // namespace farcall

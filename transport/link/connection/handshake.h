@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "transport/buffer/buffer.h"
 #include "transport/link/connection/link_settings.h"
-#include "transport/link/hello/hello_machine.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
 
@@ -35,40 +36,69 @@ struct Handshaken {
   Kind kind = Kind::kPlain;
   size_t peer_window = 0;  // kLinked: bytes that the peer takes
   uint32_t rails = 1;      // kLinked: generations at the same time, as both ends agreed
-  absl::Status why;
-  bool missed = true;                // kPlain: it is counted as one that stays on TCP
-  std::unique_ptr<Connection> rdma;  // kBrpc: not started
-  std::unique_ptr<BrpcPair> pair;    // kBrpc: its own
+  absl::Status why{};
+  bool missed = true;                  // kPlain: it is counted as one that stays on TCP
+  std::unique_ptr<Connection> rdma{};  // kBrpc: not started
+  std::unique_ptr<BrpcPair> pair{};    // kBrpc: its own
 };
 
 // One end's hello on a TCP connection that is started. With the loop held.
 class Handshake {
  public:
-  class User {
-   public:
-    // Once, from the loop's top level: OnRead, OnClosed or a timer. What stands behind the
-    // hello is left in the input.
-    virtual void OnHandshaken(Handshaken result) = 0;
-
-   protected:
-    ~User() = default;
-  };
   struct Parts {
     EventLoop& loop;
     Connection& tcp;  // outlives it
     std::shared_ptr<const LinkSettings> settings;
-    User& user;  // outlives it
+    // Once, from the loop's top level: OnRead, OnClosed or a timer. What stands behind the
+    // hello is left in the input.
+    absl::AnyInvocable<void(Handshaken result) const> done;
   };
 
-  virtual ~Handshake() = default;
+  virtual ~Handshake() { parts_.loop.CancelTimer(timer_); }
   // As Connection::Handler.
   virtual size_t OnRead(Buffer& input) = 0;
   virtual void OnClosed() = 0;
   // This end has something to write, and cannot yet.
-  virtual void OnWaiting() = 0;
+  virtual void OnWaiting() {}
   // Bytes that belonged to the hello and its answer.
-  virtual size_t bytes_read() const = 0;
-  virtual size_t bytes_written() const = 0;
+  size_t bytes_read() const { return read_; }
+  size_t bytes_written() const { return written_; }
+
+ protected:
+  explicit Handshake(Parts parts) : parts_(std::move(parts)), timer_([this] { OnTime(); }) {}
+
+  virtual void OnTime() = 0;
+  // In the place of the time before.
+  void StartTimer(Duration timeout) {
+    parts_.loop.CancelTimer(timer_);
+    parts_.loop.SetTimer(timer_, parts_.loop.now() + timeout);
+  }
+  bool waits() const { return timer_.pending(); }
+  void Say(const std::string& bytes) {
+    written_ += bytes.size();
+    parts_.tcp.Write(Buffer(bytes));
+  }
+  // Nothing follows: what else it comes to counts no more, and time neither.
+  bool over() const { return over_; }
+  void Stop() {
+    over_ = true;
+    parts_.loop.CancelTimer(timer_);
+  }
+  void Done(Handshaken result) {
+    if (over_) return;
+    Stop();
+    // It was paused if something else than bytes was waited for.
+    parts_.tcp.ResumeRead();
+    parts_.done(std::move(result));
+  }
+
+  const Parts parts_;
+  size_t read_ = 0;
+
+ private:
+  size_t written_ = 0;
+  bool over_ = false;
+  Timer timer_;
 };
 
 // Says hello. `timeout`: for the answer.

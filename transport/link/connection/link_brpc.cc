@@ -28,10 +28,11 @@ void LinkConnection::BecomeBrpc(Handshaken result) {
   why_ = absl::OkStatus();
   was_on_rdma_ = true;
   ++info_version_;
-  brpc_ = std::make_unique<BrpcStream>(BrpcStream::Parts{.lifeline = *parts_.tcp,
-                                                         .rdma = std::move(result.rdma),
-                                                         .pair = std::move(result.pair),
-                                                         .user = *this});
+  brpc_ = std::make_unique<BrpcStream>(
+      BrpcStream::Parts{.lifeline = *parts_.tcp,
+                        .rdma = std::move(result.rdma),
+                        .pair = std::move(result.pair),
+                        .on_end = [this](const absl::Status& why) { OnBrpcEnd(why); }});
   parts_.settings->record->OnUpgrade(LogName());
   NotifyUpgrade();
   if (handler_ != nullptr) return StartBrpc();
@@ -40,7 +41,7 @@ void LinkConnection::BecomeBrpc(Handshaken result) {
 
 void LinkConnection::StartBrpc() {
   reads_ = MayRead();
-  brpc_->Start(/*paused=*/!reads_);
+  brpc_->Start(*handler_, /*paused=*/!reads_);
   parts_.tcp->ResumeRead();
   if (!early_.empty()) brpc_->Write(std::exchange(early_, Buffer()));
 }

@@ -49,7 +49,10 @@ LinkConnection::~LinkConnection() {
 }
 
 Handshake::Parts LinkConnection::HandshakeParts() {
-  return {.loop = loop_, .tcp = *parts_.tcp, .settings = parts_.settings, .user = *this};
+  return {.loop = loop_,
+          .tcp = *parts_.tcp,
+          .settings = parts_.settings,
+          .done = [this](Handshaken result) { OnHandshaken(std::move(result)); }};
 }
 
 void LinkConnection::Start(Handler& handler) {
@@ -57,6 +60,7 @@ void LinkConnection::Start(Handler& handler) {
   handler_ = &handler;
   if (phase_ == Phase::kClosed) return Finish(closed_);
   if (phase_ == Phase::kBrpc) return StartBrpc();
+  if (phase_ == Phase::kLinked) linked_->Start(handler);
   Govern();
 }
 
@@ -213,17 +217,20 @@ void LinkConnection::BecomePlain(const absl::Status& why, bool missed) {
 }
 
 void LinkConnection::BecomeLinked(const Handshaken& result) {
-  linked_ = std::make_unique<LinkedStream>(LinkedStream::Parts{.loop = loop_,
-                                                               .lifeline = *parts_.tcp,
-                                                               .role = role_,
-                                                               .settings = parts_.settings,
-                                                               .options = parts_.options,
-                                                               .introduction = parts_.introduction,
-                                                               .peer_window = result.peer_window,
-                                                               .rails = result.rails,
-                                                               .peer = PeerName(),
-                                                               .log_name = LogName(),
-                                                               .user = *this});
+  linked_ = std::make_unique<LinkedStream>(
+      LinkedStream::Parts{.loop = loop_,
+                          .lifeline = *parts_.tcp,
+                          .role = role_,
+                          .settings = parts_.settings,
+                          .options = parts_.options,
+                          .introduction = parts_.introduction,
+                          .peer_window = result.peer_window,
+                          .rails = result.rails,
+                          .peer = PeerName(),
+                          .log_name = LogName(),
+                          .on_change = [this] { OnLinkChange(); },
+                          .on_end = [this](const absl::Status& why) { Finish(why); }});
+  if (handler_ != nullptr) linked_->Start(*handler_);
   phase_ = Phase::kLinked;
   ++info_version_;
   reads_ = false;
@@ -250,9 +257,7 @@ void LinkConnection::Govern() {
   }
 }
 
-void LinkConnection::OnEnded(const absl::Status& why) { Finish(why); }
-
-void LinkConnection::OnChanged() {
+void LinkConnection::OnLinkChange() {
   ++info_version_;
   if (linked_->on_rdma()) {
     was_on_rdma_ = true;
@@ -270,14 +275,6 @@ void LinkConnection::OnRequiredTimeout() {
   if (ReasonOf(why) == WhyNotRdma::kPending) why = NotRdma(WhyNotRdma::kTimedOut, "");
   if (phase_ == Phase::kLinked) return linked_->Close(why, CloseMode::kAbort);
   Finish(why);
-}
-
-void LinkConnection::NotifyUpgrade() {
-  if (!on_upgrade_ || phase_ == Phase::kHello) return;
-  const absl::Status why = phase_ == Phase::kClosed ? closed_ : why_not_rdma();
-  if (phase_ == Phase::kLinked && ReasonOf(why) == WhyNotRdma::kPending && !why.ok()) return;
-  upgrade_call_.Post(loop_,
-                     [why, done = std::exchange(on_upgrade_, nullptr)]() mutable { done(why); });
 }
 
 // OnClose follows, once there is a handler.

@@ -29,11 +29,7 @@ namespace farcall {
 //
 // A server has it in its hands from the beginning; what it writes waits for the peer's
 // first bytes. A client gets it when its hello was answered. With the loop held.
-class LinkConnection final : public Connection,
-                             private Connection::Handler,
-                             private Handshake::User,
-                             private BrpcStream::User,
-                             private LinkedStream::User {
+class LinkConnection final : public Connection, private Connection::Handler {
  public:
   // Of two names that are one.
   using Handler = Connection::Handler;
@@ -89,31 +85,16 @@ class LinkConnection final : public Connection,
   std::shared_ptr<void> HoldPlace() override { return handler_->HoldPlace(); }
   void OnDrained() override;
   void OnClose(const absl::Status& why) override;
-  // Of the hello.
-  void OnHandshaken(Handshaken result) override;
-  // Of the stream on brpc's wire.
-  size_t OnBrpcInput(Buffer& input) override { return handler_->OnRead(input); }
-  Buffer BrpcPlace(size_t ahead, size_t bytes) override { return handler_->PlaceFor(ahead, bytes); }
-  std::shared_ptr<void> HoldBrpcPlace() override { return handler_->HoldPlace(); }
-  void OnBrpcDrained() override { handler_->OnDrained(); }
-  void OnBrpcEnd(const absl::Status& why) override;
-  // Of the linked stream.
-  void OnInput(Buffer& input) override { handler_->OnRead(input); }
-  Buffer InputPlace(size_t ahead, size_t bytes) override {
-    return handler_->PlaceFor(ahead, bytes);
-  }
-  std::shared_ptr<void> HoldInputPlace() override { return handler_->HoldPlace(); }
-  bool InputAwaitsPlace() const override { return handler_->AwaitsPlace(); }
-  void OnLowWater() override { handler_->OnDrained(); }
-  void OnEnded(const absl::Status& why) override;
-  void OnChanged() override;
 
+  void OnHandshaken(Handshaken result);
+  void OnLinkChange();
   void WritePlain(Buffer data);
   void BecomePlain(const absl::Status& why, bool missed);
   void BecomeLinked(const Handshaken& result);
   void MeetBrpc();
   void BecomeBrpc(Handshaken result);
   void StartBrpc();
+  void OnBrpcEnd(const absl::Status& why);
   bool requires_rdma() const { return parts_.settings->options.require_rdma; }
   bool MayRead() const;
   void Govern();

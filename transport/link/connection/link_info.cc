@@ -3,6 +3,7 @@
 // What a LinkConnection tells of itself.
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "transport/link/connection/link_connection.h"
@@ -32,6 +33,14 @@ ConnectionInfo LinkConnection::info() const {
 absl::Status LinkConnection::why_not_rdma() const {
   if (linked_ != nullptr) return linked_->on_rdma() ? absl::OkStatus() : linked_->why_not();
   return why_;
+}
+
+void LinkConnection::NotifyUpgrade() {
+  if (!on_upgrade_ || phase_ == Phase::kHello) return;
+  const absl::Status why = phase_ == Phase::kClosed ? closed_ : why_not_rdma();
+  if (phase_ == Phase::kLinked && ReasonOf(why) == WhyNotRdma::kPending && !why.ok()) return;
+  upgrade_call_.Post(loop_,
+                     [why, done = std::exchange(on_upgrade_, nullptr)]() mutable { done(why); });
 }
 
 void LinkConnection::Record() {

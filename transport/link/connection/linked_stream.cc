@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "transport/base/trace.h"
 #include "transport/link/connection/client_upgrader.h"
+#include "transport/link/connection/linked_generation.h"
 #include "transport/link/connection/server_upgrader.h"
-#include "transport/link/stream/progress_watch.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -32,23 +32,29 @@ std::unique_ptr<Upgrader> NewUpgrader(LinkRole role, Upgrader::Parts parts) {
 
 }  // namespace
 
-LinkedStream::LinkedStream(const Parts& parts)
-    : parts_(parts),
-      loop_(parts.loop),
-      stream_(LimitsOf(parts), parts.lifeline.pool(), *this, parts.loop.now()),
-      upgrader_(NewUpgrader(parts.role, {.loop = parts.loop,
-                                         .stream = stream_,
-                                         .settings = parts.settings,
-                                         .options = parts.options,
-                                         .introduction = parts.introduction,
-                                         .rails = parts.rails,
-                                         .log_name = parts.log_name,
-                                         .user = *this})),
-      joiner_(parts.lifeline.pool()),
-      stall_(parts.settings->options.stream.stall_patience),
+LinkedStream::LinkedStream(Parts parts)
+    : parts_(std::move(parts)),
+      loop_(parts_.loop),
+      stream_(LimitsOf(parts_), parts_.lifeline.pool(), *this, loop_.now()),
+      upgrader_(NewUpgrader(
+          parts_.role, {.loop = loop_,
+                        .stream = stream_,
+                        .settings = parts_.settings,
+                        .options = parts_.options,
+                        .introduction = parts_.introduction,
+                        .rails = parts_.rails,
+                        .log_name = parts_.log_name,
+                        .on_upgraded =
+                            [this](uint32_t generation, std::unique_ptr<Connection> connection) {
+                              AddGeneration(generation, std::move(connection));
+                            },
+                        .on_event = [this] { AfterEvent(); }})),
+      joiner_(parts_.lifeline.pool()),
+      flushed_(loop_.now()),
+      stall_(parts_.settings->options.stream.stall_patience),
       timer_([this] { OnTime(); }) {
   stream_.SetPaused(true, loop_.now());
-  stream_.SetExpectsAnswer(parts.role == LinkRole::kClient);
+  stream_.SetExpectsAnswer(parts_.role == LinkRole::kClient);
   loop_.FlushLater(*this);
 }
 
@@ -80,8 +86,9 @@ void LinkedStream::ResumeRead() {
   if (!std::exchange(paused_, false)) return;
   stream_.SetPaused(false, loop_.now());
   place_due_.reset();
-  generations_.GoOn();
+  GoOn();
   input_due_ = !input_.empty();
+  eventful_ = true;
   // What is due is done from the loop's top level.
   if (input_due_ || ended_) loop_.SetTimer(timer_, loop_.now());
   loop_.FlushLater(*this);
@@ -92,6 +99,7 @@ void LinkedStream::Close(absl::Status why, CloseMode mode) {
   if (end_notified_ || (closing_ && !aborted)) return;
   close_why_ = std::move(why);
   closing_ = true;
+  eventful_ = true;
   upgrader_->End();
   if (aborted) {
     stream_.Abort(close_why_);
@@ -101,15 +109,6 @@ void LinkedStream::Close(absl::Status why, CloseMode mode) {
   NotifyEnd();
   loop_.FlushLater(*this);
 }
-
-void LinkedStream::TrustPeer() {
-  trusted_ = true;
-  generations_.TrustPeer();
-  upgrader_->TrustPeer();
-  if (!end_notified_) loop_.FlushLater(*this);
-}
-
-size_t LinkedStream::backlog() const { return ended_ ? 0 : stream_.backlog(); }
 
 // Whole frames: a lifeline that stands still must not count as one that moves. But each byte is a
 // sign of life, and a frame may be longer than what is read in a turn.
@@ -123,29 +122,7 @@ size_t LinkedStream::OnGenerationRead(uint32_t generation, FrameParts& parts, Bu
                     [&parts](Buffer& from, LinkFrame& frame) { return parts.Cut(from, frame); });
 }
 
-Buffer LinkedStream::GenerationPlace(const FrameParts& parts, size_t ahead, size_t bytes) {
-  // To a handler that has seen all that it could. On others of several rails there may be bytes in
-  // front of these.
-  if (paused_ || input_due_ || closing_ || end_notified_ || parts.offset() < stream_.received())
-    return {};
-  const uint64_t before = parts.offset() - stream_.received();
-  if (before > 0 && parts_.rails == 1) return {};
-  return parts_.user.InputPlace(before + ahead, bytes);
-}
-
-// Shorter than what makes the peer suspect the rail: it asks for the first time StillPing after it
-// has sent, and counts SuspectAfter from the answer on.
-bool LinkedStream::GenerationAwaitsPlace() {
-  const Duration timeout = SuspectAfter(parts_.settings->options.stream);
-  if (!paused_ || input_due_ || closing_ || end_notified_ || !parts_.user.InputAwaitsPlace())
-    return false;
-  if (!place_due_) {
-    place_due_ = loop_.now() + timeout;
-    loop_.FlushLater(*this);
-  }
-  return loop_.now() < *place_due_;
-}
-
+template <typename Cut>
 size_t LinkedStream::ReadFrames(LinkId link, Buffer& input, Cut cut) {
   size_t needed = 0;
   LinkFrame frame;
@@ -158,34 +135,52 @@ size_t LinkedStream::ReadFrames(LinkId link, Buffer& input, Cut cut) {
     needed = *found;
     if (needed > 0) break;
     stream_.OnFrame(link, frame, loop_.now());
-    if (link != kLifeline || ended_) continue;
-    if (frame.type == LinkFrameType::kResume) {
-      upgrader_->OnResumed(static_cast<uint32_t>(frame.number));
-    }
-    if (!IsUpgrade(frame.type)) continue;
-    const absl::Status handled = upgrader_->OnFrame(frame);
-    if (!handled.ok()) stream_.OnGarbage(link, handled);
+    if (link == kLifeline && !ended_) OnLifelineFrame(frame);
   }
-  if (link == kLifeline) WatchForStall();
-  AfterEvent();
+  if (link != kLifeline) {
+    AfterBytes();
+  } else {
+    WatchForStall();
+    AfterEvent();
+  }
   return needed;
 }
 
-void LinkedStream::OnGenerationEnd(uint32_t generation, const absl::Status& why) {
-  stream_.OnGenerationBroken(generation, why);
-  AfterEvent();
+void LinkedStream::OnLifelineFrame(const LinkFrame& frame) {
+  if (frame.type == LinkFrameType::kResume) {
+    upgrader_->OnResumed(static_cast<uint32_t>(frame.number));
+  }
+  if (!IsUpgrade(frame.type)) return;
+  const absl::Status handled = upgrader_->OnFrame(frame);
+  if (!handled.ok()) stream_.OnGarbage(kLifeline, handled);
 }
 
-void LinkedStream::OnUpgraded(uint32_t generation, std::unique_ptr<Connection> connection) {
-  if (!stream_.Alive(generation)) return;
-  if (trusted_) connection->TrustPeer();
-  generations_.Add(generation, std::move(connection));
-  stream_.OnGenerationReady(generation);
+void LinkedStream::Deliver(Buffer&& bytes) {
+  read_ += bytes.size();
+  input_due_ = true;
+  joiner_.Append(std::move(bytes), input_.slices().size(), input_);
+}
+
+void LinkedStream::ShutDownWriting() {
+  eventful_ = true;
+  shut_ = true;
+  upgrader_->End();
+  GiveUpAll(absl::CancelledError("the stream has ended"));
+  parts_.lifeline.Close(absl::CancelledError("the stream has ended"), CloseMode::kFlush);
+}
+
+void LinkedStream::Ended(const absl::Status& why) {
+  eventful_ = true;
+  ended_ = true;
+  end_why_ = why;
+  upgrader_->End();
+  GiveUpAll(absl::CancelledError("the stream has ended"));
+  parts_.lifeline.Close(absl::CancelledError("the stream has ended"), CloseMode::kAbort);
 }
 
 void LinkedStream::Flush() {
   if (ended_) return;
-  upgrader_->OnTurn();
+  if (eventful_) upgrader_->OnTurn();
   stream_.Flush(loop_.now());
   NotifyChange();
   NotifyEnd();
@@ -193,22 +188,33 @@ void LinkedStream::Flush() {
 }
 
 void LinkedStream::OnTime() {
-  if (place_due_ && *place_due_ <= loop_.now()) generations_.GoOn();
+  if (place_due_ && *place_due_ <= loop_.now()) GoOn();
   stream_.OnTimer(loop_.now());
   AfterEvent();
 }
 
 void LinkedStream::Arm() {
   if (ended_) return;
+  const TimePoint before = std::exchange(flushed_, loop_.now());
+  const bool drained = above_high_ && backlog() <= parts_.options.low_water && !closing_;
+  const bool now = drained || (input_due_ && !paused_ && !closing_);
+  if (!std::exchange(eventful_, false) && !now && timer_.pending() &&
+      stream_.NextTimerStays(timer_.when, before)) {
+    return;
+  }
   std::optional<TimePoint> due = stream_.NextTimer();
   if (const auto next = upgrader_->next(); next && (!due || *next < *due)) due = next;
-  const bool drained = above_high_ && backlog() <= parts_.options.low_water && !closing_;
-  if (drained || (input_due_ && !paused_ && !closing_)) due = loop_.now();
+  if (now) due = loop_.now();
   if (place_due_ && loop_.now() < *place_due_ && (!due || *place_due_ < *due)) due = place_due_;
-  if (due && (!timer_.pending() || *due < timer_.when)) loop_.SetTimer(timer_, *due);
+  if (due) loop_.SetTimerBy(timer_, *due);
 }
 
 void LinkedStream::AfterEvent() {
+  eventful_ = true;
+  AfterBytes();
+}
+
+void LinkedStream::AfterBytes() {
   NotifyInput();
   NotifyDrained();
   NotifyChange();
@@ -219,23 +225,25 @@ void LinkedStream::AfterEvent() {
 void LinkedStream::NotifyInput() {
   if (!input_due_ || paused_ || closing_ || end_notified_) return;
   input_due_ = false;
-  parts_.user.OnInput(input_);
+  // What it returns helps where bytes are read into blocks of one's own choice.
+  handler_->OnRead(input_);
 }
 
 void LinkedStream::NotifyDrained() {
   if (!above_high_ || closing_ || ended_ || backlog() > parts_.options.low_water) return;
   above_high_ = false;
-  parts_.user.OnLowWater();
+  handler_->OnDrained();
 }
 
 void LinkedStream::NotifyChange() {
+  if (!eventful_ && parts_.rails == 1) return;
   const LinkId now = stream_.sending_on();
   const size_t rails = stream_.rails().all().size();
   if (ended_ || (now == notified_link_ && rails == told_rails_ && why_not() == told_why_)) return;
   told_rails_ = rails;
   if (now != notified_link_) NotifySwitch(now);
   told_why_ = why_not();
-  parts_.user.OnChanged();
+  parts_.on_change();
 }
 
 void LinkedStream::NotifySwitch(LinkId now) {
@@ -275,7 +283,7 @@ void LinkedStream::NotifyEnd() {
   end_notified_ = true;
   loop_.CancelTimer(timer_);
   loop_.ForgetFlush(*this);
-  parts_.user.OnEnded(closing_ ? close_why_ : Cause(end_why_));
+  parts_.on_end(closing_ ? close_why_ : Cause(end_why_));
 }
 
 absl::Status LinkedStream::Cause(const absl::Status& why) const {

@@ -8,16 +8,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "absl/functional/function_ref.h"
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "transport/backlog_bound.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
-#include "transport/link/connection/generation_links.h"
 #include "transport/link/connection/link_settings.h"
 #include "transport/link/connection/upgrader.h"
+#include "transport/link/stream/frame_parts.h"
 #include "transport/link/stream/piece_joiner.h"
 #include "transport/link/stream/stall_watch.h"
 #include "transport/link/stream/switching_stream.h"
@@ -29,32 +30,10 @@ namespace farcall {
 // A connection whose hello was accepted: drives a SwitchingStream over its lifeline and
 // over what it is upgraded to. With the loop held.
 //
-// What it does for the stream it does at once; what it tells its User comes from the loop's
-// top level only (OnInput, OnLowWater), or comes from anywhere and must be put off
-// (OnEnded, OnChanged). Output is written once a turn.
-class LinkedStream final : private SwitchingStream::Output,
-                           private GenerationLinks::User,
-                           private Upgrader::User,
-                           private Flushable {
+// What it does for the stream it does at once; its handler is called from the loop's
+// top level only. Output is written once a turn.
+class LinkedStream final : private SwitchingStream::Output, private Flushable {
  public:
-  class User {
-   public:
-    // `input` has more bytes, or was left when reading was paused.
-    virtual void OnInput(Buffer& input) = 0;
-    // As Connection::Handler.
-    virtual Buffer InputPlace(size_t ahead, size_t bytes) = 0;
-    virtual std::shared_ptr<void> HoldInputPlace() = 0;
-    virtual bool InputAwaitsPlace() const = 0;
-    virtual void OnLowWater() = 0;
-    // The last call: `why` is what Close was given, or what broke. Lifeline and generations
-    // may go.
-    virtual void OnEnded(const absl::Status& why) = 0;
-    // Another transport is in use, more or fewer rails are, or why() is another.
-    virtual void OnChanged() = 0;
-
-   protected:
-    ~User() = default;
-  };
   struct Parts {
     EventLoop& loop;
     Connection& lifeline;  // started; outlives it
@@ -66,15 +45,24 @@ class LinkedStream final : private SwitchingStream::Output,
     uint32_t rails;      // as agreed
     std::string peer;    // for messages
     std::string log_name;
-    User& user;  // outlives it
+    // Another transport is in use, more or fewer rails are, or why_not() is another. Comes from
+    // anywhere, and is put off.
+    absl::AnyInvocable<void() const> on_change;
+    // The last call, from anywhere: why it is over is what Close was given, or what broke.
+    // Lifeline and generations may go.
+    absl::AnyInvocable<void(const absl::Status&) const> on_end;
   };
 
   // Reading is paused.
-  explicit LinkedStream(const Parts& parts);
+  explicit LinkedStream(Parts parts);
   LinkedStream(const LinkedStream&) = delete;
   LinkedStream& operator=(const LinkedStream&) = delete;
   // Not from inside a callback of lifeline or generations.
   ~LinkedStream();
+
+  // Who gets the bytes, and the place for them: OnRead, OnDrained and what asks for memory. Before
+  // ResumeRead and Write, once.
+  void Start(Connection::Handler& handler) { handler_ = &handler; }
 
   // The lifeline's Handler.
   size_t OnLifelineRead(Buffer& input);
@@ -86,7 +74,7 @@ class LinkedStream final : private SwitchingStream::Output,
   void PauseRead();
   void ResumeRead();
   void Close(absl::Status why, CloseMode mode);
-  size_t backlog() const;
+  size_t backlog() const { return ended_ ? 0 : stream_.backlog(); }
   void TrustPeer();
   // Adds what is known here to what the lifeline says of itself.
   void Describe(ConnectionInfo& info) const;
@@ -98,32 +86,48 @@ class LinkedStream final : private SwitchingStream::Output,
   const absl::Status& why_not() const { return upgrader_->why(); }
 
  private:
+  class Generation;
+  // What generations did.
+  struct Counts {
+    void Add(const ConnectionInfo& info);
+
+    uint64_t reads = 0;
+    uint64_t writes = 0;
+    RdmaUse messages;
+    CopiedBytes copied;
+  };
+
   // SwitchingStream::Output.
   void Send(LinkId link, Buffer&& frame) override;
+  bool SendNow(LinkId link, absl::string_view head, const Buffer& payload) override;
   size_t Unsent(LinkId link) const override;
   void Deliver(Buffer&& bytes) override;
   void GiveUp(LinkId generation, const absl::Status& why) override;
   void ShutDownWriting() override;
   void Ended(const absl::Status& why) override;
-  // GenerationLinks::User.
-  size_t OnGenerationRead(uint32_t generation, FrameParts& parts, Buffer& input) override;
-  Buffer GenerationPlace(const FrameParts& parts, size_t ahead, size_t bytes) override;
-  std::shared_ptr<void> HoldGenerationPlace() override { return parts_.user.HoldInputPlace(); }
-  bool GenerationAwaitsPlace() override;
-  void OnGenerationDrained() override { AfterEvent(); }
-  void OnGenerationEnd(uint32_t generation, const absl::Status& why) override;
-  // Upgrader::User.
-  void OnUpgraded(uint32_t generation, std::unique_ptr<Connection> connection) override;
-  void OnUpgraderEvent() override { AfterEvent(); }
 
+  // linked_generations.cc: the connections under the lifeline.
+  void AddGeneration(uint32_t number, std::unique_ptr<Connection> connection);
+  // Null: it is not there, or was given up.
+  Connection* FindGeneration(uint32_t number) const;
+  void GiveUpAll(const absl::Status& why);
+  void Bury(Generation& dead);
+  bool AwaitsPlace();
+  Buffer PlaceFor(const FrameParts& parts, size_t ahead, size_t bytes);
+  // Those that wait for a place ask again.
+  void GoOn();
   void DescribeRails(ConnectionInfo& info) const;
+
   void Flush() override;
   void OnTime();
   void Arm();
   // Cuts a frame off the input, as CutLinkFrame.
-  using Cut = absl::FunctionRef<absl::StatusOr<size_t>(Buffer&, LinkFrame&)>;
+  template <typename Cut>
   size_t ReadFrames(LinkId link, Buffer& input, Cut cut);
+  size_t OnGenerationRead(uint32_t number, FrameParts& parts, Buffer& input);
+  void OnLifelineFrame(const LinkFrame& frame);
   void AfterEvent();
+  void AfterBytes();
   void NotifyInput();
   void NotifyDrained();
   void NotifyChange();
@@ -135,22 +139,29 @@ class LinkedStream final : private SwitchingStream::Output,
 
   const Parts parts_;
   EventLoop& loop_;
+  Connection::Handler* handler_ = nullptr;
   SwitchingStream stream_;
-  GenerationLinks generations_{*this};
+  // In use, or given up and not ended yet.
+  std::vector<std::unique_ptr<Generation>> generations_;
+  Counts buried_;  // of those that have ended
   std::unique_ptr<Upgrader> upgrader_;
 
   Buffer input_;  // delivered, and not taken by the handler
   PieceJoiner joiner_;
   bool trusted_ = false;
+  // Since the last Flush more has happened than that bytes came on a generation or were written:
+  // the upgrader, the link in use and all times are looked at again.
+  bool eventful_ = true;
+  TimePoint flushed_;  // when Flush was called last
   bool paused_ = true;
-  bool input_due_ = false;              // OnInput is due
+  bool input_due_ = false;              // OnRead is due
   std::optional<TimePoint> place_due_;  // until then a handler that has paused is waited for
   BacklogBound written_;
   bool above_high_ = false;
   bool closing_ = false;       // by Close
   bool shut_ = false;          // the stream is done, but for the lifeline's end
   bool ended_ = false;         // so is the lifeline
-  bool end_notified_ = false;  // OnEnded was called
+  bool end_notified_ = false;  // on_end was called
   absl::Status close_why_;     // once closing_
   absl::Status end_why_;       // once ended_
   LinkId notified_link_ = kLifeline;

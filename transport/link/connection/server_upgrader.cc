@@ -11,15 +11,15 @@
 namespace farcall {
 
 ServerUpgrader::ServerUpgrader(Parts parts)
-    : parts_(std::move(parts)),
+    : Upgrader(std::move(parts)),
       machine_(parts_.rails),
       ask_limit_(parts_.settings->options.upgrade.first_pause, parts_.loop.now(), parts_.rails),
       why_(NotRdma(WhyNotRdma::kPending, "")) {}
 
 absl::Status ServerUpgrader::OnFrame(const LinkFrame& frame) {
   // Not from a callback of theirs: asks in a row hold only one.
-  over_.clear();
-  if (frame.type == LinkFrameType::kUpgradeSetUp) return OnSetUp(frame);
+  EndTurn();
+  if (frame.type == LinkFrameType::kUpgradeSetUp) return OnSetUp(frame, machine_.generation());
   if (frame.type != LinkFrameType::kUpgradeAsk) {
     return absl::InvalidArgumentError("a client makes no offers");
   }
@@ -65,23 +65,17 @@ void ServerUpgrader::Take(const AskMessage& ask) {
   }
 }
 
-absl::Status ServerUpgrader::OnSetUp(const LinkFrame& frame) {
-  const auto set_up = ParseSetUp(frame.payload.ToString());
-  if (!set_up.ok()) return set_up.status();
-  if (await_ == nullptr || set_up->generation != machine_.generation()) return absl::OkStatus();
-  if (++set_ups_ > kMaxSetUps) return TooManySetUps();
-  await_->OnSetUp(set_up->message);
-  return absl::OkStatus();
-}
-
 void ServerUpgrader::TrustPeer() {
   trusted_ = true;
-  OnChange();
+  OnCome();
 }
 
 void ServerUpgrader::OnTurn() {
-  over_.clear();
-  Watch();
+  EndTurn();
+  const ServerUpgradeState state = machine_.state();
+  // Not before the first ask.
+  WatchWhile(state != ServerUpgradeState::kReady && state != ServerUpgradeState::kEnded &&
+             machine_.generation() != 0);
   NotifyChange();
   if (next_ask_ && !machine_.busy()) Take(*std::exchange(next_ask_, std::nullopt));
   if (!asked()) return;
@@ -90,20 +84,7 @@ void ServerUpgrader::OnTurn() {
   Refuse(NotRdma(WhyNotRdma::kPending, "the server has accepted no credential yet"));
 }
 
-void ServerUpgrader::Watch() {
-  const ServerUpgradeState state = machine_.state();
-  if (state == ServerUpgradeState::kReady || state == ServerUpgradeState::kEnded ||
-      machine_.generation() == 0) {
-    return watch_.reset();
-  }
-  if (watch_ != nullptr) return;
-  watch_ = parts_.settings->rdma->Watch(parts_.loop, [this] {
-    OnChange();
-    parts_.user.OnUpgraderEvent();
-  });
-}
-
-void ServerUpgrader::OnChange() {
+void ServerUpgrader::OnCome() {
   if (machine_.state() != ServerUpgradeState::kReady) changed_ = true;
 }
 
@@ -124,9 +105,7 @@ void ServerUpgrader::Refuse(const absl::Status& why) {
   if (!machine_.OnRefused()) return;
   DropTicket();
   why_ = why;
-  UpgradeRecord& record = *parts_.settings->record;
-  const bool others = machine_.rails() > 0;
-  others ? record.OnRailLost(parts_.log_name, why_) : record.OnFallback(parts_.log_name, why_);
+  Record(why_, /*others=*/machine_.rails() > 0);
   Decline(machine_.generation(), why_);
 }
 
@@ -135,24 +114,20 @@ void ServerUpgrader::Await(uint32_t generation) {
   pass.generation = generation;
   parts_.settings->random(pass.token);
   parts_.settings->random(pass.answer);
-  set_ups_ = 0;
-  await_ = parts_.settings->rdma->Await(
+  SetTicket(parts_.settings->rdma->Await(
       parts_.loop, pass, parts_.options, trusted_ ? PeerTrust::kTrusted : PeerTrust::kUntrusted,
-      [this, generation](const std::string& message) {
-        parts_.stream.SendUpgrade(LinkFrameType::kUpgradeSetUp, EncodeSetUp({generation, message}));
-        parts_.user.OnUpgraderEvent();
-      },
+      SendSetUps(generation),
       [this, pass](const absl::StatusOr<std::vector<UpgradeAddress>>& offer) {
         OnOffered(pass, offer);
       },
       [this, generation](std::unique_ptr<Connection> connection) {
         OnAdmitted(generation, std::move(connection));
-      });
+      }));
 }
 
 void ServerUpgrader::OnOffered(const UpgradePass& pass,
                                const absl::StatusOr<std::vector<UpgradeAddress>>& offer) {
-  if (await_ == nullptr || pass.generation != machine_.generation()) return;
+  if (ticket_ == nullptr || pass.generation != machine_.generation()) return;
   if (offer.ok()) {
     if (!machine_.OnOffered()) return;
     parts_.stream.SendUpgrade(LinkFrameType::kUpgradeOffer,
@@ -160,11 +135,11 @@ void ServerUpgrader::OnOffered(const UpgradePass& pass,
   } else {
     Refuse(offer.status());
   }
-  parts_.user.OnUpgraderEvent();
+  parts_.on_event();
 }
 
 void ServerUpgrader::OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection) {
-  if (await_ == nullptr || generation != machine_.generation() || !machine_.OnAdmitted()) return;
+  if (ticket_ == nullptr || generation != machine_.generation() || !machine_.OnAdmitted()) return;
   changed_ = false;
   DropTicket();
   if (parts_.rails == 1) {
@@ -172,8 +147,8 @@ void ServerUpgrader::OnAdmitted(uint32_t generation, std::unique_ptr<Connection>
   } else {
     places_.OnAdmitted(generation, connection->info().device);
   }
-  parts_.user.OnUpgraded(generation, std::move(connection));
-  parts_.user.OnUpgraderEvent();
+  parts_.on_upgraded(generation, std::move(connection));
+  parts_.on_event();
 }
 
 void ServerUpgrader::Decline(uint32_t generation, const absl::Status& why) {
@@ -192,16 +167,12 @@ void ServerUpgrader::OnGivenUp(uint32_t generation, const absl::Status& why) {
   if (!was_ready) return;
   places_.OnLost(generation);
   why_ = why;
-  unreported_.Add(generation, why, /*others=*/machine_.rails() > 0);
+  RecordWhenResumed(generation, why, /*others=*/machine_.rails() > 0);
 }
 
 void ServerUpgrader::End() {
   machine_.OnEnd();
   DropTicket();
-}
-
-void ServerUpgrader::DropTicket() {
-  if (await_ != nullptr) over_.push_back(std::move(await_));
 }
 
 }  // namespace farcall

@@ -13,9 +13,7 @@
 #include "transport/link/upgrade/ask_rate_limit.h"
 #include "transport/link/upgrade/rail_places.h"
 #include "transport/link/upgrade/server_upgrade_machine.h"
-#include "transport/link/upgrade/unreported_fallbacks.h"
 #include "transport/link/upgrade/upgrade_messages.h"
-#include "transport/upgrade.h"
 
 namespace farcall {
 
@@ -26,9 +24,6 @@ class ServerUpgrader final : public Upgrader {
 
   absl::Status OnFrame(const LinkFrame& frame) override;
   void OnGivenUp(uint32_t generation, const absl::Status& why) override;
-  void OnResumed(uint32_t generation) override {
-    unreported_.OnResumed(generation, *parts_.settings->record, parts_.log_name);
-  }
   void TrustPeer() override;
   void OnTurn() override;
   std::optional<TimePoint> next() const override;
@@ -38,23 +33,18 @@ class ServerUpgrader final : public Upgrader {
  private:
   // An ask came that was not looked at yet: in its turn, behind which a request may have come.
   bool asked() const {
-    return machine_.state() == ServerUpgradeState::kPreparing && await_ == nullptr;
+    return machine_.state() == ServerUpgradeState::kPreparing && ticket_ == nullptr;
   }
   bool may_upgrade() const { return trusted_ || !parts_.introduction.verify; }
   void Take(const AskMessage& ask);
   void Await(uint32_t generation);
-  absl::Status OnSetUp(const LinkFrame& frame);
   void Refuse(const absl::Status& why);
-  void Watch();
-  void OnChange();
+  void OnCome() override;
   void NotifyChange();
   void OnOffered(const UpgradePass& pass, const absl::StatusOr<std::vector<UpgradeAddress>>& offer);
   void OnAdmitted(uint32_t generation, std::unique_ptr<Connection> connection);
   void Decline(uint32_t generation, const absl::Status& why);
-  void DropTicket();
 
-  const Parts parts_;
-  UnreportedFallbacks unreported_;
   ServerUpgradeMachine machine_;
   AskRateLimit ask_limit_;
   // Came while another one was under way, which the client has dialled before this end knows.
@@ -65,11 +55,6 @@ class ServerUpgrader final : public Upgrader {
   TimePoint answer_by_{};  // while asked()
   // Something came since the last ask. If that ask fails, the client is notified of it.
   bool changed_ = false;
-  std::unique_ptr<UpgradeTicket> await_;
-  uint32_t set_ups_ = 0;                  // frames, of await_
-  std::unique_ptr<UpgradeTicket> watch_;  // from the first ask on, while there is no RDMA
-  // Ended, perhaps from inside a callback: they go with the turn.
-  std::vector<std::unique_ptr<UpgradeTicket>> over_;
 };
 
 }  // namespace farcall

@@ -190,22 +190,24 @@ bool CutDataHeader(Buffer& input, LinkFrame& frame) {
   return true;
 }
 
-Buffer LinkFrameWriter::Encode(LinkFrame&& frame) {
-  char bytes[kLinkHeaderSize + kNumberSize];
+absl::string_view EncodeLinkHead(const LinkFrame& frame, size_t bytes, char (&out)[kMaxLinkHead]) {
   const Shape shape = ShapeOf(frame.type);
-  const size_t length = shape.has_number ? kNumberSize : frame.payload.size();
+  const size_t length = shape.has_number ? kNumberSize : bytes;
   Check(length >= shape.least && length <= shape.most, "a frame is as long as its type allows");
-  PutBigEndian(static_cast<uint32_t>(frame.type) << 24, bytes);
-  PutBigEndian(static_cast<uint32_t>(length), bytes + 4);
-  PutBigEndian(frame.offset, bytes + 8);
-  PutBigEndian(frame.acknowledged, bytes + 16);
-  if (shape.has_number) {
-    PutBigEndian(frame.number | uint64_t{frame.arrival} << 32, bytes + kLinkHeaderSize);
-  }
+  PutBigEndian(static_cast<uint32_t>(frame.type) << 24, out);
+  PutBigEndian(static_cast<uint32_t>(length), out + 4);
+  PutBigEndian(frame.offset, out + 8);
+  PutBigEndian(frame.acknowledged, out + 16);
+  if (!shape.has_number) return {out, kLinkHeaderSize};
+  PutBigEndian(frame.number | uint64_t{frame.arrival} << 32, out + kLinkHeaderSize);
+  return {out, kMaxLinkHead};
+}
 
-  const absl::string_view head(bytes, kLinkHeaderSize + (shape.has_number ? kNumberSize : 0));
+Buffer LinkFrameWriter::Encode(LinkFrame&& frame) {
+  char space[kMaxLinkHead];
+  const absl::string_view head = EncodeLinkHead(frame, frame.payload.size(), space);
   Buffer out;
-  if (!headers_.Append(head, out)) out.Append(head);
+  if (!heads_.Append(head, out)) out.Append(head);
   out.Append(std::move(frame.payload));
   return out;
 }

@@ -23,6 +23,8 @@
 namespace farcall {
 
 inline constexpr size_t kLinkHeaderSize = 24;
+// Of the header and a number behind it.
+inline constexpr size_t kMaxLinkHead = kLinkHeaderSize + 8;
 inline constexpr size_t kMaxLinkControl = 4096;
 
 // The numbers travel: never reuse one.
@@ -73,18 +75,21 @@ absl::StatusOr<size_t> CutLinkFrame(Buffer& input, LinkFrame& frame);
 // there, cuts the header off into `frame`, whose payload it leaves empty. False: it is none.
 bool CutDataHeader(Buffer& input, LinkFrame& frame);
 
+// The bytes of `frame`, which is what CutLinkFrame may give, before its payload of `bytes`: in
+// `out`.
+absl::string_view EncodeLinkHead(const LinkFrame& frame, size_t bytes, char (&out)[kMaxLinkHead]);
+
 // Writes frames: headers into blocks of a pool, close together, payloads as they are. If
 // the pool is at its limit, headers go to the ordinary heap. One thread at a time.
 class LinkFrameWriter {
  public:
   // `pool` outlives this.
-  explicit LinkFrameWriter(BlockPool& pool) : headers_(pool) {}
+  explicit LinkFrameWriter(BlockPool& pool) : heads_(pool) {}
 
-  // The bytes of `frame`, which is what CutLinkFrame may give.
   Buffer Encode(LinkFrame&& frame);
 
  private:
-  BlockWriter headers_;
+  BlockWriter heads_;
 };
 
 }  // namespace farcall

@@ -6,10 +6,8 @@
 
 namespace farcall {
 
-absl::StatusOr<size_t> FrameParts::Cut(Buffer& input, LinkFrame& frame) {
+absl::StatusOr<size_t> FrameParts::CutSome(Buffer& input, LinkFrame& frame) {
   if (left_ == 0) {
-    // As after each frame that came alone.
-    if (input.empty()) return kLinkHeaderSize;
     const auto needed = CutLinkFrame(input, frame);
     if (!needed.ok() || *needed == 0 || !CutDataHeader(input, frame)) return needed;
     left_ = *needed - kLinkHeaderSize;

@@ -18,7 +18,11 @@ namespace farcall {
 class FrameParts {
  public:
   // As CutLinkFrame.
-  absl::StatusOr<size_t> Cut(Buffer& input, LinkFrame& frame);
+  absl::StatusOr<size_t> Cut(Buffer& input, LinkFrame& frame) {
+    // As after each frame that came alone.
+    if (input.empty()) return left_ == 0 ? kLinkHeaderSize : left_;
+    return CutSome(input, frame);
+  }
 
   // Bytes that are still to come of the DATA frame that was begun; 0: a header comes next.
   size_t left() const { return left_; }
@@ -26,6 +30,8 @@ class FrameParts {
   uint64_t offset() const { return offset_; }
 
  private:
+  absl::StatusOr<size_t> CutSome(Buffer& input, LinkFrame& frame);
+
   size_t left_ = 0;
   uint64_t offset_ = 0;
   uint64_t acknowledged_ = 0;

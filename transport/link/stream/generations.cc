@@ -22,20 +22,6 @@ uint32_t Generations::Start() {
   return started_;
 }
 
-const Generations::Generation* Generations::Find(uint32_t number) const {
-  for (const Generation& generation : live_) {
-    if (generation.number == number) return &generation;
-  }
-  return nullptr;
-}
-
-Generations::Generation* Generations::Find(uint32_t number) {
-  for (Generation& generation : live_) {
-    if (generation.number == number) return &generation;
-  }
-  return nullptr;
-}
-
 Generations::Generation* Generations::Usable() {
   const auto newest =
       std::find_if(live_.rbegin(), live_.rend(), [](const Generation& one) { return one.ready; });

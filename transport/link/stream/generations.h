@@ -52,8 +52,18 @@ class Generations {
   // The next one begins; not while full(). Returns its number.
   uint32_t Start();
   // Null: it is dead, or does not exist.
-  Generation* Find(uint32_t number);
-  const Generation* Find(uint32_t number) const;
+  const Generation* Find(uint32_t number) const {
+    for (const Generation& generation : live_) {
+      if (generation.number == number) return &generation;
+    }
+    return nullptr;
+  }
+  Generation* Find(uint32_t number) {
+    for (Generation& generation : live_) {
+      if (generation.number == number) return &generation;
+    }
+    return nullptr;
+  }
   // The newest that is ready, or null.
   Generation* Usable();
   // One that dies with `number`, the oldest first; 0: there is none.

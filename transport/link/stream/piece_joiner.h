@@ -4,6 +4,8 @@
 #define FARCALL_TRANSPORT_LINK_STREAM_PIECE_JOINER_H_
 
 #include <cstddef>
+#include <string>
+#include <utility>
 
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/block_writer.h"
@@ -27,7 +29,11 @@ class PieceJoiner {
 
   // Appends `bytes` to `to`; `waiting`: the pieces that wait, there and elsewhere. Copies go to the
   // heap where the pool is at its limit.
-  void Append(Buffer&& bytes, size_t waiting, Buffer& to);
+  void Append(Buffer&& bytes, size_t waiting, Buffer& to) {
+    if (waiting < kPieces || bytes.size() >= kCopyBelow) return to.Append(std::move(bytes));
+    const std::string copy = bytes.ToString();
+    if (!blocks_.Append(copy, to)) to.Append(copy);
+  }
 
  private:
   BlockWriter blocks_;

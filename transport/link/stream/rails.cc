@@ -20,6 +20,27 @@ constexpr uint64_t kFirstSlices = 4;
 
 }  // namespace
 
+void Rail::Sent(uint64_t offset, uint64_t bytes, TimePoint now) {
+  if (flight_.in_flight() == 0) moved_ = now;
+  rate_.Sent(flight_.sent(), bytes, now);
+  flight_.Sent(offset, bytes);
+}
+
+bool Rail::Acknowledge(uint64_t count, ArrivalStamp stamp, TimePoint now) {
+  const uint64_t before = flight_.acknowledged();
+  if (!flight_.Acknowledge(count)) return false;
+  if (flight_.acknowledged() == before) return true;
+  rate_.Acknowledge(flight_.acknowledged(), stamp, now);
+  moved_ = now;
+  return true;
+}
+
+std::vector<ByteRange> Rail::Suspect() {
+  trusted_at_ = flight_.sent();
+  given.Forget();
+  return flight_.TakeLost();
+}
+
 std::vector<ByteRange> Rails::Remove(uint32_t number) {
   const auto found = std::find_if(rails_.begin(), rails_.end(),
                                   [&](const auto& rail) { return rail->number() == number; });

@@ -2,20 +2,17 @@
 
 #include "transport/link/stream/receive_side.h"
 
-#include <utility>
-
 #include "transport/base/check.h"
 
 namespace farcall {
 
-Buffer ReceiveSide::Take(uint64_t offset, Buffer&& bytes, TimePoint now) {
+void ReceiveSide::Take(uint64_t offset, Buffer& bytes, TimePoint now) {
   Check(offset <= received_, "bytes are taken in a row");
   const uint64_t known = received_ - offset;
-  if (known >= bytes.size()) return Buffer();
+  if (known >= bytes.size()) return bytes.Clear();
   bytes.RemoveFront(known);
   if (ack_sent_ == acknowledged()) ack_time_ = now + ack_delay_;
   received_ += bytes.size();
-  return std::move(bytes);
 }
 
 bool ReceiveSide::SetFinal(uint64_t offset) {
@@ -35,11 +32,6 @@ void ReceiveSide::Freeze(bool frozen, TimePoint now) {
 bool ReceiveSide::AckDue(TimePoint now) const {
   const uint64_t owed = acknowledged() - ack_sent_;
   return owed > 0 && (owed >= window_ / 4 || now >= ack_time_);
-}
-
-std::optional<TimePoint> ReceiveSide::ack_time() const {
-  if (acknowledged() == ack_sent_) return std::nullopt;
-  return ack_time_;
 }
 
 }  // namespace farcall

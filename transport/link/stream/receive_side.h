@@ -28,8 +28,8 @@ class ReceiveSide {
   const std::optional<uint64_t>& final() const { return final_; }
   bool complete() const { return final_ == received_; }
 
-  // What is new of `bytes` at `offset` (<= received()): the part below received() is dropped.
-  Buffer Take(uint64_t offset, Buffer&& bytes, TimePoint now);
+  // `bytes` came, at `offset` (<= received()): those below received() are taken off them.
+  void Take(uint64_t offset, Buffer& bytes, TimePoint now);
   // False: bytes have come beyond it already.
   [[nodiscard]] bool SetFinal(uint64_t offset);
   void Freeze(bool frozen, TimePoint now);
@@ -39,7 +39,10 @@ class ReceiveSide {
   // Whether a bare acknowledgement is due: a quarter of the window, or the delay is over.
   bool AckDue(TimePoint now) const;
   // When one will be due, if there is anything to acknowledge.
-  std::optional<TimePoint> ack_time() const;
+  std::optional<TimePoint> ack_time() const {
+    if (acknowledged() == ack_sent_) return std::nullopt;
+    return ack_time_;
+  }
   // Not before the delay has passed once more.
   void PostponeAck(TimePoint now) { ack_time_ = now + ack_delay_; }
 

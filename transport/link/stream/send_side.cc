@@ -40,13 +40,28 @@ Buffer SendSide::Next(size_t most) {
     if (cut == 0 && !flight_.empty() && window_ >= 4 * most) return Buffer();
     if (cut > 0) size = cut;
   }
-  Buffer part = size == queue_.size() ? std::move(queue_) : queue_.CutFront(size);
-  Buffer shared = part.Share();
-  const uint64_t from = position();
-  if (from < highest_) resent_ += std::min<uint64_t>(highest_ - from, size);
-  flight_.Append(std::move(part));
-  highest_ = std::max(highest_, position());
+  OnNext(size);
+  Buffer part;
+  Buffer& next = size == queue_.size() ? queue_ : part = queue_.CutFront(size);
+  Buffer shared = next.Share();
+  flight_.Append(std::move(next));
   return shared;
+}
+
+const Buffer* SendSide::NextAlone(size_t most) {
+  const size_t size = queue_.size();
+  if (size == 0 || size > most || size > room() || !flight_.empty() || !again_.empty()) {
+    return nullptr;
+  }
+  OnNext(size);
+  flight_.Append(std::move(queue_));
+  return &flight_;
+}
+
+void SendSide::OnNext(size_t bytes) {
+  const uint64_t from = position();
+  if (from < highest_) resent_ += std::min<uint64_t>(highest_ - from, bytes);
+  highest_ = std::max(highest_, from + bytes);
 }
 
 bool SendSide::Acknowledge(uint64_t offset) {

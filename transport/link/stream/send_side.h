@@ -52,6 +52,9 @@ class SendSide {
   // for a device to fetch by itself. So it may be less than `most`, down to half of it; and
   // nothing, where the window has room for too little of one.
   Buffer Next(size_t most);
+  // The same, where these are then all bytes in flight: they are seen, until the next call, and no
+  // further reference to their blocks is made. Null: it did nothing, Next does.
+  const Buffer* NextAlone(size_t most);
   // The peer has everything below `offset`. False: that was never sent.
   [[nodiscard]] bool Acknowledge(uint64_t offset);
   // Everything that is not acknowledged is to be sent again.
@@ -68,6 +71,7 @@ class SendSide {
  private:
   size_t room() const { return window_ - std::min(window_, flight_.size()); }
   Buffer NextAgain(size_t most);
+  void OnNext(size_t bytes);
   void TrimAgain();
 
   const size_t window_;

@@ -35,6 +35,27 @@ TEST(SendSideTest, SharesItsBlocks) {
   EXPECT_EQ(side.resent(), 3u);
 }
 
+TEST(SendSideTest, WhatIsAloneInFlightIsSeenAndNotShared) {
+  SendSide side(6);
+  EXPECT_EQ(side.NextAlone(100), nullptr) << "nothing is queued";
+  side.Write(Buffer("abc"));
+  EXPECT_EQ(side.NextAlone(2), nullptr) << "more than may go";
+  ASSERT_NE(side.NextAlone(3), nullptr);
+  EXPECT_EQ(side.highest(), 3u);
+  side.Write(Buffer("d"));
+  EXPECT_EQ(side.NextAlone(100), nullptr) << "others are in flight";
+  EXPECT_EQ(side.Next(100).ToString(), "d");
+  EXPECT_TRUE(side.Acknowledge(4));
+  side.Write(Buffer("efghijk"));
+  EXPECT_EQ(side.NextAlone(100), nullptr) << "more than the window";
+  EXPECT_EQ(side.in_flight(), 0u);
+  EXPECT_EQ(side.Next(100).ToString(), "efghij");
+  side.Rewind();
+  EXPECT_TRUE(side.Acknowledge(6));
+  EXPECT_EQ(side.NextAlone(100)->ToString(), "ghijk");
+  EXPECT_EQ(side.resent(), 4u);
+}
+
 TEST(SendSideTest, EndsAtWhatWasSentOnce) {
   SendSide side(4);
   side.Write(Buffer("abcdef"));

@@ -39,7 +39,7 @@ void SwitchingStream::OnFrame(LinkId link, LinkFrame& frame, TimePoint now) {
   }
   ApplyAcknowledged(frame.acknowledged, now);
   if (active()) Handle(link, frame, now);
-  PickLink();
+  if (several() || link == kLifeline) PickLink();
   AdvanceClose(now);
 }
 
@@ -123,11 +123,11 @@ void SwitchingStream::TakeData(LinkFrame& frame, TimePoint now) {
   if (receive_.final() && frame.offset + size > *receive_.final()) {
     return End(BehindBye(frame.offset + size, *receive_.final()));
   }
-  Buffer fresh = receive_.Take(frame.offset, std::move(frame.payload), now);
-  stats_.dropped_bytes += size - fresh.size();
+  receive_.Take(frame.offset, frame.payload, now);
+  stats_.dropped_bytes += size - frame.payload.size();
   // Nothing can come any more that a handler which has paused would have to be spared.
   if (receive_.complete()) receive_.Freeze(false, now);
-  if (!closing_ && !fresh.empty()) output_.Deliver(std::move(fresh));
+  if (!closing_ && !frame.payload.empty()) output_.Deliver(std::move(frame.payload));
 }
 
 void SwitchingStream::OnResume(const LinkFrame& frame) {

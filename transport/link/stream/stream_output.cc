@@ -52,12 +52,17 @@ void SwitchingStream::FlushData(TimePoint now) {
     const LinkId link = choice.rail == nullptr ? sending_on_ : choice.rail->number();
     const uint64_t offset = send_.next();
     const uint64_t sent = send_.highest();
-    Buffer data = send_.Next(choice.most);
-    if (data.empty()) return;
-    if (choice.rail != nullptr) choice.rail->Sent(offset, data.size(), now);
-    if (link == kLifeline) lifeline_end_ = offset + data.size();
-    Send(link, {.type = LinkFrameType::kData, .offset = offset, .payload = std::move(data)},
-         send_.highest() - sent);
+    const Buffer* const alone = link == kLifeline ? nullptr : send_.NextAlone(choice.most);
+    Buffer data = alone == nullptr ? send_.Next(choice.most) : Buffer();
+    const size_t size = alone == nullptr ? data.size() : alone->size();
+    if (size == 0) return;
+    if (choice.rail != nullptr) choice.rail->Sent(offset, size, now);
+    if (link == kLifeline) lifeline_end_ = offset + size;
+    LinkFrame frame{.type = LinkFrameType::kData, .offset = offset};
+    const size_t fresh = send_.highest() - sent;
+    if (alone != nullptr && SendNow(link, frame, *alone, fresh)) continue;
+    frame.payload = alone == nullptr ? std::move(data) : alone->Share();
+    Send(link, std::move(frame), fresh);
   }
 }
 
@@ -69,6 +74,10 @@ void SwitchingStream::FlushAck(TimePoint now) {
 }
 
 void SwitchingStream::FlushPing(TimePoint now) {
+  // Most often.
+  if (!several() && unacknowledged_since_ && now < *unacknowledged_since_ + limits_.ping_interval) {
+    return;
+  }
   if (!watch_.PingDue(work(), now)) return;
   // Each of several rails has a watch of its own.
   const uint64_t number = watch_.Ask(send_.position(), several() ? kLifeline : sending_on_, now);
@@ -79,11 +88,21 @@ void SwitchingStream::FlushPing(TimePoint now) {
 
 // `fresh`: the last bytes of its payload, which were never sent before.
 void SwitchingStream::Send(LinkId link, LinkFrame&& frame, size_t fresh) {
-  frame.acknowledged = receive_.acknowledged();
-  receive_.OnAckSent();
+  if (SendNow(link, frame, frame.payload, fresh)) return;
   Buffer bytes = writer_.Encode(std::move(frame));
   Given(link).Add(fresh, bytes.size(), output_.Unsent(link));
   output_.Send(link, std::move(bytes));
+}
+
+// False: the frame is ready to be sent otherwise.
+bool SwitchingStream::SendNow(LinkId link, LinkFrame& frame, const Buffer& payload, size_t fresh) {
+  frame.acknowledged = receive_.acknowledged();
+  receive_.OnAckSent();
+  char space[kMaxLinkHead];
+  const absl::string_view head = EncodeLinkHead(frame, payload.size(), space);
+  if (!output_.SendNow(link, head, payload)) return false;
+  Given(link).Pass(fresh, head.size() + payload.size());
+  return true;
 }
 
 size_t SwitchingStream::backlog() const {

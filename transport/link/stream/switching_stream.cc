@@ -54,13 +54,6 @@ bool SwitchingStream::Alive(LinkId generation) const {
   return active() && generations_.Find(generation) != nullptr;
 }
 
-bool SwitchingStream::Reads(LinkId link) const {
-  if (!active()) return false;
-  if (link == kLifeline) return true;
-  const Generations::Generation* const generation = generations_.Find(link);
-  return generation != nullptr && generation->ready;
-}
-
 void SwitchingStream::OnGenerationReady(LinkId generation) {
   Generations::Generation* const found = generations_.Find(generation);
   if (!active() || found == nullptr) return;

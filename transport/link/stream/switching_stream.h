@@ -83,6 +83,10 @@ class SwitchingStream {
    public:
     // Queues `frame` on `link`, behind what was queued there.
     virtual void Send(LinkId link, Buffer&& frame) = 0;
+    // Instead of that, as Connection::SendNow: without a Buffer for a small frame. False: not done.
+    virtual bool SendNow(LinkId /*link*/, absl::string_view /*head*/, const Buffer& /*payload*/) {
+      return false;
+    }
     // Of the bytes given to Send for `link`, how many it has not yet handed to the kernel
     // or the device.
     virtual size_t Unsent(LinkId link) const = 0;
@@ -139,7 +143,12 @@ class SwitchingStream {
 
   // Whether frames of `link` are to be cut and given to OnFrame now: not while it is set up, or
   // dead. Ask before each frame: a frame may change it.
-  bool Reads(LinkId link) const;
+  bool Reads(LinkId link) const {
+    if (!active()) return false;
+    if (link == kLifeline) return true;
+    const Generations::Generation* const generation = generations_.Find(link);
+    return generation != nullptr && generation->ready;
+  }
   // A frame of `link`. Takes the payload, but of upgrade frames (IsUpgrade), which the
   // caller handles after this. Frames of a dead generation are dropped.
   void OnFrame(LinkId link, LinkFrame& frame, TimePoint now);
@@ -178,6 +187,13 @@ class SwitchingStream {
   // counted from here.
   void Flush(TimePoint now);
   std::optional<TimePoint> NextTimer() const;
+  // Of a stream whose NextTimer was not before `when` after the Flush at `since`, and which has
+  // only written since then, and read DATA and ACK of generations: whether that is still so. False
+  // where it would have to be looked up.
+  bool NextTimerStays(TimePoint when, TimePoint since) const {
+    return !several() && !bye_sent_ && unacknowledged_since_ &&
+           when <= since + limits_.ping_interval && receive_.ack_time().value_or(when) >= when;
+  }
   // What came before `now` has been read.
   void OnTimer(TimePoint now);
 
@@ -228,6 +244,7 @@ class SwitchingStream {
 
   // stream_output.cc: what is sent, and when.
   void Send(LinkId link, LinkFrame&& frame, size_t fresh = 0);
+  bool SendNow(LinkId link, LinkFrame& frame, const Buffer& payload, size_t fresh);
   FramedBacklog& Given(LinkId link) {
     return link == kLifeline ? on_lifeline_ : rails_.Find(link)->given;
   }

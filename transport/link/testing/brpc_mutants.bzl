@@ -16,18 +16,20 @@ _MUTANTS = [
             "return StartTimer(1000 * options.hello_timeout);",
     }),
     ("opens_before_the_decision", "brpc_server_handshake.cc", {
-        "    Say(machine_.Accept(*made));": "    Say(machine_.Accept(*made));\n    Open();",
+        "    SayAnswer(machine_.Accept(*made));":
+            "    SayAnswer(machine_.Accept(*made));\n    Open();",
     }),
     ("keeps_the_queue_pair_of_who_stays_on_tcp", "brpc_server_handshake.cc", {
-        "    pair_.reset();\n    End(Handshaken::Kind::kPlain,": "    End(Handshaken::Kind::kPlain,",
+        "    pair_.reset();\n    Done({.kind = Handshaken::Kind::kPlain,":
+            "    Done({.kind = Handshaken::Kind::kPlain,",
     }),
     ("does_not_read_on_behind_its_answer", "brpc_server_handshake.cc", {
         "    Refuse(made.status());\n  }\n  parts_.tcp.ResumeRead();":
             "    Refuse(made.status());\n  }",
     }),
     ("waits_for_ever_for_a_decision", "brpc_server_handshake.cc", {
-        "  parts_.tcp.Write(Buffer(bytes));\n  StartTimer(parts_.settings->options.upgrade.dial);":
-            "  parts_.tcp.Write(Buffer(bytes));\n  parts_.loop.CancelTimer(timer_);",
+        "  Say(bytes);\n  StartTimer(parts_.settings->options.upgrade.dial);":
+            "  Say(bytes);\n  StartTimer(1000 * parts_.settings->options.upgrade.dial);",
     }),
     ("does_not_end_with_its_sign_of_life", "brpc_stream.cc", {
         "  parts_.pair->EndOfPeer();": "",

@@ -143,7 +143,7 @@ TEST(LinkUpgradeTest, NoByteIsLostWhenGenerationsFallSilentUnderLoad) {
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(totals.broken, SeedsHere(200) / 2) << "what was to be tried was tried";
-  EXPECT_GT(totals.timed_out, SeedsHere(200) / 15);
+  EXPECT_GE(totals.timed_out, SeedsHere(200) / 15);
 }
 
 // Its queue pair and its TCP connection end in either order. Nothing travels over TCP then, so no

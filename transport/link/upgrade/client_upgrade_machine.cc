@@ -8,30 +8,6 @@
 
 namespace farcall {
 
-ClientUpgradeState Next(ClientUpgradeState state, ClientUpgradeEvent event) {
-  using State = ClientUpgradeState;
-  using Event = ClientUpgradeEvent;
-  if (event == Event::kEnd) return State::kEnded;
-  switch (state) {
-    case State::kWaiting:
-      return event == Event::kTime ? State::kAsking : state;
-    case State::kAsking:
-      if (event == Event::kOffer) return State::kConnecting;
-      if (event == Event::kTime || event == Event::kDecline) return State::kWaiting;
-      // The peer gave it up before it was dialled.
-      return event == Event::kLost ? State::kWaiting : state;
-    case State::kConnecting:
-      if (event == Event::kConnected) return State::kReady;
-      // A server that took back its offer says so by a decline.
-      return event == Event::kLost || event == Event::kDecline ? State::kWaiting : state;
-    case State::kReady:
-      return event == Event::kLost || event == Event::kMore ? State::kWaiting : state;
-    case State::kEnded:
-      break;
-  }
-  return state;
-}
-
 ClientUpgradeMachine::ClientUpgradeMachine(const UpgradeTimes& times, uint64_t random,
                                            uint32_t rails, bool apart)
     : times_(times),
@@ -49,12 +25,11 @@ bool ClientUpgradeMachine::ready(uint32_t generation) const {
 ClientUpgradeMachine::Do ClientUpgradeMachine::OnTime(TimePoint now) {
   const auto due = next();
   if (!due || now < *due) return Do::kNothing;
-  const bool unanswered = state_ == ClientUpgradeState::kAsking;
-  state_ = Next(state_, ClientUpgradeEvent::kTime);
-  if (unanswered) {
+  if (state_ == ClientUpgradeState::kAsking) {
     Pause(now, NotRdma(WhyNotRdma::kTimedOut, "the server did not answer the ask"));
     return Do::kNothing;
   }
+  state_ = ClientUpgradeState::kAsking;
   ++generation_;
   next_ = now + times_.answer;
   return Do::kAsk;
@@ -62,23 +37,19 @@ ClientUpgradeMachine::Do ClientUpgradeMachine::OnTime(TimePoint now) {
 
 ClientUpgradeMachine::Do ClientUpgradeMachine::OnOffer(uint32_t generation) {
   if (!Of(generation) || state_ != ClientUpgradeState::kAsking) return Do::kNothing;
-  state_ = Next(state_, ClientUpgradeEvent::kOffer);
+  state_ = ClientUpgradeState::kConnecting;
   return Do::kConnect;
 }
 
+// A server that took back its offer says so by a decline, too.
 void ClientUpgradeMachine::OnDecline(TimePoint now, uint32_t generation, const absl::Status& why) {
-  const ClientUpgradeState next = Next(state_, ClientUpgradeEvent::kDecline);
-  if (!Of(generation) || next == state_) return;
-  state_ = next;
-  Pause(now, why);
+  if (Of(generation)) Pause(now, why);
 }
 
 void ClientUpgradeMachine::OnConnected(TimePoint now, uint32_t generation, absl::string_view rail) {
   if (!Of(generation) || state_ != ClientUpgradeState::kConnecting) return;
-  state_ = Next(state_, ClientUpgradeEvent::kConnected);
   ready_.push_back({.generation = generation, .since = now, .rail = NameOf(rail)});
-  if (ready_.size() >= rails_) return;
-  state_ = Next(state_, ClientUpgradeEvent::kMore);
+  state_ = ready_.size() < rails_ ? ClientUpgradeState::kWaiting : ClientUpgradeState::kReady;
   next_ = pause_end_;
 }
 
@@ -96,10 +67,7 @@ void ClientUpgradeMachine::OnLost(TimePoint now, uint32_t generation, const absl
   const auto lost = std::find_if(ready_.begin(), ready_.end(),
                                  [&](const Ready& one) { return one.generation == generation; });
   if (lost != ready_.end()) return LoseReady(now, lost, why);
-  const ClientUpgradeState next = Next(state_, ClientUpgradeEvent::kLost);
-  if (!Of(generation) || next == state_) return;
-  state_ = next;
-  Pause(now, why);
+  if (Of(generation)) Pause(now, why);
 }
 
 void ClientUpgradeMachine::LoseReady(TimePoint now, std::vector<Ready>::iterator lost,
@@ -108,11 +76,13 @@ void ClientUpgradeMachine::LoseReady(TimePoint now, std::vector<Ready>::iterator
   if (now - lost->since > backoff_.pause()) backoff_.Reset();
   rest_.OnError(lost->rail, now);
   ready_.erase(lost);
-  if (state_ == ClientUpgradeState::kReady) state_ = Next(state_, ClientUpgradeEvent::kLost);
   // Of an attempt under way the time counts that it has for its answer.
+  const ClientUpgradeState before = state_;
   const TimePoint deadline = next_;
   Pause(now, why);
-  if (state_ != ClientUpgradeState::kWaiting) next_ = deadline;
+  if (before == ClientUpgradeState::kReady || before == ClientUpgradeState::kWaiting) return;
+  state_ = before;
+  next_ = deadline;
 }
 
 void ClientUpgradeMachine::RetrySoon(TimePoint now) {
@@ -120,8 +90,6 @@ void ClientUpgradeMachine::RetrySoon(TimePoint now) {
   if (state_ != ClientUpgradeState::kWaiting || next_ <= now) return;
   next_ = pause_end_ = std::min(next_, now + backoff_.Next());
 }
-
-void ClientUpgradeMachine::OnEnd() { state_ = Next(state_, ClientUpgradeEvent::kEnd); }
 
 std::optional<TimePoint> ClientUpgradeMachine::next() const {
   if (state_ == ClientUpgradeState::kAsking) return next_;
@@ -136,6 +104,7 @@ std::vector<std::string> ClientUpgradeMachine::Resting(TimePoint now) const {
 }
 
 void ClientUpgradeMachine::Pause(TimePoint now, const absl::Status& why) {
+  state_ = ClientUpgradeState::kWaiting;
   why_ = why;
   next_ = pause_end_ = now + backoff_.Next();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The client's side of an upgrade: when to ask, what to do with the answer, and when to
-// ask again. Pure, total.
+// ask again. Pure. What comes out of its turn changes nothing.
 //
 //   kWaiting --time: ASK--> kAsking --OFFER: dial--> kConnecting --dialled--> kReady
 //      ^                       |                        |                    |
@@ -33,16 +33,6 @@
 namespace farcall {
 
 enum class ClientUpgradeState : uint8_t { kWaiting, kAsking, kConnecting, kReady, kEnded };
-enum class ClientUpgradeEvent : uint8_t {
-  kTime,   // the pause or the wait for an answer is over
-  kOffer,  // for this attempt, as are the next three
-  kDecline,
-  kConnected,
-  kLost,  // not dialled, or given up
-  kMore,  // dialled, and another one is wanted
-  kEnd,   // the connection is closing
-};
-ClientUpgradeState Next(ClientUpgradeState state, ClientUpgradeEvent event);
 
 class ClientUpgradeMachine {
  public:
@@ -65,7 +55,7 @@ class ClientUpgradeMachine {
   // Something came, here or there, that may make the next attempt good: the pauses begin anew.
   void RetrySoon(TimePoint now);
   // There are no attempts any more.
-  void OnEnd();
+  void OnEnd() { state_ = ClientUpgradeState::kEnded; }
 
   ClientUpgradeState state() const { return state_; }
   // Whether it was dialled, and is not lost.
@@ -88,8 +78,11 @@ class ClientUpgradeMachine {
     std::string rail;  // its place, and which one there
   };
 
-  // The attempt under way.
-  bool Of(uint32_t generation) const { return generation == generation_ && !ready(generation); }
+  // Of the attempt under way: asked for, and neither answered for good nor given up.
+  bool Of(uint32_t generation) const {
+    return generation == generation_ &&
+           (state_ == ClientUpgradeState::kAsking || state_ == ClientUpgradeState::kConnecting);
+  }
   std::string NameOf(absl::string_view rail) const;
   void LoseReady(TimePoint now, std::vector<Ready>::iterator lost, const absl::Status& why);
   void Pause(TimePoint now, const absl::Status& why);

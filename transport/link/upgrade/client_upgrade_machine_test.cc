@@ -11,7 +11,6 @@ namespace farcall {
 namespace {
 
 using State = ClientUpgradeState;
-using Event = ClientUpgradeEvent;
 using Do = ClientUpgradeMachine::Do;
 using std::chrono::seconds;
 
@@ -19,28 +18,23 @@ const TimePoint kStart = TimePoint(seconds(1000));
 const absl::Status kOff = NotRdma(WhyNotRdma::kPeerOff, "");
 const absl::Status kBroke = NotRdma(WhyNotRdma::kBroken, "cable");
 
-// Every state and event: a changed transition is a changed table.
-TEST(ClientUpgradeMachineTest, Table) {
-  struct Row {
-    Event event;
-    State waiting, asking, dialing, ready;
-  };
-  for (const Row& row : {
-           Row{Event::kTime, State::kAsking, State::kWaiting, State::kConnecting, State::kReady},
-           Row{Event::kOffer, State::kWaiting, State::kConnecting, State::kConnecting,
-               State::kReady},
-           Row{Event::kDecline, State::kWaiting, State::kWaiting, State::kWaiting, State::kReady},
-           Row{Event::kConnected, State::kWaiting, State::kAsking, State::kReady, State::kReady},
-           Row{Event::kLost, State::kWaiting, State::kWaiting, State::kWaiting, State::kWaiting},
-           Row{Event::kMore, State::kWaiting, State::kAsking, State::kConnecting, State::kWaiting},
-           Row{Event::kEnd, State::kEnded, State::kEnded, State::kEnded, State::kEnded},
-       }) {
-    EXPECT_EQ(Next(State::kWaiting, row.event), row.waiting);
-    EXPECT_EQ(Next(State::kAsking, row.event), row.asking);
-    EXPECT_EQ(Next(State::kConnecting, row.event), row.dialing);
-    EXPECT_EQ(Next(State::kReady, row.event), row.ready);
-    EXPECT_EQ(Next(State::kEnded, row.event), State::kEnded);
-  }
+TEST(ClientUpgradeMachineTest, WhatComesOutOfItsTurnChangesNothing) {
+  ClientUpgradeMachine client(UpgradeTimes(), 1);
+  EXPECT_EQ(client.OnOffer(0), Do::kNothing);
+  client.OnConnected(kStart, 0);
+  client.OnDecline(kStart, 0, kOff);
+  EXPECT_EQ(client.state(), State::kWaiting);
+  EXPECT_EQ(ReasonOf(client.why()), WhyNotRdma::kPending);
+  ASSERT_EQ(client.OnTime(kStart), Do::kAsk);
+  client.OnConnected(kStart, 1);
+  EXPECT_EQ(client.state(), State::kAsking);
+  ASSERT_EQ(client.OnOffer(1), Do::kConnect);
+  EXPECT_EQ(client.OnOffer(1), Do::kNothing);
+  EXPECT_EQ(client.OnTime(kStart + seconds(100)), Do::kNothing);
+  client.OnConnected(kStart, 1);
+  client.OnDecline(kStart, 1, kOff);
+  EXPECT_EQ(client.OnTime(kStart + seconds(100)), Do::kNothing);
+  EXPECT_EQ(client.state(), State::kReady);
 }
 
 TEST(ClientUpgradeMachineTest, FirstAttemptIsAtOnce) {

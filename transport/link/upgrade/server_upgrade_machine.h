@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The server's side of an upgrade: one connection at a time is awaited. Pure, total.
+// The server's side of an upgrade: one connection at a time is awaited. Pure. What comes out of its
+// turn changes nothing.
 //
 //   kIdle --ASK: await--> kPreparing --offered--> kOffered --admitted--> kReady
 //     ^                       |                      |                     |
@@ -20,16 +21,6 @@
 namespace farcall {
 
 enum class ServerUpgradeState : uint8_t { kIdle, kPreparing, kOffered, kReady, kEnded };
-enum class ServerUpgradeEvent : uint8_t {
-  kAsk,
-  kOffered,   // addresses are known, and a client may connect
-  kRefused,   // or why not
-  kAdmitted,  // a client did
-  kLost,      // given up, here or there
-  kMore,      // admitted, and another one may be asked for
-  kEnd,       // the connection is closing
-};
-ServerUpgradeState Next(ServerUpgradeState state, ServerUpgradeEvent event);
 
 class ServerUpgradeMachine {
  public:
@@ -41,13 +32,13 @@ class ServerUpgradeMachine {
   // True: await it, with a new token.
   bool OnAsk(uint32_t generation);
   // True: tell the client.
-  bool OnOffered();
-  bool OnRefused();
+  bool OnOffered() { return Step(ServerUpgradeState::kPreparing, ServerUpgradeState::kOffered); }
+  bool OnRefused() { return Step(ServerUpgradeState::kPreparing, ServerUpgradeState::kIdle); }
   // True: it is `generation`() now.
   bool OnAdmitted();
   // `generation` is dead; with one rail, so are all before it.
   void OnLost(uint32_t generation);
-  void OnEnd();
+  void OnEnd() { state_ = ServerUpgradeState::kEnded; }
 
   ServerUpgradeState state() const { return state_; }
   // That is worked on, or was last; 0: none.
@@ -62,7 +53,11 @@ class ServerUpgradeMachine {
   size_t rails() const { return ready_.size(); }
 
  private:
-  bool Step(ServerUpgradeEvent event);
+  bool Step(ServerUpgradeState from, ServerUpgradeState to) {
+    if (state_ != from) return false;
+    state_ = to;
+    return true;
+  }
 
   ServerUpgradeState state_ = ServerUpgradeState::kIdle;
   uint32_t generation_ = 0;

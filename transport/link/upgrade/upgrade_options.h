@@ -28,7 +28,10 @@ struct UpgradeOptions : LinkOptions {
   std::string counted_opening;
 
   // kInvalidArgument, with the name of the option.
-  absl::Status Validate() const;
+  absl::Status Validate() const {
+    if (require_rdma && !use_rdma) return absl::InvalidArgumentError("require_rdma needs use_rdma");
+    return LinkOptions::Validate();
+  }
 };
 
 }  // namespace farcall

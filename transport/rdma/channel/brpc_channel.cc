@@ -53,7 +53,6 @@ void BrpcChannel::Leave() {
 void BrpcChannel::Detach() {
   user_ = nullptr;
   detached_ = true;
-  input_.Clear();
   reading_ = false;
 }
 
@@ -145,7 +144,7 @@ void BrpcChannel::OnReceived(uint32_t slot, const ibv_wc& completion) {
   if (completion.byte_len == 0) return queue_->Reuse(slot, /*bare=*/true);
   ++came_;
   queue_->ledger().OnConsumed(*member_);
-  input_.Append(TakeBytes(slot, /*skip=*/0, completion.byte_len));
+  TakeBytes(slot, /*skip=*/0, completion.byte_len, incoming_.Tail());
 }
 
 // What it says. An error: the peer does not keep to the protocol.

@@ -46,8 +46,6 @@ class BrpcChannel final : public PairChannel {
   void SetReading(bool reading) override;
   bool Send(Buffer& out, bool fin) override;
   bool HasUpdate() const override { return may_send_ && credits_->BareIsDue(); }
-  Buffer TakeInput() override { return std::move(input_); }
-  bool has_input() const override { return !input_.empty(); }
   bool ended() const override { return peer_ended_ && !error_.ok(); }
   bool flushed() const override { return fin_sent_ && quiet(); }
   bool quiet() const override { return unfinished() == 0; }
@@ -67,7 +65,6 @@ class BrpcChannel final : public PairChannel {
 
   std::optional<BrpcCredits> credits_;
   MessageLimits message_limits_;
-  Buffer input_;
   bool reading_ = false;  // the user does
   uint32_t came_ = 0;     // messages with bytes; wraps
   uint32_t posted_ = 0;   // of them, whose receives were posted again and reported to credits_

@@ -139,7 +139,11 @@ class BrpcDriver final : private BrpcChannel::User {
     CompleteOne(receive.id, IBV_WC_WR_FLUSH_ERR, 0, 0, false);
     Check(failed(), "an error is reported");
   }
-  void Take() { read_ += channel_.TakeInput().ToString(); }
+  void Take() {
+    Buffer& input = channel_.TakeInput();
+    read_ += input.ToString();
+    input.Clear();
+  }
 
   // A message whose report is mostly right, and whose length is anything.
   void Receive(FuzzInput& input) {

@@ -44,7 +44,7 @@ absl::Status DevicePoller::Enroll(const std::shared_ptr<PairChannel>& channel, P
                                 channels_.size(), " connections (completion_queue_depth)"));
   }
   ReceiveQueue* const own = channel->own_queue();
-  if (own != nullptr) Replenish(*own);
+  Replenish(own != nullptr ? *own : *receives_);
   absl::Status joined = channel->Join(own != nullptr ? *own : *receives_, batch_, room_, counters_,
                                       loop_.clock(), trust);
   BalanceReceives();
@@ -141,7 +141,7 @@ int DevicePoller::Look() {
 
 void DevicePoller::HandleBatch(int count) {
   for (int i = 0; i < count; ++i) Handle(found_[i]);
-  if (receives_) Replenish(*receives_);
+  if (receives_ && receives_->PostDue()) Replenish(*receives_);
   // What is touched from here on belongs to the next batch.
   std::vector<PairChannel*> touched = std::move(spare_);
   touched.swap(touched_);

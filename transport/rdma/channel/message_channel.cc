@@ -14,6 +14,13 @@ uint64_t SendId(const SendPlan& send) {
   return PackWrId({.kind = WrId::Kind::kSend, .slot = send.seq});
 }
 
+bool OnHost(const Buffer& bytes) {
+  const auto slices = bytes.slices();
+  return std::all_of(slices.begin(), slices.end(), [](const Buffer::Slice& slice) {
+    return slice.block->kind == MemoryKind::kHost;
+  });
+}
+
 }  // namespace
 
 void MessageChannel::Open(const ReceiveTerms& own, const ReceiveTerms& peer, bool initiator,
@@ -60,7 +67,6 @@ void MessageChannel::Leave() {
 void MessageChannel::Detach() {
   user_ = nullptr;
   detached_ = true;
-  incoming_.Take().Clear();
   SetReading(false);
 }
 
@@ -103,6 +109,26 @@ bool MessageChannel::Send(Buffer& out, bool fin) {
   CountWait(WaitFor(out, memory));
   choice_.OnFlushed(!out.empty());
   return memory;
+}
+
+bool MessageChannel::SendNow(absl::string_view head, const Buffer& body) {
+  MessagePlan plan;
+  const size_t bytes = head.size() + body.size();
+  if (bytes > kMostNow || bytes + plan.header > message_limits_.max_message || !may_send_ ||
+      flow_->Budget() == 0 || windows_.close_due() || !OnHost(body)) {
+    return false;
+  }
+  plan.bytes = plan.copied = plan.segments[0].length = static_cast<uint32_t>(bytes);
+  plan.send_inline = plan.own_bytes() <= message_limits_.max_inline;
+  if (!batch_->Reserve(plan) || !TakeRoom(kOwnSends - 1, posted_messages())) return false;
+  const SendPlan send = flow_->Send(/*last=*/true);
+  SentAt(send.seq).copy =
+      batch_->AddCopied(head, body.slices(), plan, HeaderOf(send), SendId(send), send.signaled);
+  CountSent(plan);
+  MeasurePosted(plan);
+  hello_due_ = false;
+  PostBatch();
+  return true;
 }
 
 // Of bytes that are left.
@@ -176,14 +202,21 @@ bool MessageChannel::AddBare(bool fin) {
   return true;
 }
 
-// `plan` is Reserved.
-void MessageChannel::AddMessage(Buffer& out, const MessagePlan& plan, const SendPlan& send,
-                                bool fin) {
-  MessageHeader header{.count = send.count, .fin = fin, .reference = plan.reference};
+MessageHeader MessageChannel::HeaderOf(const SendPlan& send) {
+  MessageHeader header{.count = send.count};
   if (references_ == References::kYes) {
     header.references_read = static_cast<uint16_t>(incoming_.read());
     told_read_ = incoming_.read();
   }
+  return header;
+}
+
+// `plan` is Reserved.
+void MessageChannel::AddMessage(Buffer& out, const MessagePlan& plan, const SendPlan& send,
+                                bool fin) {
+  MessageHeader header = HeaderOf(send);
+  header.fin = fin;
+  header.reference = plan.reference;
   BlockRef copy = plan.reference
                       ? AddReference(out, plan, header, send)
                       : batch_->Add(out.slices(), plan, header, SendId(send), send.signaled);

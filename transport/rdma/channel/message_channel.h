@@ -22,7 +22,6 @@
 #include "transport/copy_tally.h"
 #include "transport/rdma/channel/pair_channel.h"
 #include "transport/rdma/flow/credit_flow.h"
-#include "transport/rdma/flow/incoming_stream.h"
 #include "transport/rdma/flow/memory_window_ring.h"
 #include "transport/rdma/flow/message_header.h"
 #include "transport/rdma/flow/message_plan.h"
@@ -53,9 +52,8 @@ class MessageChannel final : public PairChannel {
   void Detach() override;
   void SetReading(bool reading) override;
   bool Send(Buffer& out, bool fin) override;
+  bool SendNow(absl::string_view head, const Buffer& body) override;
   bool HasUpdate() const override;
-  Buffer TakeInput() override { return incoming_.Take(); }
-  bool has_input() const override { return incoming_.has_bytes(); }
   bool ended() const override { return ended_ && incoming_.clear(); }
   bool flushed() const override { return fin_sent_ && ended() && quiet(); }
   bool quiet() const override { return posted_messages() == 0 && windows_.open() == 0; }
@@ -63,8 +61,6 @@ class MessageChannel final : public PairChannel {
   ReadsUse reads_use() const override { return choice_.use(); }
   uint64_t references_read() const override { return references_read_; }
   bool fetches() const override { return most_reads_ > 0; }
-  bool fetching() const override { return incoming_.reading() > 0; }
-  bool Read() override;
   void DropUnread() override;
   void WhenReadsEnd(absl::AnyInvocable<void()> done) override;
   bool windows_failed() const override { return windows_failed_; }
@@ -83,6 +79,9 @@ class MessageChannel final : public PairChannel {
   static constexpr uint32_t kReference = 256 << 10;
   static constexpr uint64_t kMaxFetched = 512 << 10;
 
+  // What SendNow takes, without a header. Smaller slices are copied in any case.
+  static constexpr size_t kMostNow = 512;
+
   // Completions of a window, bound and invalidated.
   static constexpr uint32_t kOfWindow = 2;
 
@@ -99,6 +98,7 @@ class MessageChannel final : public PairChannel {
   bool CountsDue() const;
   bool ReadsUnreported() const { return told_read_ != incoming_.read(); }
   void AddMessage(Buffer& out, const MessagePlan& plan, const SendPlan& send, bool fin);
+  MessageHeader HeaderOf(const SendPlan& send);
   void MeasurePosted(const MessagePlan& plan);
   void UpdateReading();
 
@@ -110,6 +110,7 @@ class MessageChannel final : public PairChannel {
   absl::Status OnReferencesRead(uint16_t count);
   void OnLocal(const WrId& id, bool good);
   void OnRead(bool good);
+  bool ReadSome() override;
   bool MayRead();
   bool PostNextRead();
   Buffer MemoryFor(const IncomingStream::Place& place, std::shared_ptr<void>& hold);
@@ -130,7 +131,6 @@ class MessageChannel final : public PairChannel {
   // Taken of room_: kOfWindow for each window that is not free, and of READs all but kOwnReads.
   uint32_t window_room_ = 0;
   uint32_t read_room_ = 0;
-  IncomingStream incoming_{0};
   uint32_t most_reads_ = 0;  // at a time
   bool windows_failed_ = false;
   bool bind_waits_ = false;  // until MayBind

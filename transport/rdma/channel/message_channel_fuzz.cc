@@ -102,11 +102,16 @@ class Driver final : private MessageChannel::User {
   }
   void Send(FuzzInput& input) {
     const uint8_t size = input.Next();
-    out_.Append(std::string(size % 100, 's'));
-    fin_ = fin_ || size == 255;
+    const Buffer bytes(std::string(size % 100, 's'));
     const uint32_t before = device_.sent;
     const bool failed = !channel_.error().ok();
-    channel_.Send(out_, fin_);
+    if (size % 4 == 0 && out_.empty() && channel_.SendNow("head", bytes)) {
+      Check(device_.sent == before + 1, "it is sent at once");
+    } else {
+      out_.Append(bytes.Share());
+      fin_ = fin_ || size == 255;
+      channel_.Send(out_, fin_);
+    }
     Check(!failed || device_.sent == before, "nothing is sent once it failed");
     Check(device_.sent <= given_, "no message without a credit of the peer");
     Check(device_.sent - completed_ <= kSlots, "no message without a slot");
@@ -127,7 +132,11 @@ class Driver final : private MessageChannel::User {
     CompleteOne(receive.id, IBV_WC_WR_FLUSH_ERR, 0);
     Check(!channel_.error().ok(), "an error is reported");
   }
-  void Take() { read_ += channel_.TakeInput().ToString(); }
+  void Take() {
+    Buffer& input = channel_.TakeInput();
+    read_ += input.ToString();
+    input.Clear();
+  }
 
   // A message whose header is mostly right, and whose length is anything.
   void Receive(FuzzInput& input) {

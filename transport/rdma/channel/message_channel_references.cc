@@ -61,6 +61,7 @@ BlockRef MessageChannel::AddReference(Buffer& out, const MessagePlan& plan,
 
 // The peer's word, so many in all: their windows are the next ones of the ring.
 absl::Status MessageChannel::OnReferencesRead(uint16_t count) {
+  if (count == static_cast<uint16_t>(references_read_)) return absl::OkStatus();
   const uint32_t open = windows_.open();
   absl::Status good = windows_.OnRead(count);
   if (!good.ok() || windows_.open() == open) return good;
@@ -129,7 +130,7 @@ bool MessageChannel::PostNextRead() {
   return true;
 }
 
-bool MessageChannel::Read() {
+bool MessageChannel::ReadSome() {
   if (!error_.ok() || user_ == nullptr) return true;
   bool memory = true;
   while (MayRead()) {

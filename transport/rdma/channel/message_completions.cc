@@ -59,7 +59,7 @@ void MessageChannel::OnReceived(uint32_t slot, uint32_t bytes) {
     if (header->reference) {
       queue_->Reuse(slot, /*bare=*/false);
     } else {
-      incoming_.AddBytes(TakeBytes(slot, kMessageHeaderBytes, bytes));
+      TakeBytes(slot, kMessageHeaderBytes, bytes, incoming_.Tail());
     }
   }
   if (header->fin) ended_ = true;

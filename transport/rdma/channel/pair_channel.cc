@@ -92,6 +92,10 @@ void PairChannel::KeepSent(uint32_t seq, BlockRef copy, const MessagePlan& plan,
   } else {
     sent.data = out.CutFront(plan.bytes);
   }
+  CountSent(plan);
+}
+
+void PairChannel::CountSent(const MessagePlan& plan) {
   CountCopied(CopyCause::kSentUnregistered, plan.unknown);
   CountCopied(CopyCause::kSentSmall, plan.copied - plan.unknown);
   counters_.bytes_written += plan.bytes;
@@ -131,29 +135,21 @@ void PairChannel::CountWait(Wait wait) {
   }
 }
 
-Buffer PairChannel::TakeBytes(uint32_t slot, uint32_t skip, uint32_t bytes) {
+void PairChannel::TakeBytes(uint32_t slot, uint32_t skip, uint32_t bytes, Buffer& to) {
   const uint32_t payload = bytes - skip;
   counters_.bytes_read += payload;
   poller_->bytes_in.Add(payload);
-  Buffer taken;
-  if (detached_) {
-    queue_->Reuse(slot, /*bare=*/false);
-    return taken;
-  }
+  if (detached_) return queue_->Reuse(slot, /*bare=*/false);
   const absl::string_view copied(queue_->block(slot)->bytes() + skip, payload);
   const bool small = bytes < limits_.copy_out_below;
   // Who keeps a message keeps its block: all of it, of which it needs less than half.
   const bool wasteful = !small && bytes < kReceiveBlock / 2 && memory_.IsShort();
-  const bool fits = (small || wasteful) && small_.Append(copied, taken);
-  if (!fits && !small) {
-    taken.Append({queue_->Take(slot), skip, payload});
-    return taken;
-  }
+  const bool fits = (small || wasteful) && small_.Append(copied, to);
+  if (!fits && !small) return to.Append({queue_->Take(slot), skip, payload});
   // The heap, where the pool is at its limit: a few small messages, within the credits.
-  if (!fits) taken.Append(copied);
+  if (!fits) to.Append(copied);
   CountCopied(CopyCause::kReceivedSmall, payload);
   queue_->Reuse(slot, /*bare=*/false);
-  return taken;
 }
 
 }  // namespace farcall

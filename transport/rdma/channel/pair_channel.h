@@ -18,23 +18,43 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "transport/base/clock.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/block_writer.h"
 #include "transport/buffer/buffer.h"
 #include "transport/buffer/pool_watch.h"
+#include "transport/copied_bytes.h"
 #include "transport/copy_tally.h"
-#include "transport/rdma/channel/channel_counters.h"
 #include "transport/rdma/channel/device_poller_counters.h"
 #include "transport/rdma/channel/receive_queue.h"
 #include "transport/rdma/channel/send_batch.h"
 #include "transport/rdma/flow/completion_queue_budget.h"
+#include "transport/rdma/flow/incoming_stream.h"
 #include "transport/rdma/flow/wr_id.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
 #include "transport/reads_use.h"
 
 namespace farcall {
+
+// What a MessageChannel has done.
+struct ChannelCounters {
+  uint64_t bytes_read = 0;
+  uint64_t bytes_written = 0;
+  uint64_t receives = 0;   // completions
+  uint64_t doorbells = 0;  // calls of ibv_post_send
+  uint64_t messages = 0;   // that it posted
+  CopiedBytes copied;
+  uint64_t references = 0;  // sent
+  uint64_t reads = 0;       // RDMA READs that have completed
+  uint64_t fetched = 0;     // bytes that they brought
+  uint64_t landed = 0;      // bytes that went to where User::PlaceFor said
+  // Times that it began to wait while it had bytes to send.
+  uint64_t credit_waits = 0;
+  uint64_t slot_waits = 0;
+  uint64_t memory_waits = 0;
+};
 
 // All with the data loop held, but the constructor.
 class PairChannel {
@@ -108,7 +128,7 @@ class PairChannel {
   // --- Its user.
 
   void Attach(User& user) { user_ = &user; }
-  // What comes from now on is dropped, and no credit is given any more.
+  // What comes from now on is dropped, and no credit is given any more. The input stays.
   virtual void Detach() = 0;
   // Whether the peer is given credits for what it uses. Not at first.
   virtual void SetReading(bool reading) = 0;
@@ -120,11 +140,15 @@ class PairChannel {
   // hear; after the last byte, if `fin`, the end. One or few doorbells. False: no memory for
   // copies now, try later.
   virtual bool Send(Buffer& out, bool fin) = 0;
+  // Sends head + body, behind all that was given to Send, as a message of copied bytes. False: it
+  // did nothing, since they are many, or may not leave now.
+  virtual bool SendNow(absl::string_view /*head*/, const Buffer& /*body*/) { return false; }
   // Whether Send would have something to tell the peer although there are no bytes.
   virtual bool HasUpdate() const = 0;
-  // What came since the last time, in order.
-  virtual Buffer TakeInput() = 0;
-  virtual bool has_input() const = 0;
+  // What came, in order, behind what the user has left there; whether some came since the last
+  // time.
+  Buffer& TakeInput() { return incoming_.Take(); }
+  bool has_input() const { return incoming_.has_bytes(); }
   // The peer sends no more bytes: what came is all.
   virtual bool ended() const = 0;
   bool fin_sent() const { return fin_sent_; }
@@ -145,10 +169,10 @@ class PairChannel {
   // Of the references that were sent, those that the peer has read.
   virtual uint64_t references_read() const { return 0; }
   virtual bool fetches() const { return false; }
-  virtual bool fetching() const { return false; }
+  bool fetching() const { return incoming_.reading() > 0; }
   // Begins to fetch what the peer has referred to, when the input was taken. False: no memory
   // for it now, try later.
-  virtual bool Read() { return true; }
+  bool Read() { return incoming_.clear() || ReadSome(); }
   // What was referred to and is not being fetched is not wanted.
   virtual void DropUnread() {}
   // Calls `done` when nothing is being fetched, or can be any more: from inside, or later
@@ -185,6 +209,8 @@ class PairChannel {
   bool touched = false;
 
  protected:
+  virtual bool ReadSome() { return true; }
+
   struct Sent {
     Buffer data;            // what the device reads in place
     BlockRef copy;          // header and copied bytes
@@ -202,13 +228,15 @@ class PairChannel {
   void GiveRoom(uint32_t unfinished);
   // Puts `plan`, the front of `out`, down as sent. `copy`: of the batch.
   void KeepSent(uint32_t seq, BlockRef copy, const MessagePlan& plan, Buffer& out);
+  void CountSent(const MessagePlan& plan);
   void PostBatch();
   void CountCopied(CopyCause cause, uint64_t bytes);
   // What waits is tried each turn, and counts once.
   enum class Wait : uint8_t { kNothing, kMemory, kCredits, kSlots };
   void CountWait(Wait wait);
-  // The bytes of the receive behind the first `skip` of all `bytes`; its slot is used again.
-  Buffer TakeBytes(uint32_t slot, uint32_t skip, uint32_t bytes);
+  // Appends the bytes of the receive behind the first `skip` of all `bytes`; its slot is used
+  // again.
+  void TakeBytes(uint32_t slot, uint32_t skip, uint32_t bytes, Buffer& to);
 
   const VerbsApi& api_;
   ibv_qp& pair_;
@@ -229,6 +257,7 @@ class PairChannel {
   bool detached_ = false;
   bool breached_ = false;  // the peer broke a rule: nothing that came later is taken
   absl::Status error_;
+  IncomingStream incoming_{0};
   Counters counters_;
 
  private:

@@ -35,6 +35,7 @@ RdmaConnection::~RdmaConnection() {
   Check(loop_.held(), "a connection is destroyed while its loop is held");
   if (state_ != State::kClosed) LetGo();
   channel_.WhenReadsEnd(nullptr);
+  channel_.TakeInput().Clear();
 }
 
 void RdmaConnection::Start(Handler& handler) {
@@ -48,11 +49,15 @@ void RdmaConnection::Write(Buffer data) {
   Check(loop_.held() && handler_ != nullptr, "a connection is started before it is written to");
   if (state_ != State::kOpen || !channel_.error().ok() || data.empty()) return;
   out_.Append(std::move(data));
-  if (out_.size() > parts_.options.high_water) {
-    above_high_ = true;
-    drained_ = false;
-  }
+  drain_.OnQueued(out_.size(), parts_.options.high_water);
   loop_.FlushLater(*this);
+}
+
+bool RdmaConnection::SendNow(absl::string_view head, const Buffer& body) {
+  Check(loop_.held() && handler_ != nullptr, "a connection is started before it is written to");
+  if (state_ != State::kOpen || !out_.empty() || !channel_.SendNow(head, body)) return false;
+  if (!channel_.error().ok()) Soon();
+  return true;
 }
 
 void RdmaConnection::PauseRead() {
@@ -63,7 +68,7 @@ void RdmaConnection::PauseRead() {
 
 void RdmaConnection::ResumeRead() {
   if (!std::exchange(paused_, false) || state_ != State::kOpen) return;
-  redeliver_ = !input_.empty();
+  redeliver_ = left_;
   if (handler_ != nullptr) channel_.SetReading(true);
   Soon();
 }
@@ -107,13 +112,13 @@ void RdmaConnection::OnChannel() {
     if (state_ == State::kFlushing) EndFlush();
   }
   if (state_ == State::kClosed) return;
-  WatchFetch();
+  if (channel_.fetching() || fetch_timer_.pending()) WatchFetch();
   const bool end_due = state_ == State::kFlushing && !channel_.fin_sent();
   if (!out_.empty() || end_due || channel_.HasUpdate()) loop_.FlushLater(*this);
 }
 
 void RdmaConnection::OnStarved() {
-  if (state_ != State::kOpen || paused_ || input_.empty()) return;
+  if (state_ != State::kOpen || paused_ || !left_) return;
   FinishWithoutMemory();
 }
 
@@ -123,22 +128,20 @@ void RdmaConnection::FinishWithoutMemory() {
                    ": the block pool is at its limit (BlockPoolOptions::max_bytes)")));
 }
 
-void RdmaConnection::Soon(Duration delay) {
-  const TimePoint when = loop_.now() + delay;
-  if (!soon_.pending() || when < soon_.when) loop_.SetTimer(soon_, when);
-}
+void RdmaConnection::Soon(Duration delay) { loop_.SetTimerBy(soon_, loop_.now() + delay); }
 
 void RdmaConnection::OnSoon() {
-  if (state_ == State::kOpen && std::exchange(drained_, false)) handler_->OnDrained();
+  if (state_ == State::kOpen && drain_.Take()) handler_->OnDrained();
   OnChannel();
 }
 
 void RdmaConnection::ReadTurn() {
   if (!paused_ && (redeliver_ || channel_.has_input())) {
     redeliver_ = false;
-    input_.Append(channel_.TakeInput());
     // What it returns helps where bytes are read into blocks of one's own choice.
-    handler_->OnRead(input_);
+    Buffer& input = channel_.TakeInput();
+    handler_->OnRead(input);
+    left_ = !input.empty();
   }
   if (state_ == State::kOpen && !paused_) Fetch();
   if (state_ == State::kOpen) EndRead();
@@ -189,7 +192,10 @@ void RdmaConnection::Flush() {
     Soon(retry_);
     retry_ = std::min(2 * retry_, kLastRetry);
   }
-  if (state_ == State::kOpen) CheckDrained();
+  if (state_ == State::kOpen && channel_.error().ok() &&
+      drain_.OnLeft(out_.size(), parts_.options.low_water)) {
+    Soon();
+  }
   // From a timer: no callback comes from inside a call. On brpc's wire no message says the
   // end, so where all was sent before, no completion follows that would end the flush.
   const bool over = state_ == State::kFlushing && channel_.flushed();
@@ -205,13 +211,6 @@ void RdmaConnection::EndFlush() {
   if (broken || channel_.flushed()) {
     Finish(std::move(why_));
   }
-}
-
-void RdmaConnection::CheckDrained() {
-  if (!above_high_ || out_.size() > parts_.options.low_water || !channel_.error().ok()) return;
-  above_high_ = false;
-  drained_ = true;
-  Soon();
 }
 
 absl::Status RdmaConnection::Lost() const {
@@ -237,7 +236,7 @@ void RdmaConnection::Finish(absl::Status why) {
   channel_.WhenReadsEnd([this] {
     on_close_.Post(loop_, [this] {
       // No OnRead looks at the input any more.
-      input_.Clear();
+      channel_.TakeInput().Clear();
       const absl::Status reason = std::move(why_);
       handler_->OnClose(reason);
     });

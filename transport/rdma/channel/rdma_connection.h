@@ -11,10 +11,12 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"
+#include "transport/drain_mark.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/posted_call.h"
 #include "transport/rdma/channel/pair_channel.h"
@@ -49,6 +51,7 @@ class RdmaConnection final : public Connection, private PairChannel::User, priva
 
   void Start(Handler& handler) override;
   void Write(Buffer data) override;
+  bool SendNow(absl::string_view head, const Buffer& body) override;
   void PauseRead() override;
   void ResumeRead() override;
   void Close(absl::Status why, CloseMode mode) override;
@@ -76,7 +79,6 @@ class RdmaConnection final : public Connection, private PairChannel::User, priva
   void WatchFetch();
   void EndRead();
   void EndFlush();
-  void CheckDrained();
   absl::Status Lost() const;
   void LetGo();
   void FinishWithoutMemory();
@@ -96,15 +98,14 @@ class RdmaConnection final : public Connection, private PairChannel::User, priva
   EventLoop& loop_;
   PairChannel& channel_;
   Handler* handler_ = nullptr;  // since Start
-  Buffer input_;
   Buffer out_;
 
   State state_ = State::kOpen;
   absl::Status why_;  // for OnClose, from Close on
   bool paused_ = false;
-  bool redeliver_ = false;   // OnRead is due for input that was left when reading paused
-  bool above_high_ = false;  // backlog() was above high_water, and not low since
-  bool drained_ = false;     // OnDrained is due
+  bool left_ = false;       // the handler has left bytes of the input there
+  bool redeliver_ = false;  // OnRead is due for input that was left when reading paused
+  DrainMark drain_;
   Duration retry_ = kFirstRetry;
   Duration fetch_retry_ = kFirstRetry;
   std::optional<TimePoint> starving_since_;

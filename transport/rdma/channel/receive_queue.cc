@@ -102,6 +102,12 @@ void ReceiveQueue::Reuse(uint32_t slot, bool bare) {
   if (bare) ++bare_;
 }
 
+// The receive of a bare message is given to its member again at once.
+bool ReceiveQueue::PostDue() const {
+  const uint32_t together = target_.shared == nullptr ? 0 : std::min(kTogether, used_ / 8);
+  return bare_ > 0 || ready_.size() + empty_.size() >= together || ledger_.free() < together;
+}
+
 void ReceiveQueue::Fill() {
   std::vector<BlockRef> unknown;  // given back at the end, so that the pool gives others
   const size_t wanted = empty_.size();

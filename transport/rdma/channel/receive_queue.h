@@ -59,6 +59,9 @@ class ReceiveQueue {
 
   // --- After a batch of completions.
 
+  // Whether Fill and Post are due. Of a shared queue some receives are left for the next batch, so
+  // that a chain of them costs one doorbell: as long as no member waits for them.
+  bool PostDue() const;
   // Gets blocks for empty slots that the device knows: others would keep the slots for as
   // long as they are not registered, which may be for ever.
   void Fill();
@@ -82,8 +85,9 @@ class ReceiveQueue {
   // One in so many of a shared queue, when it is as large as it may become, are for untrusted
   // peers.
   static constexpr uint32_t kUntrustedShare = 4;
-  // Work requests of one doorbell.
+  // Work requests of one doorbell, at most; and, of a shared queue, at least, but for a small one.
   static constexpr uint32_t kBatch = 32;
+  static constexpr uint32_t kTogether = 16;
   // So many blocks that the device does not know are looked past in one Fill. Twice as many the
   // next time where all were such: the pool may have grown by regions that may not be
   // registered, and known blocks may lie behind them.

@@ -131,6 +131,41 @@ TEST_F(ReceiveQueueTest, WhatIsUsedAgainDoesNotWaitForBlocksThatAreNotKnown) {
   EXPECT_EQ(queue_.ledger().posted(), kSlots);
 }
 
+TEST_F(ReceiveQueueTest, SomeReceivesArePostedTogetherUnlessOneIsMissed) {
+  ReceiveQueue queue{*pool_, kDevice, {.shared = &fake_.srq}, 64, 64};
+  ASSERT_TRUE(pool_->Reserve(kReceiveBlock, 65).ok());
+  registrar_.RegisterAll();
+  EXPECT_TRUE(queue.PostDue());
+  queue.Fill();
+  ASSERT_TRUE(queue.Post());
+  ReceiveLedger& ledger = queue.ledger();
+  const auto member = ledger.Join();
+  ASSERT_TRUE(member.ok());
+  const auto use = [&](uint32_t slot, bool bare) {
+    if (!bare) ledger.OnConsumed(*member);
+    queue.Reuse(slot, bare);
+  };
+  for (uint32_t slot = 0; slot < 7; ++slot) {
+    EXPECT_FALSE(queue.PostDue());
+    use(slot, /*bare=*/false);
+  }
+  EXPECT_FALSE(queue.PostDue());
+  BlockRef taken = queue.Take(7);
+  ledger.OnConsumed(*member);
+  EXPECT_TRUE(queue.PostDue()) << "an eighth of them";
+  queue.Fill();
+  ASSERT_TRUE(queue.Post());
+  EXPECT_EQ(ledger.posted(), 64u);
+  use(8, /*bare=*/true);
+  EXPECT_TRUE(queue.PostDue()) << "its member is given it again at once";
+  queue.Fill();
+  ASSERT_TRUE(queue.Post());
+  use(9, /*bare=*/false);
+  EXPECT_FALSE(queue.PostDue());
+  while (ledger.free() >= 8) ASSERT_TRUE(ledger.Join().ok());
+  EXPECT_TRUE(queue.PostDue()) << "another member would find none";
+}
+
 TEST_F(ReceiveQueueTest, OfItsSlotsSoManyArePostedAsAreInUse) {
   ASSERT_TRUE(pool_->Reserve(kReceiveBlock, kSlots).ok());
   registrar_.RegisterAll();

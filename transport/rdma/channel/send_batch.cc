@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "transport/base/check.h"
@@ -56,7 +57,7 @@ bool SendBatch::Reserve(const MessagePlan& plan) {
   return true;
 }
 
-SendBatch::Head SendBatch::TakeHead(const MessagePlan& plan) {
+inline SendBatch::Head SendBatch::TakeHead(const MessagePlan& plan) {
   Head head;
   if (plan.own_bytes() == 0) return head;
   if (plan.send_inline) {
@@ -70,13 +71,13 @@ SendBatch::Head SendBatch::TakeHead(const MessagePlan& plan) {
   return head;
 }
 
-SendBatch::Head SendBatch::PutHead(const MessagePlan& plan, const MessageHeader& header) {
+inline SendBatch::Head SendBatch::PutHead(const MessagePlan& plan, const MessageHeader& header) {
   Head head = TakeHead(plan);
   EncodeMessageHeader(header, head.bytes);
   return head;
 }
 
-ibv_send_wr& SendBatch::Append(ibv_wr_opcode opcode, uint64_t wr_id) {
+inline ibv_send_wr& SendBatch::Append(ibv_wr_opcode opcode, uint64_t wr_id) {
   Check(size_ < requests_.size(), "a batch has room for a work request");
   ibv_send_wr& request = requests_[size_];
   request = {};
@@ -87,7 +88,7 @@ ibv_send_wr& SendBatch::Append(ibv_wr_opcode opcode, uint64_t wr_id) {
   return request;
 }
 
-ibv_send_wr& SendBatch::Finish(const MessagePlan& plan, uint64_t wr_id, bool signaled) {
+inline ibv_send_wr& SendBatch::Finish(const MessagePlan& plan, uint64_t wr_id, bool signaled) {
   ibv_sge* const segments = NextSegments();
   last_ = size_;
   ibv_send_wr& request = Append(IBV_WR_SEND, wr_id);
@@ -123,6 +124,22 @@ BlockRef SendBatch::Add(std::span<const Buffer::Slice> slices, const MessagePlan
                         const MessageHeader& header, uint64_t wr_id, bool signaled) {
   Head head = PutHead(plan, header);
   PutSegments(slices, plan, head);
+  Finish(plan, wr_id, signaled);
+  return std::move(head.kept);
+}
+
+BlockRef SendBatch::AddCopied(absl::string_view bytes, std::span<const Buffer::Slice> slices,
+                              const MessagePlan& plan, const MessageHeader& header, uint64_t wr_id,
+                              bool signaled) {
+  Head head = PutHead(plan, header);
+  char* out = head.bytes + plan.header;
+  std::memcpy(out, bytes.data(), bytes.size());
+  out += bytes.size();
+  for (const Buffer::Slice& slice : slices) {
+    std::memcpy(out, slice.view().data(), slice.length);
+    out += slice.length;
+  }
+  NextSegments()[0] = {reinterpret_cast<uint64_t>(head.bytes), plan.own_bytes(), head.key};
   Finish(plan, wr_id, signaled);
   return std::move(head.kept);
 }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
 #include "transport/rdma/flow/incoming_stream.h"
@@ -51,6 +52,10 @@ class SendBatch {
   // where it goes inline.
   BlockRef Add(std::span<const Buffer::Slice> slices, const MessagePlan& plan,
                const MessageHeader& header, uint64_t wr_id, bool signaled);
+  // The same of `head` and all slices, which are copied.
+  BlockRef AddCopied(absl::string_view head, std::span<const Buffer::Slice> slices,
+                     const MessagePlan& plan, const MessageHeader& header, uint64_t wr_id,
+                     bool signaled);
   // The same of a message without a header; `immediate` goes beside its bytes, if any.
   BlockRef AddImmediate(std::span<const Buffer::Slice> slices, const MessagePlan& plan,
                         uint32_t immediate, uint64_t wr_id, bool signaled, bool solicited);

@@ -5,6 +5,7 @@
 #ifndef FARCALL_TRANSPORT_RDMA_CHOICE_PORT_END_H_
 #define FARCALL_TRANSPORT_RDMA_CHOICE_PORT_END_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -47,7 +48,13 @@ struct OfferedEnd : PortEnd {
 };
 
 // An IP address as the name of an end.
-std::array<uint8_t, 16> NameOf(const Address& address);
+inline std::array<uint8_t, 16> NameOf(const Address& address) {
+  if (address.family() == AddressFamily::kIpv6) return address.ip();
+  std::array<uint8_t, 16> name{};
+  name[10] = name[11] = 0xff;
+  std::copy_n(address.ip().begin(), 4, name.begin() + 12);
+  return name;
+}
 
 }  // namespace farcall
 

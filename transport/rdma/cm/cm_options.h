@@ -3,16 +3,27 @@
 #ifndef FARCALL_TRANSPORT_RDMA_CM_CM_OPTIONS_H_
 #define FARCALL_TRANSPORT_RDMA_CM_CM_OPTIONS_H_
 
+#include <cerrno>
 #include <cstddef>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "transport/rdma/cm/endpoint.h"
 #include "transport/rdma/device/rdma_parts.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
 #include "transport/sockaddr.h"
 
 namespace farcall {
+
+// rdma_cm(7) chooses a port that no other id has. An iWARP device then takes the same one of TCP,
+// in rdma_connect(3) and rdma_listen(3), which fail where a socket has it, or had it not long ago
+// (TIME_WAIT). A new id gets another port: so many ids in all are tried for a connection or
+// listener.
+constexpr int kPortTries = 16;
+
+// `error`: the errno of rdma_connect or rdma_listen.
+constexpr bool TcpHasPort(int error) { return error == EADDRINUSE || error == EADDRNOTAVAIL; }
 
 // What both ends set on a new id, before its route is resolved or it is accepted: the type
 // of service (nothing for 0) and the time after which a packet counts as lost, which is
@@ -26,6 +37,9 @@ rdma_conn_param ConnectParameters(const RdmaOptions& options, absl::string_view 
 
 // What a reject without data of ours means.
 absl::Status RejectStatus(int reason);
+
+// Why not RDMA, where the last call of `end` failed with this errno.
+absl::Status SetUpError(const Endpoint& end, int error);
 
 // The ends of an id, with their ports.
 SocketAddress LocalOf(const rdma_cm_id& id);

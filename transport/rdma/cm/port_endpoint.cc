@@ -26,9 +26,10 @@ PortEndpoint::PortEndpoint(const RdmaParts& parts, const LocalPort& local, const
                            std::shared_ptr<SetUpLine> line)
     : to_(to),
       line_(std::move(line)),
-      first_packet_(RandomPacketNumber()),
       pair_(parts, local),
-      service_level_(parts.options.service_level) {
+      terms_{.mtu = local.port.mtu,
+             .first_packet = RandomPacketNumber(),
+             .service_level = parts.options.service_level} {
   line_->SetEnd(this);
 }
 
@@ -37,7 +38,7 @@ PortEndpoint::PortEndpoint(const RdmaParts& parts, const LocalPort& local, const
     : PortEndpoint(parts, local, PortOf(connect, local), std::move(line)) {
   peer_ = connect;
   // The client's counts at both ends, as does its traffic class.
-  service_level_ = connect.service_level;
+  terms_.service_level = connect.service_level;
 }
 
 PortEndpoint::~PortEndpoint() { LeaveLine(); }
@@ -47,7 +48,7 @@ Address PortEndpoint::peer() const { return Address::Ipv6(to_.gid, 0); }
 
 absl::Status PortEndpoint::SetTrafficClass(int traffic_class) {
   // The client's counts at both ends, as with rdma_cm.
-  traffic_class_ = peer_ ? peer_->traffic_class : static_cast<uint8_t>(traffic_class);
+  terms_.traffic_class = peer_ ? peer_->traffic_class : static_cast<uint8_t>(traffic_class);
   return absl::OkStatus();
 }
 
@@ -56,23 +57,25 @@ int PortEndpoint::CreatePair(ibv_pd& pd, ibv_qp_init_attr& attributes) {
   return pair_.Create(pd, attributes, IBV_ACCESS_REMOTE_READ);
 }
 
+void PortEndpoint::Take(const rdma_conn_param& param) {
+  terms_.answers = param.responder_resources;
+  terms_.begins = param.initiator_depth;
+  terms_.retry_count = param.retry_count;
+  terms_.rnr_retry = param.rnr_retry_count;
+}
+
 int PortEndpoint::Connect(rdma_conn_param& param) {
   Check(state_ == State::kNew, "an end connects once");
   state_ = State::kConnecting;
-  answers_ = param.responder_resources;
-  begins_ = param.initiator_depth;
-  retry_count_ = param.retry_count;
-  rnr_retry_ = param.rnr_retry_count;
+  Take(param);
   line_->Send(EncodePortSetUp(Describe(PortSetUp::Kind::kConnect, param)));
   return 0;
 }
 
 int PortEndpoint::Accept(rdma_conn_param& param) {
   Check(state_ == State::kNew && peer_, "an end that was asked accepts once");
-  answers_ = param.responder_resources;
-  begins_ = std::min<uint8_t>(param.initiator_depth, peer_->answers);
-  retry_count_ = param.retry_count;
-  rnr_retry_ = param.rnr_retry_count;
+  Take(param);
+  terms_.begins = std::min(terms_.begins, peer_->answers);
   if (const int error = Join(); error != 0) return error;
   state_ = State::kAccepting;
   line_->Send(EncodePortSetUp(Describe(PortSetUp::Kind::kAccept, param)));
@@ -115,7 +118,7 @@ void PortEndpoint::OnHangUp() {
 
 void PortEndpoint::OnAccepted(const PortSetUp& accept) {
   peer_ = accept;
-  begins_ = std::min(begins_, accept.answers);
+  terms_.begins = std::min(terms_.begins, accept.answers);
   if (accept.gid != to_.gid) {
     message_ = "a message of the peer";
     return Emit(RDMA_CM_EVENT_CONNECT_ERROR, -EPROTO);
@@ -146,12 +149,12 @@ PortSetUp PortEndpoint::Describe(PortSetUp::Kind kind, const rdma_conn_param& pa
   message.gid = local.port.gid;
   message.lid = local.port.lid;
   message.number = pair_.get()->qp_num;
-  message.first_packet = first_packet_;
-  message.mtu = local.port.mtu;
-  message.answers = answers_;
-  message.begins = begins_;
-  message.traffic_class = traffic_class_;
-  message.service_level = service_level_;
+  message.first_packet = terms_.first_packet;
+  message.mtu = terms_.mtu;
+  message.answers = terms_.answers;
+  message.begins = terms_.begins;
+  message.traffic_class = terms_.traffic_class;
+  message.service_level = terms_.service_level;
   message.needs_route_header = local.needs_route_header;
   message.to = to_.gid;
   return message;
@@ -164,14 +167,9 @@ int PortEndpoint::Join() {
   peer.number = peer_->number;
   peer.first_packet = peer_->first_packet;
   peer.needs_route_header = peer_->needs_route_header;
-  return pair_.Join(peer, {.mtu = std::min(pair_.local().port.mtu, peer_->mtu),
-                           .first_packet = first_packet_,
-                           .answers = answers_,
-                           .begins = begins_,
-                           .service_level = service_level_,
-                           .traffic_class = traffic_class_,
-                           .retry_count = retry_count_,
-                           .rnr_retry = rnr_retry_});
+  PortPair::Terms agreed = terms_;
+  agreed.mtu = std::min(terms_.mtu, peer_->mtu);
+  return pair_.Join(peer, agreed);
 }
 
 }  // namespace farcall

@@ -61,6 +61,7 @@ class PortEndpoint final : public Endpoint, private SetUpLine::End {
   void OnHangUp() override;
   void OnAccepted(const PortSetUp& accept);
   void LeaveLine();
+  void Take(const rdma_conn_param& param);
   int Join();
   PortSetUp Describe(PortSetUp::Kind kind, const rdma_conn_param& param) const;
   // Its handler may destroy this.
@@ -68,16 +69,10 @@ class PortEndpoint final : public Endpoint, private SetUpLine::End {
 
   const FabricPort to_;  // where it connects to; not of the end that is asked
   const std::shared_ptr<SetUpLine> line_;
-  const uint32_t first_packet_;
   PortPair pair_;
   CmHandler* handler_ = nullptr;
   std::optional<PortSetUp> peer_;
-  uint8_t traffic_class_ = 0;
-  uint8_t service_level_ = 0;
-  uint8_t retry_count_ = 0;
-  uint8_t rnr_retry_ = 0;
-  uint8_t answers_ = 0;  // RDMA READs at once
-  uint8_t begins_ = 0;
+  PortPair::Terms terms_;
   enum class State : uint8_t { kNew, kConnecting, kAccepting, kOver };
   State state_ = State::kNew;
   absl::string_view message_;  // instead of what pair_ did last

@@ -18,7 +18,6 @@
 #include "absl/status/statusor.h"
 #include "transport/base/episode_log.h"
 #include "transport/rdma/device/device.h"
-#include "transport/rdma/device/device_list.h"
 #include "transport/rdma/device/host_view.h"
 #include "transport/rdma/device/local_port.h"
 #include "transport/rdma/device/registrar.h"
@@ -27,6 +26,31 @@
 #include "transport/rdma_status.h"
 
 namespace farcall {
+
+// What rdma_get_devices(3) gave. The contexts in it stay open as long as this lives. With the
+// control loop held.
+class DeviceList {
+ public:
+  explicit DeviceList(const VerbsApi& api);
+  DeviceList(const DeviceList&) = delete;
+  DeviceList& operator=(const DeviceList&) = delete;
+  ~DeviceList();
+
+  std::vector<ibv_context*> contexts() const;
+  // The errno where there is no list; ENODEV also if there is just no device.
+  int error() const { return error_; }
+
+ private:
+  const VerbsApi& api_;
+  int count_ = 0;
+  int error_ = 0;
+  ibv_context** contexts_;
+};
+
+// Whether libibverbs sees this device, which is what librdmacm goes by to tell whether one is
+// gone. It may give no contexts though there are devices: because it could not open one. True
+// also when that cannot be known.
+bool IsListed(const VerbsApi& api, const ibv_device* device);
 
 // All with the control loop held.
 class DeviceSet {

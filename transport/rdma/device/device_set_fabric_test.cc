@@ -15,7 +15,7 @@
 #include "transport/base/clock.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/rdma/device/device_set.h"
-#include "transport/rdma/testing/fake_fabric.h"
+#include "transport/rdma/testing/fabric/fake_fabric.h"
 #include "transport/rdma/verbs/owned.h"
 #include "transport/sockaddr.h"
 #include "transport/why_not_rdma.h"

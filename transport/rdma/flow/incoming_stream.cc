@@ -10,11 +10,13 @@
 
 namespace farcall {
 
-void IncomingStream::AddBytes(Buffer&& bytes) {
-  if (bytes.empty()) return;
-  if (items_.empty()) return here_.Append(std::move(bytes));
+Buffer& IncomingStream::Tail() {
+  if (items_.empty()) {
+    fresh_ = true;
+    return here_;
+  }
   if (items_.back().reference) items_.emplace_back();
-  items_.back().bytes.Append(std::move(bytes));
+  return items_.back().bytes;
 }
 
 absl::Status IncomingStream::AddReference(const RemoteBytes& bytes) {
@@ -28,7 +30,7 @@ absl::Status IncomingStream::AddReference(const RemoteBytes& bytes) {
 }
 
 std::optional<IncomingStream::Place> IncomingStream::NextToPlace() const {
-  if (!here_.empty() || failed_) return std::nullopt;
+  if (fresh_ || failed_) return std::nullopt;
   size_t ahead = 0;
   for (const Item& item : items_) {
     if (!item.reference || item.dropped) return std::nullopt;
@@ -122,7 +124,10 @@ void IncomingStream::Advance() {
       ++read_;
       --references_;
     }
-    if (!item.dropped) here_.Append(std::move(item.bytes));
+    if (!item.dropped) {
+      here_.Append(std::move(item.bytes));
+      fresh_ = true;
+    }
     items_.pop_front();
   }
 }

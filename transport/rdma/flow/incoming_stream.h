@@ -18,6 +18,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -53,14 +54,23 @@ class IncomingStream {
 
   // --- What comes.
 
-  void AddBytes(Buffer&& bytes);
+  void AddBytes(Buffer&& bytes) {
+    if (!bytes.empty()) Tail().Append(std::move(bytes));
+  }
+  // Where the next bytes are to be appended, some at least.
+  Buffer& Tail();
   // An error: the peer does not keep to what it said.
   absl::Status AddReference(const RemoteBytes& bytes);
 
   // --- What is here.
 
-  bool has_bytes() const { return !here_.empty(); }
-  Buffer Take() { return std::move(here_); }
+  // Bytes that came since the last Take.
+  bool has_bytes() const { return fresh_; }
+  // All that is here, behind what the caller has left there.
+  Buffer& Take() {
+    fresh_ = false;
+    return here_;
+  }
   // No reference stands before what is to come.
   bool clear() const { return items_.empty(); }
   // References that were read, or dropped, since the connection began.
@@ -101,9 +111,9 @@ class IncomingStream {
   };
 
   void Advance();
-
   uint32_t most_references_;
   Buffer here_;
+  bool fresh_ = false;
   // The first is a reference that is not complete.
   std::deque<Item> items_;
   uint32_t references_ = 0;  // in items_

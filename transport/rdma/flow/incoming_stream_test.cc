@@ -37,13 +37,20 @@ void Carry(const Read& read, const std::string& stream) {
   }
 }
 
+std::string Taken(IncomingStream& in) {
+  Buffer& input = in.Take();
+  std::string bytes = input.ToString();
+  input.Clear();
+  return bytes;
+}
+
 TEST(IncomingStreamTest, BytesAloneAreHereAtOnce) {
   IncomingStream in(4);
   in.AddBytes(Buffer("ab"));
   in.AddBytes(Buffer());
   in.AddBytes(Buffer("cd"));
   EXPECT_TRUE(in.clear());
-  EXPECT_EQ(in.Take().ToString(), "abcd");
+  EXPECT_EQ(Taken(in), "abcd");
   EXPECT_FALSE(in.has_bytes());
 }
 
@@ -76,7 +83,7 @@ TEST(IncomingStreamTest, WhatStandsBehindAReferenceWaits) {
   EXPECT_EQ(in.OnRead(true), 7u);
   EXPECT_EQ(in.read(), 1u);
   EXPECT_TRUE(in.clear());
-  EXPECT_EQ(in.Take().ToString(), "fetchedafter");
+  EXPECT_EQ(Taken(in), "fetchedafter");
 }
 
 TEST(IncomingStreamTest, MemoryIsAskedForWhenWhatStandsBeforeWasTaken) {
@@ -87,7 +94,7 @@ TEST(IncomingStreamTest, MemoryIsAskedForWhenWhatStandsBeforeWasTaken) {
   in.AddBytes(Buffer("between"));
   ASSERT_TRUE(in.AddReference(At(30, 5)).ok());
   EXPECT_FALSE(in.NextToPlace()) << "the header was not read";
-  in.Take();
+  Taken(in);
   // In parts, as far as there is a place.
   in.SetPlace(Memory(4));
   EXPECT_EQ(in.NextToPlace()->ahead, 4u);
@@ -105,7 +112,7 @@ TEST(IncomingStreamTest, MemoryIsAskedForWhenWhatStandsBeforeWasTaken) {
   in.OnRead(true);
   in.OnRead(true);
   EXPECT_FALSE(in.NextToPlace());
-  EXPECT_EQ(in.Take().size(), 37u);
+  EXPECT_EQ(Taken(in).size(), 37u);
   EXPECT_EQ(in.NextToPlace()->ahead, 0u);
   EXPECT_EQ(in.NextToPlace()->bytes, 5u);
 }
@@ -161,7 +168,7 @@ TEST(IncomingStreamTest, ALargeReferenceTakesSeveralReads) {
       EXPECT_EQ(in.OnRead(true), read.bytes);
     }
     EXPECT_EQ(in.read(), 1u);
-    EXPECT_TRUE(in.Take().ToString() == stream);
+    EXPECT_TRUE(Taken(in) == stream);
   }
 }
 
@@ -279,7 +286,7 @@ TEST(IncomingStreamTest, TheStreamComesInItsOrder) {
           break;
         }
         default:
-          taken += in.Take().ToString();
+          taken += Taken(in);
           ASSERT_EQ(taken, stream.substr(0, taken.size()));
       }
     }

@@ -23,11 +23,11 @@ absl::StatusOr<ReceiveLedger::Member> ReceiveLedger::Join(PeerTrust trust) {
                    absl::StrCat("connections without a good request so far have all the ",
                                 for_untrusted_, " receives that are there for such"));
   }
-  if (Free() < kMinimum) {
+  if (free() < kMinimum) {
     return NotRdma(
         WhyNotRdma::kCapacity,
         absl::StrCat("of ", posted_, " posted receives ", outstanding_, " are given to ", members(),
-                     " connections, and ", Free(), " of the others are free"));
+                     " connections, and ", free(), " of the others are free"));
   }
   if (vacant_.empty()) {
     vacant_.push_back(static_cast<Member>(members_.size()));
@@ -132,8 +132,8 @@ ReceiveLedger::State& ReceiveLedger::At(Member member) {
 uint32_t ReceiveLedger::Entitled(const State& state) const {
   const uint32_t base = std::max(state.outstanding, kMinimum);
   const uint32_t by_use = std::max(kMinimum, state.outstanding + 2 * state.used);
-  if (use_ == Use::kSole) return std::min({receive_slots_, base + Free(), by_use});
-  const uint32_t spare = Free() - std::min(Free(), posted_ / 4);
+  if (use_ == Use::kSole) return std::min({receive_slots_, base + free(), by_use});
+  const uint32_t spare = free() - std::min(free(), posted_ / 4);
   // What it has beyond the minimum may be as much as is spare after it was given more.
   const uint32_t beyond = base - kMinimum;
   uint32_t fair = spare > beyond ? (spare - beyond + 1) / 2 : 0;

@@ -93,6 +93,8 @@ class ReceiveLedger {
   }
 
   uint32_t posted() const { return posted_; }
+  // What is neither given nor kept for the minimum of a member.
+  uint32_t free() const { return posted_ > claimed_ ? posted_ - claimed_ : 0; }
   // Given to all members and not used.
   uint32_t outstanding() const { return outstanding_; }
   uint32_t outstanding(Member member) const { return members_[member].outstanding; }
@@ -108,8 +110,6 @@ class ReceiveLedger {
     uint32_t used = 0;         // and not yet answered by a Grant
   };
   State& At(Member member);
-  // What is neither given nor kept for the minimum of a member.
-  uint32_t Free() const { return posted_ > claimed_ ? posted_ - claimed_ : 0; }
   uint32_t Entitled(const State& state) const;
   uint32_t ForUntrusted() const {
     return for_untrusted_ - std::min(for_untrusted_, untrusted_claimed_);

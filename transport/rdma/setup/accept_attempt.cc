@@ -8,9 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
-#include "transport/rdma/cm/cm_events.h"
 #include "transport/rdma/cm/cm_options.h"
-#include "transport/rdma/setup/set_up_error.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
@@ -20,12 +18,12 @@ void AcceptAttempt::Accept(RdmaHost& host, Admission& admission, std::unique_ptr
   std::shared_ptr<AcceptAttempt> self(new AcceptAttempt(host, std::move(end)));
   self->end_->SetHandler(*self);
   absl::Status begun = self->Begin(admission, data);
-  if (!begun.ok()) self->Step(AcceptEvent::kSetUpFailed, begun);
+  if (!begun.ok()) self->Refuse(WhyNotRdma::kDeviceRefused, begun);
 }
 
 AcceptAttempt::AcceptAttempt(RdmaHost& host, std::unique_ptr<Endpoint> end)
     : host_(host), end_(std::move(end)), timer_([this] {
-        Step(AcceptEvent::kTimeout, absl::DeadlineExceededError("half open for too long"));
+        Refuse(WhyNotRdma::kTimedOut, absl::DeadlineExceededError("half open for too long"));
       }) {}
 
 AcceptAttempt::~AcceptAttempt() {
@@ -61,44 +59,34 @@ absl::Status AcceptAttempt::MakePair(const ConnectData& data) {
 }
 
 void AcceptAttempt::OnSetUpEvent(const CmEventInfo& cm_event) {
-  if (const auto event = AcceptEventOf(cm_event.type)) {
-    Step(*event, absl::UnavailableError(host_.parts().api.rdma.event_str(cm_event.type)));
+  switch (cm_event.type) {
+    case RDMA_CM_EVENT_ESTABLISHED:
+      if (state_ == State::kAccepting) return Open();
+      return Finish();
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+    case RDMA_CM_EVENT_UNREACHABLE:
+    case RDMA_CM_EVENT_REJECTED:
+    case RDMA_CM_EVENT_DISCONNECTED:
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+      return Finish();
+    default:  // says nothing about this connection
+      return;
   }
 }
 
 void AcceptAttempt::OnEnrolled(const absl::Status& status) {
-  Step(status.ok() ? AcceptEvent::kPrepared : AcceptEvent::kSetUpFailed, status);
+  if (state_ != State::kAdmitted) return;
+  if (!status.ok()) return Refuse(WhyNotRdma::kDeviceRefused, status);
+  state_ = State::kAccepting;
+  const absl::Status accepted = AcceptNow();
+  if (accepted.ok()) return;
+  // The kernel may have rejected it already, without a word why.
+  Reject(accepted);
+  Finish();
 }
-
-void AcceptAttempt::OnLost(const absl::Status& why) { Step(AcceptEvent::kDeviceRemoved, why); }
 
 void AcceptAttempt::Cancel() {
-  Step(AcceptEvent::kCancelled, absl::CancelledError("this process is ending"));
-}
-
-void AcceptAttempt::Step(AcceptEvent event, const absl::Status& detail) {
-  // Finish may drop the last reference but for this one.
-  const auto self = shared_from_this();
-  const AcceptStep step = Advance(state_, event);
-  state_ = step.next;
-  switch (step.action) {
-    case AcceptAction::kAccept: {
-      const absl::Status accepted = AcceptNow();
-      if (accepted.ok()) return;
-      // The kernel may have rejected it already, without a word why.
-      Reject(accepted);
-      return Step(AcceptEvent::kSetUpFailed, accepted);
-    }
-    case AcceptAction::kReject:
-      Reject(CarriesReason(detail) ? detail : NotRdma(step.why, detail.message()));
-      return Finish();
-    case AcceptAction::kFail:
-      return Finish();
-    case AcceptAction::kOpen:
-      return Open();
-    case AcceptAction::kNone:
-      return;
-  }
+  Refuse(WhyNotRdma::kRejected, absl::CancelledError("this process is ending"));
 }
 
 absl::Status AcceptAttempt::AcceptNow() {
@@ -128,6 +116,15 @@ void AcceptAttempt::Open() {
   Finish();
 }
 
+// Until it is accepted the peer waits for an answer. Where it failed the reason may be known
+// better.
+void AcceptAttempt::Refuse(WhyNotRdma why, const absl::Status& detail) {
+  if (state_ == State::kAdmitted) {
+    Reject(CarriesReason(detail) ? detail : NotRdma(why, detail.message()));
+  }
+  Finish();
+}
+
 void AcceptAttempt::Reject(const absl::Status& why) {
   const std::string bytes = EncodeRejectData({.why = ReasonOf(why), .text = DetailOf(why)});
   if (pair_ != nullptr) return pair_->end().Reject(bytes);
@@ -135,6 +132,10 @@ void AcceptAttempt::Reject(const absl::Status& why) {
 }
 
 void AcceptAttempt::Finish() {
+  if (state_ == State::kOver) return;
+  // Drop may drop the last reference but for this one.
+  const auto self = shared_from_this();
+  state_ = State::kOver;
   host_.parts().control.CancelTimer(timer_);
   if (pair_ != nullptr) {
     std::exchange(pair_, nullptr)

@@ -9,17 +9,18 @@
 #include "absl/status/status.h"
 #include "transport/rdma/cm/cm_source.h"
 #include "transport/rdma/cm/endpoint.h"
-#include "transport/rdma/flow/accept_state.h"
+#include "transport/rdma/flow/private_data.h"
 #include "transport/rdma/host/queue_pair.h"
 #include "transport/rdma/host/rdma_host.h"
 #include "transport/rdma/setup/admission.h"
 
 namespace farcall {
 
-// One connection that is being accepted. accept_state.h says what follows on what. It is given
-// to its loop when rdma_cm says that it is established; the message that lets it send may come
-// before or after. Bounded in time by RdmaOptions::connect_timeout, in number by the host.
-// With the control loop held.
+// One connection that is being accepted: its queue pair is made, then the peer gets the answer. It
+// is given to its loop when rdma_cm says that it is established; the message that lets it send may
+// come before or after. On iWARP the connecting side must send first: that this message is waited
+// for is the channel's (message_channel.h). Bounded in time by RdmaOptions::connect_timeout, in
+// number by the host. With the control loop held.
 class AcceptAttempt final : public std::enable_shared_from_this<AcceptAttempt>,
                             public RdmaHost::Attempt,
                             private CmHandler,
@@ -31,6 +32,8 @@ class AcceptAttempt final : public std::enable_shared_from_this<AcceptAttempt>,
   ~AcceptAttempt() override;
 
  private:
+  enum class State : uint8_t { kAdmitted, kAccepting, kOver };
+
   AcceptAttempt(RdmaHost& host, std::unique_ptr<Endpoint> end);
 
   absl::Status Begin(Admission& admission, const std::string& private_data);
@@ -38,16 +41,16 @@ class AcceptAttempt final : public std::enable_shared_from_this<AcceptAttempt>,
   void OnCmEvent(const CmEventInfo& cm_event) override { OnSetUpEvent(cm_event); }
   void OnSetUpEvent(const CmEventInfo& cm_event) override;
   void OnEnrolled(const absl::Status& status) override;
-  void OnLost(const absl::Status& why) override;
+  void OnLost(const absl::Status&) override { Finish(); }
   void Cancel() override;
-  void Step(AcceptEvent event, const absl::Status& detail);
   absl::Status AcceptNow();
   void Open();
+  void Refuse(WhyNotRdma why, const absl::Status& detail);
   void Reject(const absl::Status& why);
   void Finish();
 
   RdmaHost& host_;
-  AcceptState state_ = AcceptState::kAdmitted;
+  State state_ = State::kAdmitted;
   std::unique_ptr<Endpoint> end_;    // until pair_ has it
   std::shared_ptr<QueuePair> pair_;  // until it is open
   Admitted admitted_;

@@ -8,10 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
-#include "transport/rdma/cm/cm_events.h"
 #include "transport/rdma/cm/cm_options.h"
-#include "transport/rdma/cm/cm_ports.h"
-#include "transport/rdma/setup/set_up_error.h"
 #include "transport/sockaddr.h"
 #include "transport/why_not_rdma.h"
 
@@ -82,73 +79,94 @@ void ConnectAttempt::GiveUp() {
 }
 
 void ConnectAttempt::OnSetUpEvent(const CmEventInfo& cm_event) {
-  const std::optional<ConnectEvent> event = ConnectEventOf(cm_event.type);
-  if (!event) return;
-  if (*event == ConnectEvent::kEstablished) {
-    auto data = DecodeAcceptData(cm_event.private_data);
-    if (!data.ok()) return Step(ConnectEvent::kBadAnswer, data.status());
-    if (data->generation != pass_.generation) {
-      return Step(ConnectEvent::kBadAnswer, absl::InvalidArgumentError("of another generation"));
+  switch (cm_event.type) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED:
+      if (state_ != State::kResolvingAddress) break;
+      state_ = State::kResolvingRoute;
+      return GoOn(ResolveRoute());
+    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+      if (state_ != State::kResolvingRoute) break;
+      state_ = State::kConnecting;
+      return GoOn(MakePair());
+    case RDMA_CM_EVENT_ESTABLISHED: {
+      const absl::Status taken = TakeAnswer(cm_event.private_data);
+      if (!taken.ok()) return Fail(WhyNotRdma::kRejected, taken);
+      if (state_ != State::kConnecting) break;
+      return Open();
     }
-    if (asks_for_answer() && data->answer != pass_.answer) {
-      return Step(ConnectEvent::kBadAnswer,
-                  absl::PermissionDeniedError("who accepted is not who has handed out the token"));
-    }
-    peer_terms_ = data->receives;
+    case RDMA_CM_EVENT_REJECTED:
+      return Fail(WhyNotRdma::kRejected, WhyRejected(cm_event));
+    case RDMA_CM_EVENT_ADDR_ERROR:
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+    case RDMA_CM_EVENT_UNREACHABLE:
+      return Fail(WhyNotRdma::kUnreachable, Describe(cm_event));
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+      return OnLost(Describe(cm_event));
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+    case RDMA_CM_EVENT_DISCONNECTED:
+      break;
+    default:  // says nothing about this connection
+      return;
   }
-  if (*event == ConnectEvent::kRejected) {
-    // Nothing listens there, or another program: no data of ours.
-    const auto data = DecodeRejectData(cm_event.private_data);
-    if (!data.ok()) return Step(*event, RejectStatus(cm_event.status));
-    // What is wrong there, seen from here.
-    const char* const colon = data->text.empty() ? "" : ": ";
-    return Step(*event, absl::UnavailableError(absl::StrCat(Name(data->why), colon, data->text)));
+  // It broke, or this came out of its turn.
+  Fail(WhyNotRdma::kBroken, Describe(cm_event));
+}
+
+absl::Status ConnectAttempt::TakeAnswer(const std::string& private_data) {
+  auto data = DecodeAcceptData(private_data);
+  if (!data.ok()) return data.status();
+  if (data->generation != pass_.generation) {
+    return absl::InvalidArgumentError("of another generation");
   }
+  if (asks_for_answer() && data->answer != pass_.answer) {
+    return absl::PermissionDeniedError("who accepted is not who has handed out the token");
+  }
+  peer_terms_ = data->receives;
+  return absl::OkStatus();
+}
+
+absl::Status ConnectAttempt::WhyRejected(const CmEventInfo& rejected) const {
+  // Nothing listens there, or another program: no data of ours.
+  const auto data = DecodeRejectData(rejected.private_data);
+  if (!data.ok()) return RejectStatus(rejected.status);
+  // What is wrong there, seen from here.
+  const char* const colon = data->text.empty() ? "" : ": ";
+  return absl::UnavailableError(absl::StrCat(Name(data->why), colon, data->text));
+}
+
+absl::Status ConnectAttempt::Describe(const CmEventInfo& cm_event) const {
   const absl::string_view name = host_.parts().api.rdma.event_str(cm_event.type);
-  if (cm_event.status < 0 && pair_ != nullptr && id_ == nullptr) {
-    return Step(*event, SetUpError(pair_->end(), -cm_event.status));
-  }
-  Step(*event, cm_event.status < 0 ? Annotate(ErrnoStatus(-cm_event.status), name)
-                                   : absl::UnavailableError(name));
+  if (cm_event.status >= 0) return absl::UnavailableError(name);
+  if (pair_ != nullptr && id_ == nullptr) return SetUpError(pair_->end(), -cm_event.status);
+  return Annotate(ErrnoStatus(-cm_event.status), name);
 }
 
 void ConnectAttempt::OnEnrolled(const absl::Status& status) {
-  if (!status.ok()) return Step(ConnectEvent::kSetUpFailed, status);
+  if (!status.ok()) return Fail(WhyNotRdma::kDeviceRefused, status);
   const int error = Connect();
-  if (error == 0 || (TcpHasPort(error) && TryOtherPort())) return;
-  Step(ConnectEvent::kSetUpFailed, SetUpError(pair_->end(), error));
+  if (error == 0) return;
+  // Trying another port takes the pair.
+  const absl::Status why = SetUpError(pair_->end(), error);
+  if (TcpHasPort(error) && TryOtherPort()) return;
+  Fail(WhyNotRdma::kDeviceRefused, why);
 }
 
-void ConnectAttempt::OnLost(const absl::Status& why) { Step(ConnectEvent::kDeviceRemoved, why); }
+// That a device goes away is not the fault of a way.
+void ConnectAttempt::OnLost(const absl::Status& why) {
+  if (state_ != State::kOver) TryNextWay(WhyNotRdma::kBroken, why);
+}
 
-void ConnectAttempt::Step(ConnectEvent event, const absl::Status& detail) {
-  // Finish may drop the last reference but for this one.
-  const auto self = shared_from_this();
-  const ConnectStep step = Advance(state_, event);
-  state_ = step.next;
-  switch (step.action) {
-    case ConnectAction::kNone:
-      return;
-    case ConnectAction::kResolveRoute:
-    case ConnectAction::kConnect: {
-      const absl::Status done =
-          step.action == ConnectAction::kConnect ? MakePair() : ResolveRoute();
-      if (!done.ok() && !(ReasonOf(done) == WhyNotRdma::kDeviceExcluded && TryOtherSource())) {
-        Step(ConnectEvent::kSetUpFailed, done);
-      }
-      return;
-    }
-    case ConnectAction::kOpen:
-      return Open();
-    case ConnectAction::kFail:
-      if (event != ConnectEvent::kDeviceRemoved) Blame();
-      return Fail(step.why, detail);
-    case ConnectAction::kClose:  // an open pair gets its own events
-      return;
-    case ConnectAction::kDrop:
-      Release();
-      return Finish(absl::CancelledError("given up"));
-  }
+void ConnectAttempt::Cancel() {
+  if (state_ == State::kOver) return;
+  state_ = State::kOver;
+  Release();
+  Finish(absl::CancelledError("given up"));
+}
+
+// `step`: the next one, as far as a call here says.
+void ConnectAttempt::GoOn(const absl::Status& step) {
+  if (step.ok() || (ReasonOf(step) == WhyNotRdma::kDeviceExcluded && TryOtherSource())) return;
+  Fail(WhyNotRdma::kDeviceRefused, step);
 }
 
 absl::Status ConnectAttempt::MakePair() {
@@ -175,6 +193,8 @@ int ConnectAttempt::Connect() {
 }
 
 void ConnectAttempt::Open() {
+  const auto self = shared_from_this();
+  state_ = State::kOver;
   control_.CancelTimer(timer_);
   auto pair = std::move(pair_);
   ConnectionInfo info;
@@ -206,6 +226,15 @@ void ConnectAttempt::Blame() {
 }
 
 void ConnectAttempt::Fail(WhyNotRdma why, const absl::Status& detail) {
+  if (state_ == State::kOver) return;
+  Blame();
+  TryNextWay(why, detail);
+}
+
+void ConnectAttempt::TryNextWay(WhyNotRdma why, const absl::Status& detail) {
+  // Finish may drop the last reference but for this one.
+  const auto self = shared_from_this();
+  state_ = State::kOver;
   // The reason may be known better where it failed.
   const absl::Status known = CarriesReason(detail) ? detail : NotRdma(why, detail.message());
   // Behind one that has rejected the token others only say that it was shown.
@@ -231,7 +260,7 @@ void ConnectAttempt::Release() {
 }
 
 void ConnectAttempt::Finish(const absl::Status& status) {
-  state_ = ConnectState::kFailed;
+  state_ = State::kOver;
   control_.CancelTimer(timer_);
   Complete(Annotate(
       status, absl::StrCat("cannot connect to ", addresses_[0].address.ToString(), " over RDMA")));

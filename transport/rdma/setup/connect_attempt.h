@@ -14,7 +14,6 @@
 #include "transport/rdma/cm/cm_source.h"
 #include "transport/rdma/cm/endpoint.h"
 #include "transport/rdma/cm/set_up_line.h"
-#include "transport/rdma/flow/connect_state.h"
 #include "transport/rdma/flow/private_data.h"
 #include "transport/rdma/host/queue_pair.h"
 #include "transport/rdma/host/rdma_host.h"
@@ -24,9 +23,14 @@
 
 namespace farcall {
 
-// One attempt to connect: by the first of the ways to some addresses that works (ways.h).
-// connect_state.h says what follows on what. The time that is left is shared by the ways that are
-// left.
+// One attempt to connect: by the first of the ways to some addresses that works (ways.h). The time
+// that is left is shared by the ways that are left. Of a way:
+//
+//   kResolvingAddress --ADDR_RESOLVED--> kResolvingRoute --ROUTE_RESOLVED--> kConnecting
+//     --ESTABLISHED--> the queue pair is its loop's
+//
+// What else rdma_cm tells of a connection, a call that fails and the end of the time are the end of
+// the way.
 class ConnectAttempt final : public std::enable_shared_from_this<ConnectAttempt>,
                              public RdmaHost::Attempt,
                              private CmHandler,
@@ -46,6 +50,8 @@ class ConnectAttempt final : public std::enable_shared_from_this<ConnectAttempt>
   void OnSetUp(absl::string_view message) { line_->Receive(message); }
 
  private:
+  enum class State : uint8_t { kResolvingAddress, kResolvingRoute, kConnecting, kOver };
+
   ConnectAttempt(RdmaHost& host, EventLoop& control, EventLoop& loop,
                  std::vector<UpgradeAddress> addresses, const UpgradePass& pass,
                  OfferConnectOptions options, UpgradeTransport::SendSetUp send,
@@ -63,8 +69,11 @@ class ConnectAttempt final : public std::enable_shared_from_this<ConnectAttempt>
   void OnSetUpEvent(const CmEventInfo& cm_event) override;
   void OnEnrolled(const absl::Status& status) override;
   void OnLost(const absl::Status& why) override;
-  void Cancel() override { Step(ConnectEvent::kCancelled, absl::OkStatus()); }
-  void Step(ConnectEvent event, const absl::Status& detail);
+  void Cancel() override;
+  void GoOn(const absl::Status& step);
+  absl::Status TakeAnswer(const std::string& private_data);
+  absl::Status WhyRejected(const CmEventInfo& rejected) const;
+  absl::Status Describe(const CmEventInfo& cm_event) const;
   absl::Status ResolveRoute();
   absl::Status MakePair();
   int Connect();
@@ -74,6 +83,7 @@ class ConnectAttempt final : public std::enable_shared_from_this<ConnectAttempt>
   bool StartAgain();
   void Blame();
   void Fail(WhyNotRdma why, const absl::Status& detail);
+  void TryNextWay(WhyNotRdma why, const absl::Status& detail);
   void Release();
   void Finish(const absl::Status& status);
   void Complete(const absl::Status& status);
@@ -100,7 +110,7 @@ class ConnectAttempt final : public std::enable_shared_from_this<ConnectAttempt>
   size_t next_ = 0;        // of them
   PortHold hold_;          // of the way, until pair_ has one
   bool in_line_ = false;   // its turn has not come
-  ConnectState state_ = ConnectState::kResolvingAddress;
+  State state_ = State::kResolvingAddress;
   rdma_cm_id* id_ = nullptr;         // of end_ or pair_, where that is by rdma_cm
   std::unique_ptr<Endpoint> end_;    // until pair_ has it
   std::shared_ptr<QueuePair> pair_;  // until it is open

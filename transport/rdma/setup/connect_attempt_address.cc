@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which way is tried.
+// When an attempt begins, and which way it tries.
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/base/errno_status.h"
 #include "transport/rdma/cm/cm_endpoint.h"
-#include "transport/rdma/cm/cm_ports.h"
+#include "transport/rdma/cm/cm_options.h"
 #include "transport/rdma/cm/port_endpoint.h"
 #include "transport/rdma/setup/connect_attempt.h"
 #include "transport/sockaddr.h"
@@ -25,13 +25,41 @@ int Milliseconds(Duration duration) {
 
 }  // namespace
 
+void ConnectAttempt::Begin() {
+  if (state_ == State::kOver) return;
+  const absl::Status ready = host_.Ready();
+  if (!ready.ok()) return Finish(ready);
+  if (!host_.Keep(shared_from_this(), /*incoming=*/false)) {
+    return Finish(absl::CancelledError("this process is ending"));
+  }
+  if (host_.TakeTurn(*this)) return TryWay();
+  // The other half of the time is for connecting.
+  in_line_ = true;
+  control_.SetTimer(timer_, control_.now() + (deadline_ - control_.now()) / 2);
+}
+
+void ConnectAttempt::OnTurn() {
+  const auto self = shared_from_this();
+  in_line_ = false;
+  control_.CancelTimer(timer_);
+  TryWay();
+}
+
+void ConnectAttempt::OnTime() {
+  const auto self = shared_from_this();
+  if (!in_line_) {
+    return Fail(WhyNotRdma::kTimedOut, absl::DeadlineExceededError("no answer in time"));
+  }
+  Finish(NotRdma(WhyNotRdma::kCapacity, "too many other connections are being made here"));
+}
+
 // From ways_[next_] on, until one can be waited for.
 void ConnectAttempt::TryWay() {
   if (next_ == 0) ways_ = WaysTo(host_, loop_, addresses_, options_);
   for (; next_ < ways_.size(); ++next_) {
     const TimePoint now = control_.now();
     if (now >= deadline_) break;
-    state_ = ConnectState::kResolvingAddress;
+    state_ = State::kResolvingAddress;
     source_ = way().source;
     if (way().port) hold_ = PortHold(host_.port_counts(), *way().port);
     const bool over_tcp = way().local.has_value();
@@ -40,8 +68,8 @@ void ConnectAttempt::TryWay() {
       const auto left = static_cast<Duration::rep>(ways_.size() - next_);
       control_.SetTimer(timer_, now + (deadline_ - now) / left);
       if (over_tcp) {
-        state_ = ConnectState::kResolvingRoute;
-        Step(ConnectEvent::kRouteResolved, absl::OkStatus());
+        state_ = State::kConnecting;
+        GoOn(MakePair());
       }
       return;
     }
@@ -113,9 +141,9 @@ bool ConnectAttempt::TryOtherPort() { return ++port_tries_ < kPortTries && Start
 
 // By an id of its own, to which the kernel gives a port.
 bool ConnectAttempt::StartAgain() {
-  state_ = ConnectState::kFailed;  // that the former pair is lost means nothing
+  state_ = State::kOver;  // that the former pair is lost means nothing
   Release();
-  state_ = ConnectState::kResolvingAddress;
+  state_ = State::kResolvingAddress;
   return Resolve().ok();
 }
 

@@ -8,7 +8,6 @@
 #include "transport/base/errno_status.h"
 #include "transport/rdma/cm/cm_endpoint.h"
 #include "transport/rdma/cm/cm_options.h"
-#include "transport/rdma/cm/cm_ports.h"
 #include "transport/rdma/setup/accept_attempt.h"
 #include "transport/sockaddr.h"
 

@@ -11,7 +11,7 @@
 
 #include "absl/strings/string_view.h"
 #include "transport/brpc_end.h"
-#include "transport/rdma/testing/fake_fabric.h"
+#include "transport/rdma/testing/fabric/fake_fabric.h"
 #include "transport/rdma/verbs/owned.h"
 
 namespace farcall {

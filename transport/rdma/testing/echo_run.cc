@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMessages[] = {10, 100 << 10, 300, 20 << 10, 1};
 // Of the clock of the run: the machine may be slow.
-constexpr Duration kAmple = std::chrono::seconds(10);
+constexpr Duration kLongest = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -94,7 +94,7 @@ absl::Status EchoRun::Connect() {
 }
 
 bool EchoRun::Until(absl::FunctionRef<bool()> done) {
-  const TimePoint deadline = clock_.Now() + kAmple;
+  const TimePoint deadline = clock_.Now() + kLongest;
   while (!done()) {
     if (clock_.Now() > deadline) return false;
     (*on_step_)(++steps_);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/rdma/testing/fake_fabric.h"
+#include "transport/rdma/testing/fabric/fake_fabric.h"
 #include "transport/rdma/testing/rdma_harness.h"
 
 namespace farcall {

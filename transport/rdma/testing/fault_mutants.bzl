@@ -14,8 +14,8 @@ _MUTANTS = [
     ("does_not_tell_what_failed", "connect_attempt.cc", {
         "SetUpError(pair_->end(), error)": "NotRdma(WhyNotRdma::kDeviceRefused, \"\")",
     }),
-    ("ignores_a_failed_connect", "cm_events.cc", {
-        "      return ConnectEvent::kConnectError;": "      return std::nullopt;",
+    ("ignores_a_failed_connect", "connect_attempt.cc", {
+        "    case RDMA_CM_EVENT_CONNECT_ERROR:\n": "",
     }),
     ("gives_landed_memory_back_at_once", "message_channel_references.cc", {
         "  hold = user_->HoldPlace();": "  user_->HoldPlace();",
@@ -36,7 +36,6 @@ _MUTANTS = [
 
 # Where they are.
 _ROOMS = {
-    "cm_events.cc": "cm",
     "connect_attempt.cc": "setup",
     "message_channel.cc": "channel",
     "message_channel_references.cc": "channel",

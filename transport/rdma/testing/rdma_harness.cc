@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "transport/base/check.h"
-#include "transport/rdma/setup/run_on.h"
+#include "transport/testing/run_on.h"
 
 namespace farcall {
 namespace {
@@ -28,13 +28,13 @@ class SteppedRdmaHarness::Listening final : public Transport {
 
   void Connect(EventLoop& loop, const Address& peer, const ConnectOptions& options,
                OnConnect done) override {
-    harness_.rdma().Connect(loop, peer, options, std::move(done));
+    harness_.rig().direct().Connect(loop, peer, options, std::move(done));
   }
   absl::StatusOr<std::unique_ptr<Listener>> Listen(LoopGroup& loops, const Address& address,
                                                    const ListenOptions& options,
                                                    OnAccept on_accept) override {
     harness_.DrainControl();
-    auto listener = harness_.rdma().Listen(loops, address, options, std::move(on_accept));
+    auto listener = harness_.rig().direct().Listen(loops, address, options, std::move(on_accept));
     if (!listener.ok()) return listener;
     return std::make_unique<Drained>(harness_, *std::move(listener));
   }

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "transport/loop/loop_driver.h"
+#include "transport/loop/drivers/loop_driver.h"
 #include "transport/rdma/testing/rdma_rig.h"
 #include "transport/testing/conformance_harness.h"
 
@@ -66,7 +66,7 @@ class DrivenRdmaHarness : public ConformanceHarness {
                     std::function<bool()> step = nullptr, PollingMode mode = PollingMode::kEvent);
   ~DrivenRdmaHarness() override;
 
-  Transport& transport() override { return rig_.transport(); }
+  Transport& transport() override { return rig_.direct(); }
   RdmaRig& rig() { return rig_; }
   LoopGroup& loops() override { return rig_.loops(); }
   BlockPool& pool() override { return rig_.pool(); }

@@ -31,6 +31,7 @@ RdmaRig::RdmaRig(const RdmaRigOptions& options) {
   transport_ = std::make_unique<RdmaTransport>(
       RdmaHost::Options{options.load, *control_, *pool_, registrar_, options.rdma, options.view,
                         std::move(log), &copied_, options.node_of, /*seed=*/1, options.on_nodes});
+  direct_ = std::make_unique<DirectRdma>(*transport_, *control_);
 }
 
 std::vector<std::string> RdmaRig::log() const {
@@ -63,6 +64,9 @@ std::optional<TimePoint> RdmaRig::NextTimer() {
   return first;
 }
 
-void RdmaRig::End() { transport_.reset(); }
+void RdmaRig::End() {
+  direct_.reset();
+  transport_.reset();
+}
 
 }  // namespace farcall

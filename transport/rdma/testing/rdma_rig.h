@@ -21,6 +21,7 @@
 #include "transport/rdma/device/host_view.h"
 #include "transport/rdma/device/registrar.h"
 #include "transport/rdma/rdma_transport.h"
+#include "transport/rdma/testing/direct_rdma.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
 
@@ -44,6 +45,7 @@ class RdmaRig {
   explicit RdmaRig(const RdmaRigOptions& options);
 
   RdmaTransport& transport() { return *transport_; }
+  Transport& direct() { return *direct_; }
   LoopGroup& loops() { return *group_; }
   EventLoop& control() { return *control_; }
   BlockPool& pool() { return *pool_; }
@@ -71,6 +73,7 @@ class RdmaRig {
   std::unique_ptr<EventLoop> control_;
   std::unique_ptr<LoopGroup> group_;
   std::unique_ptr<RdmaTransport> transport_;
+  std::unique_ptr<DirectRdma> direct_;
 };
 
 }  // namespace farcall

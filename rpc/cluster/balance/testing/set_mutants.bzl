@@ -39,7 +39,7 @@ _MUTANTS = [
         "if (!Tried(index) && TakeIfNotSlow(index)) return index;":
             "if (TakeIfNotSlow(index)) return index;",
     }),
-    ("forgets_weights", "weighted_random.cc", {
+    ("forgets_weights", "balancer.cc", {
         "sum += static_cast<uint64_t>(members[index].node.weight);":
             "sum += members[index].id != 0;",
     }),

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "rpc/channel_options.h"
-#include "rpc/cluster/server_node.h"
 #include "rpc/cluster/server_set.h"
+#include "rpc/naming/server_node.h"
 #include "transport/base/time.h"
 
 namespace farcall {

@@ -77,6 +77,10 @@ _MUTANTS = [
     ("shuts_before_the_peer_has_all", "stream_closing.cc", {
         " || send_.acknowledged() != send_.end()": "",
     }),
+    ("forgets_what_is_alone_in_flight", "send_side.cc", {
+        "  flight_.Append(std::move(queue_));\n  return &flight_;":
+            "  static thread_local Buffer gone;\n  gone = std::move(queue_);\n  return &gone;",
+    }),
     ("ignores_the_window", "send_side.cc", {
         "std::min({queue_.size(), most, room()})": "std::min(queue_.size(), most)",
     }),
@@ -102,7 +106,7 @@ _MUTANTS = [
         "if (!rail->suspect()) return rail->number();": "return rail->number();",
         "if (rail->suspect() && rail->number() != home()) continue;": "",
     }),
-    ("trusts_a_suspect_rail_for_a_late_byte", "rail.cc", {
+    ("trusts_a_suspect_rail_for_a_late_byte", "rails.cc", {
         "rate_.Acknowledge(flight_.acknowledged(), stamp, now);":
             "rate_.Acknowledge(flight_.acknowledged(), stamp, now); trusted_at_ = 0;",
     }),

@@ -41,6 +41,7 @@ void StreamSide::Begin() {
   given_up_.clear();
   resumed_.clear();
   dirty_ = true;
+  steady_ = false;
 }
 
 void StreamSide::Done() {
@@ -68,9 +69,11 @@ void StreamSide::Write(size_t bytes) {
   if (!writer_.Append(text, data)) data.Append(text);
   Note(absl::StrCat("writes ", written_, "+", bytes));
   written_ += bytes;
+  const bool steady = steady_;
   Begin();
   stream_.Write(std::move(data));
   Done();
+  steady_ = steady;
 }
 
 void StreamSide::Pause(bool paused) {
@@ -160,6 +163,7 @@ void StreamSide::Timer() {
 }
 
 void StreamSide::Flush() {
+  const bool steady = steady_;
   Begin();
   stream_.Flush(world_.now);
   Done();
@@ -167,6 +171,10 @@ void StreamSide::Flush() {
   rails_at_once_ = std::max(rails_at_once_, stream_.rails().all().size());
   if (stream_.rails().all().size() > limits_.rails) Violation("sends on more rails than agreed on");
   const auto next = stream_.NextTimer();
+  const bool stays = steady && timer_ && stream_.NextTimerStays(*timer_, flushed_);
+  if (stays && next && *next < *timer_) Violation("its next timer does not stay where it was");
+  flushed_ = world_.now;
+  steady_ = true;
   if (next && (!timer_ || *next < *timer_)) timer_ = std::max(*next, world_.now);
 }
 

@@ -94,6 +94,7 @@ class StreamSide final : public SwitchingStream::Output {
 
   // Output.
   void Send(LinkId link, Buffer&& frame) override;
+  bool SendNow(LinkId link, absl::string_view head, const Buffer& payload) override;
   size_t Unsent(LinkId link) const override;
   void Deliver(Buffer&& bytes) override;
   void GiveUp(LinkId generation, const absl::Status& why) override;
@@ -119,6 +120,10 @@ class StreamSide final : public SwitchingStream::Output {
   SwitchingStream stream_;
   std::map<LinkId, Link> links_;
   std::optional<TimePoint> timer_;
+  // When it was flushed, and whether it has only written since then, and read DATA and ACK of
+  // generations.
+  TimePoint flushed_{};
+  bool steady_ = false;
   bool dirty_ = false;
   bool frozen_ = false;
   bool closed_ = false;

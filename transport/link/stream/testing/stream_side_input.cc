@@ -43,9 +43,12 @@ void StreamSide::ReadOne(LinkId link) {
     if (world_.log != nullptr) Note(absl::StrCat("reads ", LinkName(link), " ", FrameText(frame)));
     // From inside GiveUp this is a part of another call.
     const bool nested = from.gone;
+    const bool plain = frame.type == LinkFrameType::kData || frame.type == LinkFrameType::kAck;
+    const bool steady = steady_ && link != kLifeline && plain;
     if (!nested) Begin();
     Take(link, frame);
     if (!nested) Done();
+    if (!nested) steady_ = steady;
     if (!IsUpgrade(frame.type) || end_) continue;
     const std::string text = frame.payload.ToString();
     network_.Upgrade(side_, frame.type, static_cast<uint32_t>(std::stoul(text)));

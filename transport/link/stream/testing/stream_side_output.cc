@@ -23,6 +23,14 @@ void StreamSide::Send(LinkId link, Buffer&& bytes) {
   found->second.out->Send(std::move(bytes), world_.now);
 }
 
+bool StreamSide::SendNow(LinkId link, absl::string_view head, const Buffer& payload) {
+  if (Unsent(link) > 0) return false;
+  Buffer frame(head);
+  frame.Append(payload.Share());
+  Send(link, std::move(frame));
+  return true;
+}
+
 void StreamSide::CheckSent(LinkId link, const LinkFrame& frame) {
   if (end_) Violation("sends after the end");
   if (shut_) Violation("sends behind the end of file");

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// User code that runs for long: a monitor gives its loop another driver. The test looks for the
+// monitor, so that nothing depends on time.
+
+#include "transport/loop/drivers/loop_monitor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "transport/base/clock.h"
+#include "transport/loop/blocking.h"
+#include "transport/loop/drivers/loop_driver.h"
+#include "transport/loop/loop_testing.h"
+
+namespace farcall {
+namespace {
+
+struct CountingCode final : WatchedCode {
+  void OnLong() override { long_code.Signal(); }
+  std::string Name() const override { return "the code"; }
+  TestEvent long_code;
+};
+
+class LoopMonitorTest : public testing::Test {
+ protected:
+  void Start(int max_spares, PollingMode mode = PollingMode::kEvent) {
+    LoopDriverOptions options;
+    options.polling.mode = mode;
+    options.max_spares = max_spares;
+    driver_ = *LoopDriver::Start(*loop_, options, &monitor_);
+  }
+  // Looks until so many drives were taken over since the start.
+  void LookUntilTaken(uint64_t times) {
+    const TimePoint late = clock_.Now() + kTestTimeout;
+    while (monitor_.counts().taken_over < times && clock_.Now() < late) monitor_.Look();
+    ASSERT_EQ(monitor_.counts().taken_over, times);
+  }
+
+  SteadyClock clock_;
+  std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
+  std::vector<std::string> stalls_;
+  LoopMonitor monitor_{[this](absl::string_view name) { stalls_.emplace_back(name); }};
+  std::unique_ptr<LoopDriver> driver_;
+};
+
+TEST_F(LoopMonitorTest, OtherUserCodeGoesOnBesideAPieceThatRunsForLong) {
+  Start(1);
+  TestEvent running;
+  TestEvent others;
+  TestEvent done;
+  loop_->RunOrPost([&] {
+    UserClosure::Queue(*loop_, [&] {
+      running.Signal();
+      EXPECT_TRUE(others.Wait(2));
+      done.Signal();
+    });
+    UserClosure::Queue(*loop_, [&] { others.Signal(); });
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  RunUserCode(*loop_, [&] { others.Signal(); });
+  EXPECT_TRUE(done.Wait());
+}
+
+TEST_F(LoopMonitorTest, APieceIsTakenOverOnce) {
+  Start(4);
+  TestEvent running;
+  TestEvent release;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  for (int i = 0; i < 10; ++i) monitor_.Look();
+  EXPECT_EQ(monitor_.counts().taken_over, 1u);
+  release.Signal();
+  driver_.reset();
+}
+
+TEST_F(LoopMonitorTest, LooksMoreSeldomUntilUserCodeRunsForLongAgain) {
+  Start(1);
+  EXPECT_EQ(monitor_.pause(), LoopMonitor::kBound);
+  for (int i = 0; i < LoopMonitor::kCalmLooks; ++i) {
+    EXPECT_EQ(monitor_.pause(), LoopMonitor::kBound);
+    monitor_.Look();
+  }
+  EXPECT_EQ(monitor_.pause(), LoopMonitor::kCalmBound);
+  TestEvent running;
+  TestEvent release;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  EXPECT_EQ(monitor_.pause(), LoopMonitor::kBound);
+  release.Signal();
+  driver_.reset();
+}
+
+TEST_F(LoopMonitorTest, OutputLeavesBeforeAndAfterTheDriveIsTaken) {
+  Start(1);
+  TestEvent before_flushed;
+  TestEvent after_flushed;
+  CountingOutput before([&] { before_flushed.Signal(); });
+  CountingOutput after([&] { after_flushed.Signal(); });
+  TestEvent running;
+  TestEvent done;
+  RunUserCode(*loop_, [&] {
+    loop_->RunOrPost([&] { loop_->FlushLater(before); });
+    EXPECT_EQ(before.flushes, 0);
+    running.Signal();
+    EXPECT_TRUE(before_flushed.Wait()) << "by the next driver";
+    loop_->RunOrPost([&] { loop_->FlushLater(after); });
+    EXPECT_TRUE(after_flushed.Wait());
+    done.Signal();
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  EXPECT_TRUE(done.Wait());
+}
+
+TEST_F(LoopMonitorTest, CodeThatIsWatchedIsToldOnceWhileItRuns) {
+  Start(1);
+  TestEvent running;
+  TestEvent done;
+  CountingCode code;
+  RunUserCode(*loop_, [&] {
+    {
+      const WatchScope scope(code);
+      running.Signal();
+      EXPECT_TRUE(code.long_code.Wait());
+    }
+    done.Signal();
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  ASSERT_TRUE(done.Wait());
+  EXPECT_EQ(code.long_code.count(), 1);
+}
+
+TEST_F(LoopMonitorTest, CodeThatHasEndedIsNotTold) {
+  Start(1);
+  TestEvent running;
+  TestEvent release;
+  CountingCode code;
+  RunUserCode(*loop_, [&] {
+    { const WatchScope scope(code); }
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  release.Signal();
+  driver_.reset();
+  EXPECT_EQ(code.long_code.count(), 0);
+}
+
+TEST_F(LoopMonitorTest, WithNoSpareThreadAStallIsToldOnceByName) {
+  Start(1);
+  TestEvent running;
+  TestEvent release;
+  CountingCode code;
+  const auto hold = [&] {
+    const WatchScope scope(code);
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  };
+  RunUserCode(*loop_, hold);
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  // On the last thread.
+  RunUserCode(*loop_, hold);
+  ASSERT_TRUE(running.Wait(2));
+  for (int i = 0; i < 10; ++i) monitor_.Look();
+  EXPECT_EQ(monitor_.counts().stalled, 1u);
+  EXPECT_EQ(stalls_, std::vector<std::string>{"the code"});
+  TestEvent goes_on;
+  RunUserCode(*loop_, [&] { goes_on.Signal(); });
+  EXPECT_EQ(goes_on.count(), 0) << "no thread drives";
+  release.Signal();
+  EXPECT_TRUE(goes_on.Wait());
+  driver_.reset();
+}
+
+TEST_F(LoopMonitorTest, AStallEndsWhenAThreadComesBack) {
+  Start(1);
+  TestEvent running;
+  TestEvent first_ends;
+  TestEvent second_ends;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(first_ends.Wait());
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  TestEvent done;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(second_ends.Wait());
+    done.Signal();
+  });
+  ASSERT_TRUE(running.Wait(2));
+  for (int i = 0; i < 3; ++i) monitor_.Look();
+  first_ends.Signal();
+  LookUntilTaken(2);
+  RunUserCode(*loop_, [&] { second_ends.Signal(); });
+  EXPECT_TRUE(done.Wait());
+}
+
+TEST_F(LoopMonitorTest, UserCodeThatKeepsTheDriveIsLeftAlone) {
+  Start(1);
+  TestEvent running;
+  TestEvent release;
+  auto* const closure = new UserClosure([&] {
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  closure->keeps_drive = true;
+  loop_->RunOrPost([&] { loop_->RunUser(*closure); });
+  ASSERT_TRUE(running.Wait());
+  for (int i = 0; i < 10; ++i) monitor_.Look();
+  EXPECT_EQ(monitor_.counts().taken_over, 0u);
+  EXPECT_EQ(monitor_.counts().stalled, 0u);
+  release.Signal();
+  driver_.reset();
+}
+
+TEST_F(LoopMonitorTest, WhoLostTheDriveMayBlockThoughNoSpareIsLeft) {
+  Start(1);
+  TestEvent running;
+  TestEvent taken;
+  TestEvent done;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(taken.Wait());
+    EXPECT_TRUE(BeforeBlocking());
+    TestEvent there;
+    loop_->Post([&] { there.Signal(); });
+    EXPECT_TRUE(there.Wait());
+    done.Signal();
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  taken.Signal();
+  EXPECT_TRUE(done.Wait());
+}
+
+TEST_F(LoopMonitorTest, SleepsOnlyWhereNoUserCodeRuns) {
+  Start(1);
+  // Until the driver has nothing left of its start.
+  while (monitor_.Look()) {
+  }
+  EXPECT_TRUE(monitor_.PrepareSleep());
+  TestEvent running;
+  TestEvent release;
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  ASSERT_TRUE(running.Wait());
+  EXPECT_FALSE(monitor_.PrepareSleep());
+  EXPECT_TRUE(monitor_.Look());
+  release.Signal();
+  driver_.reset();
+}
+
+TEST_F(LoopMonitorTest, StoppingWaitsForUserCodeWhoseDriveWasTaken) {
+  Start(1);
+  TestEvent running;
+  TestEvent release;
+  std::atomic<bool> ended{false};
+  RunUserCode(*loop_, [&] {
+    running.Signal();
+    EXPECT_TRUE(release.Wait());
+    ended = true;
+  });
+  ASSERT_TRUE(running.Wait());
+  LookUntilTaken(1);
+  std::thread releaser([&] { release.Signal(); });
+  driver_.reset();
+  EXPECT_TRUE(ended);
+  releaser.join();
+}
+
+}  // namespace
+}  // namespace farcall
