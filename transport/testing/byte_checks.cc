@@ -7,11 +7,6 @@
 namespace farcall {
 namespace {
 
-bool AllArrived(const Duo& duo) {
-  return duo.server.seen().received == duo.client.sent() &&
-         duo.client.seen().received == duo.server.sent();
-}
-
 void BytesArriveInOrderBothWays(ConformanceRun& run) {
   const auto duo = run.Connect();
   if (duo == nullptr) return;

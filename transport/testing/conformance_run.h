@@ -40,6 +40,14 @@ class Duo {
   ConformanceRun& run_;
 };
 
+// What either end has sent is at the other one.
+inline bool AllArrived(const Duo& duo) {
+  return duo.server.seen().received == duo.client.sent() &&
+         duo.client.seen().received == duo.server.sent();
+}
+
+inline bool OnRdma(TestPeer& peer) { return peer.info().transport == TransportKind::kRdma; }
+
 // One check over one harness: what it needs to say what should hold, and what did not.
 class ConformanceRun {
  public:

@@ -16,7 +16,7 @@
 #include "transport/link/hello/hello.h"
 #include "transport/link/stream/frame.h"
 #include "transport/link/testing/link_harness.h"
-#include "transport/link/testing/link_rdma_harness.h"
+#include "transport/link/testing/link_rdma_testing.h"
 #include "transport/link/testing/raw_peer.h"
 #include "transport/testing/conformance_run.h"
 #include "transport/testing/sim_harness.h"
@@ -24,48 +24,21 @@
 namespace farcall {
 namespace {
 
-using Stepped = LinkRdmaHarness<OverFake<SteppedRdmaHarness>>;
-using Driven = LinkRdmaHarness<OverFake<DrivenRdmaHarness>>;
-
 constexpr uint32_t kRails = 3;
 
 UpgradeOptions Options() {
-  UpgradeOptions options;
-  options.stream.rails = kRails;
-  options.stream.send_window = options.stream.receive_window = size_t{1} << 20;
-  // A machine that is busy elsewhere is no dead peer, and no rail that stands still.
-  options.hello_timeout = options.stream.peer_timeout = std::chrono::seconds(60);
-  options.stream.progress_timeout = std::chrono::seconds(20);
-  options.upgrade.first_pause = std::chrono::milliseconds(1);
-  options.upgrade.longest_pause = std::chrono::milliseconds(8);
+  UpgradeOptions options = LinkRdmaOptions(/*require=*/false, kRails);
   options.upgrade.first_rest = options.upgrade.longest_rest = std::chrono::milliseconds(1);
   return options;
 }
 
-void References(FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.read_at_least = 4 << 10; }
-
 void OverTcp(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
-  References(fabric, rig);
-  rig.rdma.set_up = RdmaSetUp::kOverTcp;
+  LinkSetUpOverTcp(fabric, rig);
   rig.rdma.devices = {"fakeA", "fakeB"};  // the third one is cut off
 }
 
 bool AllRails(Duo& duo) {
   return duo.client.info().rails.size() == kRails && duo.server.info().rails.size() == kRails;
-}
-
-bool AllArrived(const Duo& duo) {
-  return duo.server.seen().received == duo.client.sent() &&
-         duo.client.seen().received == duo.server.sent();
-}
-
-std::vector<uint32_t> QueuePairs(FakeFabric& fabric) {
-  std::vector<uint32_t> pairs;
-  for (const char* device : {"fakeA", "fakeB"}) {
-    const std::vector<uint32_t> of_device = fabric.faults().QueuePairs(device);
-    pairs.insert(pairs.end(), of_device.begin(), of_device.end());
-  }
-  return pairs;
 }
 
 uint32_t LastGeneration(TestPeer& peer) {
@@ -75,7 +48,7 @@ uint32_t LastGeneration(TestPeer& peer) {
 }
 
 void BulkGoesOverAllAndOverSeveralDevices(const FakeRdma::Change& change) {
-  Stepped harness(Options(), FakeMode::kStepped, change);
+  SteppedLink harness(Options(), FakeMode::kStepped, change);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -105,7 +78,7 @@ TEST(LinkRailsTest, BulkGoesOverAllAndOverSeveralDevices) {
   BulkGoesOverAllAndOverSeveralDevices(nullptr);
 }
 TEST(LinkRailsTest, ReadsGoOverAllAndOverSeveralDevices) {
-  BulkGoesOverAllAndOverSeveralDevices(References);
+  BulkGoesOverAllAndOverSeveralDevices(LinkWithReferences);
 }
 TEST(LinkRailsTest, SoDoTheyWhereRailsAreSetUpOverTcp) {
   BulkGoesOverAllAndOverSeveralDevices(OverTcp);
@@ -127,7 +100,7 @@ void RailsBreakUnderLoad(FakeMode mode, const FakeRdma::Change& change = nullptr
     if (i % 4 != 3) continue;
     ASSERT_TRUE(harness.Until([&] { return !duo->client.info().rails.empty(); }));
     for (uint64_t left = 1 + run.random.Below(2); left > 0; --left) {
-      const std::vector<uint32_t> pairs = QueuePairs(harness.fabric());
+      const std::vector<uint32_t> pairs = LinkQueuePairs(harness.fabric());
       if (pairs.empty()) continue;
       harness.fabric().faults().BreakQueuePair(pairs[run.random.Below(pairs.size())]);
     }
@@ -143,15 +116,15 @@ void RailsBreakUnderLoad(FakeMode mode, const FakeRdma::Change& change = nullptr
   EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
 }
 
-TEST(LinkRailsTest, RailsBreakUnderLoad) { RailsBreakUnderLoad<Stepped>(FakeMode::kStepped); }
+TEST(LinkRailsTest, RailsBreakUnderLoad) { RailsBreakUnderLoad<SteppedLink>(FakeMode::kStepped); }
 TEST(LinkRailsTest, RailsBreakUnderLoadWithReferences) {
-  RailsBreakUnderLoad<Stepped>(FakeMode::kStepped, References);
+  RailsBreakUnderLoad<SteppedLink>(FakeMode::kStepped, LinkWithReferences);
 }
 TEST(LinkRailsTest, RailsBreakUnderLoadWhereTheyAreSetUpOverTcp) {
-  RailsBreakUnderLoad<Stepped>(FakeMode::kStepped, OverTcp);
+  RailsBreakUnderLoad<SteppedLink>(FakeMode::kStepped, OverTcp);
 }
 TEST(LinkRailsTest, RailsBreakUnderLoadOnThreads) {
-  RailsBreakUnderLoad<Driven>(FakeMode::kImmediate, References);
+  RailsBreakUnderLoad<DrivenLink>(FakeMode::kImmediate, LinkWithReferences);
 }
 
 // Not one more, though more are agreed on: an adapter that goes leaves the others, and is used
@@ -163,7 +136,7 @@ TEST(LinkRailsTest, ApartThereIsOneForEachAdapterThatIsThere) {
   const auto two = [](FakeFabricOptions&, RdmaRigOptions& rig) {
     rig.rdma.devices = {"fakeA", "fakeB"};
   };
-  Stepped harness(options, FakeMode::kStepped, two);
+  SteppedLink harness(options, FakeMode::kStepped, two);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -195,7 +168,7 @@ TEST(LinkRailsTest, CallsGoOnWhenOneWireIsCutSilently) {
   UpgradeOptions options = Options();
   options.stream.ping_interval = std::chrono::milliseconds(10);
   options.stream.progress_timeout = std::chrono::milliseconds(40);
-  Stepped harness(options, FakeMode::kStepped, nullptr);
+  SteppedLink harness(options, FakeMode::kStepped, nullptr);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Links over real TCP and the real RDMA code, on a FakeFabric: the conformance suite, and
-// queue pairs that break under load.
+// Links over real TCP and the real RDMA code, on a FakeFabric: queue pairs that break under
+// load, devices that go, wires that are cut, and where bytes land.
 
 #include <algorithm>
 #include <cerrno>
@@ -16,130 +16,16 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
-#include "transport/link/testing/link_cases.h"
-#include "transport/link/testing/link_rdma_harness.h"
+#include "transport/link/testing/link_rdma_testing.h"
 #include "transport/testing/conformance_run.h"
-#include "transport/testing/connection_conformance.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
 namespace {
 
-using Stepped = LinkRdmaHarness<OverFake<SteppedRdmaHarness>>;
-using Driven = LinkRdmaHarness<OverFake<DrivenRdmaHarness>>;
-
-UpgradeOptions Options(bool require, uint32_t rails = 1) {
-  UpgradeOptions options;
-  options.require_rdma = require;
-  options.stream.send_window = options.stream.receive_window = size_t{1} << 20;
-  // A machine that is busy elsewhere is no dead peer.
-  options.hello_timeout = options.stream.peer_timeout = std::chrono::seconds(60);
-  options.stream.progress_timeout = std::chrono::seconds(20);
-  options.upgrade.first_pause = std::chrono::milliseconds(1);
-  options.upgrade.longest_pause = std::chrono::milliseconds(8);
-  options.stream.rails = rails;
-  return options;
-}
-
-void Iwarp(FakeFabricOptions& fabric, RdmaRigOptions&) {
-  for (FakeDeviceOptions& device : fabric.devices) {
-    device.link = FakeLink::kIwarp;
-    device.max_inline_data = 96;
-    device.max_sge = 6;
-  }
-}
-
-void References(FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.read_at_least = 4 << 10; }
-
-// No address leads to a device, as in a pod that has the cluster's network alone.
-void OverTcp(FakeFabricOptions&, RdmaRigOptions& rig) {
-  rig.rdma.set_up = RdmaSetUp::kOverTcp;
-  rig.rdma.read_at_least = 4 << 10;
-}
-
-void InfiniBandOverTcp(FakeFabricOptions& fabric, RdmaRigOptions& rig) {
-  OverTcp(fabric, rig);
-  for (FakeDeviceOptions& device : fabric.devices) device.link = FakeLink::kInfiniBand;
-}
-
-template <typename Harness>
-std::vector<ConformanceCase> Cases(FakeMode mode, bool require,
-                                   const FakeRdma::Change& change = nullptr, uint32_t rails = 1) {
-  // Where RDMA is required, no peer has sent a request yet that would make it trusted.
-  const auto room_for_untrusted = [change](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
-    rig.rdma.max_shared_receives = 512;
-    // The third one is cut off.
-    rig.rdma.devices = {"fakeA", "fakeB"};
-    if (change) change(fabric, rig);
-  };
-  return LinkCases(
-      [=] { return std::make_unique<Harness>(Options(require, rails), mode, room_for_untrusted); });
-}
-
-INSTANTIATE_TEST_SUITE_P(Upgrading, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, false)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(Required, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(Iwarp, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, Iwarp)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(References, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, References)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(OverTcp, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, OverTcp)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(InfiniBandOverTcp, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true,
-                                                          InfiniBandOverTcp)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(DrivenOverTcp, ConnectionConformance,
-                         testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, true, OverTcp)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(DrivenUpgrading, ConnectionConformance,
-                         testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, false)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(DrivenRequired, ConnectionConformance,
-                         testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, true)),
-                         ConformanceCaseName);
-
-INSTANTIATE_TEST_SUITE_P(Rails, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, nullptr, 2)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(RailsWithReferences, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, References, 2)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(RailsOverTcp, ConnectionConformance,
-                         testing::ValuesIn(Cases<Stepped>(FakeMode::kStepped, true, OverTcp, 2)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(DrivenRails, ConnectionConformance,
-                         testing::ValuesIn(Cases<Driven>(FakeMode::kImmediate, false, References,
-                                                         2)),
-                         ConformanceCaseName);
-
-bool OnRdma(TestPeer& peer) { return peer.info().transport == TransportKind::kRdma; }
-
-bool AllArrived(const Duo& duo) {
-  return duo.server.seen().received == duo.client.sent() &&
-         duo.client.seen().received == duo.server.sent();
-}
-
-// A queue pair of either end, of whatever generation.
-void BreakOne(FakeFabric& fabric, TestRandom& random) {
-  std::vector<uint32_t> pairs;
-  for (const char* device : {"fakeA", "fakeB"}) {
-    const std::vector<uint32_t> of_device = fabric.faults().QueuePairs(device);
-    pairs.insert(pairs.end(), of_device.begin(), of_device.end());
-  }
-  if (pairs.empty()) return;
-  fabric.faults().BreakQueuePair(pairs[random.Below(pairs.size())]);
-}
-
 template <typename Harness>
 void BreakUnderLoad(FakeMode mode, const FakeRdma::Change& change = nullptr) {
-  Harness harness(Options(/*require=*/false), mode, change);
+  Harness harness(LinkRdmaOptions(/*require=*/false), mode, change);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -155,7 +41,9 @@ void BreakUnderLoad(FakeMode mode, const FakeRdma::Change& change = nullptr) {
     harness.Settle();
     if (i % 8 == 7) {
       ASSERT_TRUE(harness.Until(on_rdma));
-      BreakOne(harness.fabric(), run.random);
+      const std::vector<uint32_t> pairs = LinkQueuePairs(harness.fabric());
+      if (pairs.empty()) continue;
+      harness.fabric().faults().BreakQueuePair(pairs[run.random.Below(pairs.size())]);
     }
   }
   EXPECT_GE(breakages(), kBreakages);
@@ -171,30 +59,20 @@ void BreakUnderLoad(FakeMode mode, const FakeRdma::Change& change = nullptr) {
   EXPECT_TRUE(run.violations().empty()) << absl::StrJoin(run.violations(), "\n");
 }
 
-TEST(LinkRdmaTest, QueuePairsBreakUnderLoad) { BreakUnderLoad<Stepped>(FakeMode::kStepped); }
+TEST(LinkRdmaTest, QueuePairsBreakUnderLoad) { BreakUnderLoad<SteppedLink>(FakeMode::kStepped); }
 TEST(LinkRdmaTest, QueuePairsBreakUnderLoadOnThreads) {
-  BreakUnderLoad<Driven>(FakeMode::kImmediate);
+  BreakUnderLoad<DrivenLink>(FakeMode::kImmediate);
 }
 
 TEST(LinkRdmaTest, QueuePairsBreakUnderLoadWithReferences) {
-  BreakUnderLoad<Stepped>(FakeMode::kStepped, References);
+  BreakUnderLoad<SteppedLink>(FakeMode::kStepped, LinkWithReferences);
 }
 TEST(LinkRdmaTest, QueuePairsBreakUnderLoadWithReferencesOnThreads) {
-  BreakUnderLoad<Driven>(FakeMode::kImmediate, References);
-}
-
-// Bytes of a large block, whatever they are.
-Buffer Large(ConformanceHarness& harness, uint32_t bytes, char fill) {
-  BlockRef block = harness.pool().Allocate(bytes);
-  std::fill_n(block->bytes(), bytes, fill);
-  Buffer out;
-  out.Append({std::move(block), 0, bytes});
-  harness.Settle();  // the devices know it
-  return out;
+  BreakUnderLoad<DrivenLink>(FakeMode::kImmediate, LinkWithReferences);
 }
 
 TEST(LinkRdmaTest, BytesLandWhereTheHandlerOfTheStreamSays) {
-  Stepped harness(Options(/*require=*/true), FakeMode::kStepped, References);
+  SteppedLink harness(LinkRdmaOptions(/*require=*/true), FakeMode::kStepped, LinkWithReferences);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -202,7 +80,7 @@ TEST(LinkRdmaTest, BytesLandWhereTheHandlerOfTheStreamSays) {
   // More than a frame of the link, behind a header.
   constexpr uint32_t kBytes = 700'000;
   constexpr size_t kHeader = 10;
-  Buffer place = Large(harness, kBytes, '?');
+  Buffer place = LargeBuffer(harness, kBytes, '?');
   const std::byte* const begin = place.slices().front().block->data;
   Buffer came;
   size_t landed = 0;
@@ -220,7 +98,7 @@ TEST(LinkRdmaTest, BytesLandWhereTheHandlerOfTheStreamSays) {
     return rest.CutFront(bytes);
   };
   Buffer message(absl::string_view("0123456789"));
-  Buffer body = Large(harness, kBytes, 'b');
+  Buffer body = LargeBuffer(harness, kBytes, 'b');
   std::byte* const bytes = body.slices().front().block->data;
   for (uint32_t i = 0; i < kBytes; ++i) bytes[i] = static_cast<std::byte>(i * 7 + i / 256);
   message.Append(std::move(body));
@@ -241,7 +119,7 @@ TEST(LinkRdmaTest, BytesLandWhereTheHandlerOfTheStreamSays) {
 }
 
 TEST(LinkRdmaTest, CallsGoOnWhenTheDevicesAreRemoved) {
-  Stepped harness(Options(/*require=*/false), FakeMode::kStepped, nullptr);
+  SteppedLink harness(LinkRdmaOptions(/*require=*/false), FakeMode::kStepped, nullptr);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);
@@ -272,7 +150,7 @@ TEST(LinkRdmaTest, TheDetailOfAFailedAttemptIsTheReasonsOwnAndShownOnce) {
                 "rdma_resolve_route: Cannot allocate memory"},
            Case{"rdma_connect", WhyNotRdma::kDeviceRefused, "rdma_connect: Cannot allocate memory"},
        }) {
-    Stepped harness(Options(/*require=*/false), FakeMode::kStepped, nullptr);
+    SteppedLink harness(LinkRdmaOptions(/*require=*/false), FakeMode::kStepped, nullptr);
     harness.fabric().faults().FailEvery(one.call, ENOMEM);
     ConformanceRun run(harness);
     auto duo = run.Connect();
@@ -294,13 +172,13 @@ TEST(LinkRdmaTest, TheDetailOfAFailedAttemptIsTheReasonsOwnAndShownOnce) {
 // Behind a rejected set-up each other port of the offer is tried, with a token that is void.
 TEST(LinkRdmaTest, ManyPortsThatAreTriedInVainLeaveTheConnectionAsItWas) {
   const auto many = [](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
-    OverTcp(fabric, rig);
+    LinkSetUpOverTcp(fabric, rig);
     for (int i = 10; i < 24; ++i) {
       fabric.devices.push_back(
           {.name = absl::StrCat("fake", i), .addresses = {absl::StrCat("10.9.0.", i)}});
     }
   };
-  Stepped harness(Options(/*require=*/false), FakeMode::kStepped, many);
+  SteppedLink harness(LinkRdmaOptions(/*require=*/false), FakeMode::kStepped, many);
   // The client's to INIT, the server's to INIT, the server's to RTR.
   harness.fabric().faults().FailCall("ibv_modify_qp", 3, EIO);
   ConformanceRun run(harness);
@@ -328,7 +206,7 @@ TEST(LinkRdmaTest, UntrustedPeersLeaveReceivesForOthers) {
     rig.loops = 1;
   };
   constexpr int kUntrusted = 128 / 4 / 4;  // each has 4
-  Stepped harness(Options(/*require=*/false), FakeMode::kStepped, few);
+  SteppedLink harness(LinkRdmaOptions(/*require=*/false), FakeMode::kStepped, few);
   ConformanceRun run(harness);
   std::vector<std::unique_ptr<Duo>> duos;
   const auto upgraded = [&] {
@@ -352,10 +230,10 @@ TEST(LinkRdmaTest, UntrustedPeersLeaveReceivesForOthers) {
 
 // No error comes; only the progress timer notices.
 TEST(LinkRdmaTest, CallsGoOnWhenTheWireIsCutSilently) {
-  UpgradeOptions options = Options(/*require=*/false);
+  UpgradeOptions options = LinkRdmaOptions(/*require=*/false);
   options.stream.ping_interval = std::chrono::milliseconds(10);
   options.stream.progress_timeout = std::chrono::milliseconds(30);
-  Stepped harness(options, FakeMode::kStepped, nullptr);
+  SteppedLink harness(options, FakeMode::kStepped, nullptr);
   ConformanceRun run(harness);
   auto duo = run.Connect();
   ASSERT_NE(duo, nullptr);

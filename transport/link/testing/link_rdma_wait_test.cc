@@ -3,7 +3,6 @@
 // Links over RDMA on a FakeFabric, whose handler has paused because it will know in a moment where
 // bytes shall lie that can be fetched.
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -12,39 +11,11 @@
 
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "transport/link/testing/link_cases.h"
-#include "transport/link/testing/link_rdma_harness.h"
+#include "transport/link/testing/link_rdma_testing.h"
 #include "transport/testing/conformance_run.h"
 
 namespace farcall {
 namespace {
-
-using Stepped = LinkRdmaHarness<OverFake<SteppedRdmaHarness>>;
-
-UpgradeOptions Options(Duration progress_timeout) {
-  UpgradeOptions options;
-  options.require_rdma = true;
-  // A machine that is busy elsewhere is no dead peer.
-  options.hello_timeout = options.stream.peer_timeout = std::chrono::seconds(60);
-  options.stream.progress_timeout = progress_timeout;
-  options.upgrade.first_pause = std::chrono::milliseconds(1);
-  options.upgrade.longest_pause = std::chrono::milliseconds(8);
-  return options;
-}
-
-void References(FakeFabricOptions&, RdmaRigOptions& rig) { rig.rdma.read_at_least = 4 << 10; }
-
-bool OnRdma(TestPeer& peer) { return peer.info().transport == TransportKind::kRdma; }
-
-// Bytes of a large block, whatever they are.
-Buffer Large(ConformanceHarness& harness, uint32_t bytes, char fill) {
-  BlockRef block = harness.pool().Allocate(bytes);
-  std::fill_n(block->bytes(), bytes, fill);
-  Buffer out;
-  out.Append({std::move(block), 0, bytes});
-  harness.Settle();  // the devices know it
-  return out;
-}
 
 // A handler that has paused, with a large block behind the ten bytes that it has seen.
 class LinkRdmaWaitTest : public testing::Test {
@@ -53,12 +24,15 @@ class LinkRdmaWaitTest : public testing::Test {
   static constexpr size_t kHeader = 10;
 
   void Start(Duration progress_timeout) {
-    harness_ = std::make_unique<Stepped>(Options(progress_timeout), FakeMode::kStepped, References);
+    UpgradeOptions options = PatientUpgradeOptions();
+    options.require_rdma = true;
+    options.stream.progress_timeout = progress_timeout;
+    harness_ = std::make_unique<SteppedLink>(options, FakeMode::kStepped, LinkWithReferences);
     run_ = std::make_unique<ConformanceRun>(*harness_);
     duo_ = run_->Connect();
     ASSERT_NE(duo_, nullptr);
     ASSERT_TRUE(harness_->Until([&] { return OnRdma(duo_->client) && OnRdma(duo_->server); }));
-    place_ = Large(*harness_, kBytes, '?');
+    place_ = LargeBuffer(*harness_, kBytes, '?');
     duo_->server.take = [this](TestPeer& peer, Buffer& input) {
       came_.Append(input.CutFront(input.size()));
       if (came_.size() == kHeader) {
@@ -75,7 +49,7 @@ class LinkRdmaWaitTest : public testing::Test {
       return rest.CutFront(bytes);
     };
     Buffer message(absl::string_view("0123456789"));
-    message.Append(Large(*harness_, kBytes, 'b'));
+    message.Append(LargeBuffer(*harness_, kBytes, 'b'));
     duo_->client.Write(std::move(message));
     ASSERT_TRUE(harness_->Until([&] { return came_.size() == kHeader; }));
   }
@@ -95,7 +69,7 @@ class LinkRdmaWaitTest : public testing::Test {
     return harness_->fabric().counters("fakeA").reads + harness_->fabric().counters("fakeB").reads;
   }
 
-  std::unique_ptr<Stepped> harness_;
+  std::unique_ptr<SteppedLink> harness_;
   std::unique_ptr<ConformanceRun> run_;
   std::unique_ptr<Duo> duo_;
   Buffer place_;

@@ -18,8 +18,6 @@
 namespace farcall {
 namespace {
 
-bool OnRdma(TestPeer& peer) { return peer.info().transport == TransportKind::kRdma; }
-
 class LinkRetryTest : public testing::Test {
  protected:
   LinkRetryTest() : harness_(std::make_unique<SimHarness>(1), Variant()), run_(harness_) {

@@ -30,13 +30,6 @@ void ExpectClean(LinkHarness& harness, ConformanceRun& run, std::unique_ptr<Duo>
       << "seed " << harness.seed() << ": " << absl::StrJoin(run.violations(), "\n");
 }
 
-bool OnRdma(TestPeer& peer) { return peer.info().transport == TransportKind::kRdma; }
-
-bool AllArrived(const Duo& duo) {
-  return duo.server.seen().received == duo.client.sent() &&
-         duo.client.seen().received == duo.server.sent();
-}
-
 TEST(LinkUpgradeTest, BothEndsGoOver) {
   const auto harness = Make(1, LinkVariant::Of(1));
   ConformanceRun run(*harness);
