@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls over TLS, and what stands against them.
+// Calls over TLS, and peers that hold handshakes up.
 
 #include <atomic>
-#include <initializer_list>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,33 +15,11 @@
 #include "rpc/testing/raw_peer.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
+#include "rpc/testing/tls_testing.h"
 #include "transport/tls/testing/test_certificates.h"
 
 namespace farcall {
 namespace {
-
-ServerOptions With(const ServerTlsOptions& tls) {
-  ServerOptions options;
-  options.tls = std::make_shared<const ServerTlsOptions>(tls);
-  return options;
-}
-// A call that fails does so at once.
-ChannelOptions With(const ClientTlsOptions& tls) {
-  ChannelOptions options = Patient();
-  options.tls = std::make_shared<const ClientTlsOptions>(tls);
-  options.max_retry = 0;
-  return options;
-}
-
-void ExpectFails(Channel& channel, std::initializer_list<std::string> parts) {
-  TestCall call;
-  call.Call(channel);
-  EXPECT_TRUE(call.controller.Failed());
-  for (const std::string& part : parts) {
-    EXPECT_TRUE(absl::StrContains(call.controller.ErrorText(), part))
-        << part << " is not in: " << call.Error();
-  }
-}
 
 // What the server saw of the call.
 struct Seen {
@@ -62,8 +38,8 @@ EchoHandler Look(Seen& seen) {
 TEST(TlsTest, CallsTravelByTls) {
   TestCa ca;
   Seen seen;
-  TestServer server(Look(seen), With(ca.Server()));
-  TestClient client(server.address(), With(ca.Client()));
+  TestServer server(Look(seen), WithTls(ca.Server()));
+  TestClient client(server.address(), WithTls(ca.Client()));
   for (int i = 0; i < 100; ++i) {
     TestCall call(absl::StrCat("call ", i));
     ASSERT_TRUE(call.Call(client.channel()).Echoed()) << call.Error();
@@ -77,8 +53,8 @@ TEST(TlsTest, CallsTravelByTls) {
 
 TEST(TlsTest, LargeMessagesTravelByTls) {
   TestCa ca;
-  TestServer server(EchoBack, With(ca.Server()));
-  TestClient client(server.address(), With(ca.Client()));
+  TestServer server(EchoBack, WithTls(ca.Server()));
+  TestClient client(server.address(), WithTls(ca.Client()));
   for (const size_t size : {size_t{1} << 10, size_t{100} << 10, size_t{8} << 20}) {
     TestCall call;
     const std::string bytes(size, 'a');
@@ -93,148 +69,23 @@ TEST(TlsTest, WithMutualTlsTheServerKnowsWhoCalls) {
   ServerTlsOptions tls = ca.Server();
   tls.require_client_certificate = true;
   Seen seen;
-  TestServer server(Look(seen), With(tls));
+  TestServer server(Look(seen), WithTls(tls));
   ClientTlsOptions mine = ca.Client();
   TestLeaf leaf;
   leaf.subject = "billing";
   mine.files = ca.Issue("client", leaf);
-  TestClient client(server.address(), With(mine));
+  TestClient client(server.address(), WithTls(mine));
   TestCall call;
   ASSERT_TRUE(call.Call(client.channel()).Echoed()) << call.Error();
   EXPECT_EQ(seen.peer, "/CN=billing");
-}
-
-TEST(TlsTest, WithMutualTlsAClientWithoutCertificateIsToldSo) {
-  TestCa ca;
-  ServerTlsOptions tls = ca.Server();
-  tls.require_client_certificate = true;
-  TestServer server(EchoBack, With(tls));
-  TestClient client(server.address(), With(ca.Client()));
-  ExpectFails(client.channel(), {server.address(), "certificate required", "mutual TLS"});
-  EXPECT_EQ(server.service().runs(), 0);
-}
-
-TEST(TlsTest, AServerOfAnotherCaIsRefused) {
-  TestCa ca;
-  TestCa stranger("stranger");
-  TestServer server(EchoBack, With(stranger.Server()));
-  TestClient client(server.address(), With(ca.Client()));
-  ExpectFails(client.channel(), {server.address(), "certificate verify failed", "stranger"});
-}
-
-// It would be refused again.
-TEST(TlsTest, ACallThatTlsRefusesIsNotTriedAgainOnTheSameServer) {
-  TestCa ca;
-  TestCa stranger("stranger");
-  TestServer other_ca(EchoBack, With(stranger.Server()));
-  ServerTlsOptions mutual = ca.Server();
-  mutual.require_client_certificate = true;
-  TestServer wants_certificate(EchoBack, With(mutual));
-  for (TestServer* const server : {&other_ca, &wants_certificate}) {
-    ChannelOptions options = With(ca.Client());
-    options.max_retry = 3;
-    TestClient client(server->address(), options);
-    TestCall call;
-    call.Call(client.channel());
-    EXPECT_EQ(call.controller.ErrorCode(), kSsl) << call.Error();
-    EXPECT_EQ(call.controller.retried_count(), 0) << call.Error();
-  }
-  TestServer good(EchoBack, With(ca.Server()));
-  ChannelOptions options = With(ca.Client());
-  options.max_retry = 3;
-  TestClient client(absl::StrCat("list://", other_ca.address(), ",", good.address()), options);
-  for (int i = 0; i < 4; ++i) {
-    TestCall call;
-    EXPECT_TRUE(call.Call(client.channel()).Echoed()) << call.Error();
-  }
-}
-
-TEST(TlsTest, AnExpiredCertificateIsRefused) {
-  TestCa ca;
-  TestLeaf leaf;
-  leaf.days = -1;
-  TestServer server(EchoBack, With(ca.Server(leaf)));
-  TestClient client(server.address(), With(ca.Client()));
-  ExpectFails(client.channel(), {"certificate verify failed", "expired on"});
-}
-
-TEST(TlsTest, ACertificateForAnotherHostIsRefused) {
-  TestCa ca;
-  TestLeaf leaf;
-  leaf.names = "DNS:other.test";
-  TestServer server(EchoBack, With(ca.Server(leaf)));
-  TestClient by_address(server.address(), With(ca.Client()));
-  ExpectFails(by_address.channel(), {"other.test", "127.0.0.1", "mismatch"});
-  ClientTlsOptions named = ca.Client();
-  named.server_name = "other.test";
-  TestClient by_name(server.address(), With(named));
-  TestCall call;
-  EXPECT_TRUE(call.Call(by_name.channel()).Echoed()) << call.Error();
-}
-
-// The name of the target is what the certificate must bear.
-TEST(TlsTest, ATargetsNameIsVerified) {
-  TestCa ca;
-  TestLeaf leaf;
-  leaf.names = "DNS:localhost";
-  TestServer server(EchoBack, With(ca.Server(leaf)));
-  const std::string port = server.address().substr(server.address().rfind(':'));
-  TestClient client("localhost" + port, With(ca.Client()));
-  TestCall call;
-  EXPECT_TRUE(call.Call(client.channel()).Echoed()) << call.Error();
-}
-
-TEST(TlsTest, AClientWithoutTlsIsRefusedByATlsServer) {
-  TestCa ca;
-  TestServer server(EchoBack, With(ca.Server()));
-  ChannelOptions plain = Patient();
-  plain.max_retry = 0;
-  TestClient client(server.address(), plain);
-  ExpectFails(client.channel(), {server.address(), "TLS"});
-  EXPECT_EQ(server.service().runs(), 0);
-}
-
-TEST(TlsTest, AClientWithTlsIsToldThatTheServerHasNone) {
-  TestCa ca;
-  TestServer server;
-  TestClient client(server.address(), With(ca.Client()));
-  ExpectFails(client.channel(), {server.address(), "TLS"});
-  EXPECT_EQ(server.service().runs(), 0);
-}
-
-TEST(TlsTest, AnAlpnThatNobodyKnowsIsRefused) {
-  TestCa ca;
-  TestServer server(EchoBack, With(ca.Server()));
-  ClientTlsOptions tls = ca.Client();
-  tls.alpn = {"gopher"};
-  TestClient client(server.address(), With(tls));
-  ExpectFails(client.channel(), {"no application protocol", "alpn"});
-}
-
-TEST(TlsTest, FilesThatDoNotLoadAreToldAtOnce) {
-  TestCa ca;
-  TestRuntime runtime;
-  ServerTlsOptions bad = ca.Server();
-  bad.files.private_key = ca.Issue("other").private_key;
-  ServerOptions options = With(bad);
-  options.runtime = &*runtime;
-  Server server;
-  const absl::Status started = server.Start("127.0.0.1:0", options);
-  EXPECT_TRUE(absl::StrContains(started.message(), "does not match")) << started;
-  ClientTlsOptions nowhere;
-  nowhere.files.ca = "/nowhere/ca.pem";
-  ChannelOptions channel_options = With(nowhere);
-  channel_options.runtime = &*runtime;
-  const auto channel = Channel::Create("127.0.0.1:1", channel_options);
-  EXPECT_TRUE(absl::StrContains(channel.status().message(), "/nowhere/ca.pem")) << channel.status();
 }
 
 TEST(TlsTest, ACertificateIsReloadedWhileCallsGoOn) {
   TestCa ca;
   ServerTlsOptions tls = ca.Server();
   tls.files = ca.Issue("pair");
-  TestServer server(EchoBack, With(tls));
-  TestClient old(server.address(), With(ca.Client()));
+  TestServer server(EchoBack, WithTls(tls));
+  TestClient old(server.address(), WithTls(ca.Client()));
   std::atomic<bool> stop{false};
   std::atomic<int> failed{0};
   std::atomic<int> done{0};
@@ -249,7 +100,7 @@ TEST(TlsTest, ACertificateIsReloadedWhileCallsGoOn) {
   leaf.subject = "server renewed";
   ca.Issue("pair", leaf);
   EXPECT_TRUE(Eventually([&] {
-    TestClient fresh(server.address(), With(ca.Client()));
+    TestClient fresh(server.address(), WithTls(ca.Client()));
     TestCall call;
     return call.Call(fresh.channel()).Echoed() &&
            call.controller.connection()->tls_peer == "/CN=server renewed";
@@ -267,10 +118,10 @@ TEST(TlsTest, ACertificateIsReloadedWhileCallsGoOn) {
 TEST(TlsTest, TlsIsTheReasonWhyRdmaIsNotUsed) {
   TestCa ca;
   Seen seen;
-  ServerOptions server_options = With(ca.Server());
+  ServerOptions server_options = WithTls(ca.Server());
   server_options.use_rdma = true;
   TestServer server(Look(seen), server_options);
-  ChannelOptions options = With(ca.Client());
+  ChannelOptions options = WithTls(ca.Client());
   options.use_rdma = true;
   TestClient client(server.address(), options);
   TestCall call;
@@ -282,10 +133,10 @@ TEST(TlsTest, TlsIsTheReasonWhyRdmaIsNotUsed) {
 // The server refuses what this client would allow.
 TEST(TlsTest, AServersRefusalOfRdmaIsToldToTheClient) {
   TestCa ca;
-  ServerOptions server_options = With(ca.Server());
+  ServerOptions server_options = WithTls(ca.Server());
   server_options.use_rdma = true;
   TestServer server(EchoBack, server_options);
-  ChannelOptions options = With(ca.Client());
+  ChannelOptions options = WithTls(ca.Client());
   options.use_rdma = true;
   options.rdma_with_tls = RdmaWithTls::kAllow;
   TestClient client(server.address(), options);
@@ -303,7 +154,7 @@ TEST(TlsTest, HandshakesUnderWayAreConnectionsThatCount) {
   TestCa ca;
   ServerTlsOptions tls = ca.Server();
   tls.handshake_timeout = std::chrono::minutes(5);
-  ServerOptions options = With(tls);
+  ServerOptions options = WithTls(tls);
   options.max_connections = 3;
   TestServer server(EchoBack, options);
   std::vector<RawPeer> half;
@@ -317,7 +168,7 @@ TEST(TlsTest, HandshakesUnderWayAreConnectionsThatCount) {
   EXPECT_EQ(server.log().Count("max_connections 3 is reached"), 1);
   half.clear();
   EXPECT_TRUE(Eventually([&] {
-    TestClient client(server.address(), With(ca.Client()));
+    TestClient client(server.address(), WithTls(ca.Client()));
     return TestCall().Call(client.channel()).Echoed();
   }));
 }
@@ -325,7 +176,7 @@ TEST(TlsTest, HandshakesUnderWayAreConnectionsThatCount) {
 TEST(TlsTest, SilentAndGarbledClientsHoldNobodyUp) {
   TestCa ca;
   LeapingRuntime runtime;
-  ServerOptions options = With(ca.Server());
+  ServerOptions options = WithTls(ca.Server());
   options.runtime = &*runtime;
   options.idle_timeout_ms = -1;
   TestServer server(EchoBack, options);
@@ -334,7 +185,7 @@ TEST(TlsTest, SilentAndGarbledClientsHoldNobodyUp) {
   EXPECT_TRUE(garbled.Send(std::string(1000, 'g')));
   RawPeer half(server.address());
   EXPECT_TRUE(half.Send(absl::string_view("\x16\x03\x01\x02\x00\x01\x00", 7)));
-  TestClient client(server.address(), With(ca.Client()));
+  TestClient client(server.address(), WithTls(ca.Client()));
   TestCall call;
   EXPECT_TRUE(call.Call(client.channel()).Echoed()) << call.Error();
   EXPECT_TRUE(runtime.LeapUntil([&] { return server.server().connection_count() == 1; }));
