@@ -5,55 +5,23 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <set>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#include "rpc/dispatch/handler_pool_testing.h"
 #include "transport/base/cores.h"
-#include "transport/loop/blocking.h"
 #include "transport/loop/loop_testing.h"
 
 namespace farcall {
 namespace {
 
-// A task that owns itself, as handlers do.
-class Task final : public UserTask {
- public:
-  // Returns how many wait.
-  static size_t Submit(HandlerPool& pool, std::function<void()> run,
-                       HandlerPool::Calling calling = HandlerPool::Calling::kNow) {
-    const std::optional<size_t> waiting = pool.Submit(*new Task(std::move(run)), calling);
-    EXPECT_TRUE(waiting.has_value()) << "the system gives a thread";
-    return waiting.value_or(0);
-  }
-  static void SubmitLater(HandlerPool& pool, std::function<void()> run) {
-    Submit(pool, std::move(run), HandlerPool::Calling::kLater);
-  }
-  void Run() override {
-    run_();
-    delete this;
-  }
-
- private:
-  explicit Task(std::function<void()> run) : run_(std::move(run)) {}
-
-  const std::function<void()> run_;
-};
-
-std::unique_ptr<HandlerPool> Start(int threads, int spares = 0) {
-  return std::make_unique<HandlerPool>(threads, spares);
-}
-
 TEST(HandlerPoolTest, OneThreadRunsThemInOrder) {
   std::vector<int> order;
   {
-    const auto pool = Start(1);
+    const auto pool = StartPool(1);
     for (int i = 0; i < 1000; ++i) {
-      Task::Submit(*pool, [&order, i] { order.push_back(i); });
+      PoolTask::Submit(*pool, [&order, i] { order.push_back(i); });
     }
   }
   ASSERT_EQ(order.size(), 1000u);
@@ -64,10 +32,10 @@ TEST(HandlerPoolTest, ItsThreadsRunWhereItsMakerMay) {
   const std::vector<int> all = AllowedCpus();
   std::vector<int> cpus;
   {
-    const auto pool = Start(1);
+    const auto pool = StartPool(1);
     std::thread([&] {
       ASSERT_TRUE(RunOnlyOn({all.front()})) << "as loops do";
-      Task::Submit(*pool, [&] { cpus = AllowedCpus(); });
+      PoolTask::Submit(*pool, [&] { cpus = AllowedCpus(); });
     }).join();
   }
   EXPECT_EQ(cpus, all);
@@ -80,11 +48,11 @@ TEST(HandlerPoolTest, RunsAllFromManyThreadsOnItsOwn) {
   {
     const std::thread::id main = std::this_thread::get_id();
     std::vector<std::thread> submitters;
-    const auto pool = Start(4);
+    const auto pool = StartPool(4);
     for (int t = 0; t < 3; ++t) {
       submitters.emplace_back([&] {
         for (int i = 0; i < kEach; ++i) {
-          Task::Submit(*pool, [&] {
+          PoolTask::Submit(*pool, [&] {
             ++runs;
             if (std::this_thread::get_id() == main) outside = true;
           });
@@ -100,9 +68,9 @@ TEST(HandlerPoolTest, RunsAllFromManyThreadsOnItsOwn) {
 TEST(HandlerPoolTest, BlockedHandlersHoldUpNobodyWhileAThreadIsLeft) {
   TestEvent blocked;
   TestEvent release;
-  const auto pool = Start(4);
+  const auto pool = StartPool(4);
   for (int i = 0; i < 3; ++i) {
-    Task::Submit(*pool, [&] {
+    PoolTask::Submit(*pool, [&] {
       blocked.Signal();
       EXPECT_TRUE(release.Wait());
     });
@@ -110,7 +78,7 @@ TEST(HandlerPoolTest, BlockedHandlersHoldUpNobodyWhileAThreadIsLeft) {
   ASSERT_TRUE(blocked.Wait(3));
   TestEvent others;
   for (int i = 0; i < 100; ++i) {
-    Task::Submit(*pool, [&] { others.Signal(); });
+    PoolTask::Submit(*pool, [&] { others.Signal(); });
   }
   EXPECT_TRUE(others.Wait(100));
   release.Signal();
@@ -121,9 +89,9 @@ TEST(HandlerPoolTest, AllThreadsWork) {
   constexpr int kThreads = 8;
   TestEvent here;
   TestEvent done;
-  const auto pool = Start(kThreads);
+  const auto pool = StartPool(kThreads);
   for (int i = 0; i < kThreads; ++i) {
-    Task::Submit(*pool, [&] {
+    PoolTask::Submit(*pool, [&] {
       here.Signal();
       EXPECT_TRUE(here.Wait(kThreads));
       done.Signal();
@@ -133,10 +101,10 @@ TEST(HandlerPoolTest, AllThreadsWork) {
 }
 
 TEST(HandlerPoolTest, ATaskIsFoundByAThreadThatWasIdle) {
-  const auto pool = Start(2);
+  const auto pool = StartPool(2);
   for (int i = 0; i < 2'000; ++i) {
     TestEvent ran;
-    Task::Submit(*pool, [&] { ran.Signal(); });
+    PoolTask::Submit(*pool, [&] { ran.Signal(); });
     ASSERT_TRUE(ran.Wait());
   }
 }
@@ -146,9 +114,9 @@ TEST(HandlerPoolTest, TheDestructorRunsWhatWaits) {
   {
     TestEvent blocked;
     std::atomic<bool> release{false};
-    const auto pool = Start(2);
+    const auto pool = StartPool(2);
     for (int i = 0; i < 2; ++i) {
-      Task::Submit(*pool, [&] {
+      PoolTask::Submit(*pool, [&] {
         blocked.Signal();
         while (!release) std::this_thread::yield();
         ++runs;
@@ -156,7 +124,7 @@ TEST(HandlerPoolTest, TheDestructorRunsWhatWaits) {
     }
     ASSERT_TRUE(blocked.Wait(2));
     for (int i = 0; i < 100; ++i) {
-      Task::Submit(*pool, [&] { ++runs; });
+      PoolTask::Submit(*pool, [&] { ++runs; });
     }
     EXPECT_EQ(runs, 0);
     release = true;
@@ -167,13 +135,13 @@ TEST(HandlerPoolTest, TheDestructorRunsWhatWaits) {
 TEST(HandlerPoolTest, WhatATaskSubmitsWhileThePoolEndsRunsToo) {
   std::atomic<int> runs{0};
   {
-    const auto pool = Start(2);
+    const auto pool = StartPool(2);
     HandlerPool& raw = *pool;
-    Task::Submit(raw, [&] {
+    PoolTask::Submit(raw, [&] {
       ++runs;
-      Task::Submit(raw, [&] {
+      PoolTask::Submit(raw, [&] {
         ++runs;
-        Task::Submit(raw, [&] { ++runs; });
+        PoolTask::Submit(raw, [&] { ++runs; });
       });
     });
   }
@@ -181,17 +149,17 @@ TEST(HandlerPoolTest, WhatATaskSubmitsWhileThePoolEndsRunsToo) {
 }
 
 TEST(HandlerPoolTest, MayHaveNothingToDo) {
-  Start(3);
-  const auto all = Start(3);
+  StartPool(3);
+  const auto all = StartPool(3);
   EXPECT_TRUE(all->StartAll().ok());
 }
 
 TEST(HandlerPoolTest, OneThreadIsEnoughForTasksOneAfterTheOther) {
-  const auto pool = Start(8);
+  const auto pool = StartPool(8);
   std::set<std::thread::id> threads;
   for (int i = 0; i < 100; ++i) {
     TestEvent ran;
-    Task::Submit(*pool, [&] {
+    PoolTask::Submit(*pool, [&] {
       threads.insert(std::this_thread::get_id());
       ran.Signal();
     });
@@ -205,13 +173,13 @@ TEST(HandlerPoolTest, OneThreadIsEnoughForTasksOneAfterTheOther) {
 TEST(HandlerPoolTest, AThreadIsCalledWhenTheSubmitterSays) {
   TestEvent first;
   TestEvent here;
-  const auto pool = Start(4);
-  Task::Submit(*pool, [&] { first.Signal(); });
+  const auto pool = StartPool(4);
+  PoolTask::Submit(*pool, [&] { first.Signal(); });
   ASSERT_TRUE(first.Wait());
   while (pool->idle() == 0) std::this_thread::yield();
   for (int i = 0; i < 4; ++i) {
     // They end only if each gets a thread, by one call.
-    Task::SubmitLater(*pool, [&] {
+    PoolTask::SubmitLater(*pool, [&] {
       here.Signal();
       EXPECT_TRUE(here.Wait(4));
     });
@@ -219,101 +187,6 @@ TEST(HandlerPoolTest, AThreadIsCalledWhenTheSubmitterSays) {
   EXPECT_EQ(pool->waiting(), 4u) << "who sleeps is not woken";
   pool->CallThread();
   EXPECT_TRUE(here.Wait(4));
-}
-
-TEST(HandlerPoolTest, NoMoreRunAtOnceThanItSays) {
-  constexpr int kMax = 3;
-  std::atomic<int> running{0};
-  std::atomic<int> most{0};
-  {
-    const auto pool = Start(kMax, 2);
-    for (int i = 0; i < 2'000; ++i) {
-      Task::Submit(*pool, [&] {
-        const int now = ++running;
-        int seen = most;
-        while (now > seen && !most.compare_exchange_weak(seen, now)) {
-        }
-        if (now % 2 == 0) std::this_thread::yield();
-        --running;
-      });
-    }
-  }
-  EXPECT_LE(most, kMax);
-}
-
-TEST(HandlerPoolTest, WhatRunsElsewhereTakesAPlace) {
-  const auto pool = Start(2);
-  pool->BeginElsewhere();
-  pool->BeginElsewhere();
-  TestEvent ran;
-  EXPECT_EQ(Task::Submit(*pool, [&] { ran.Signal(); }), 1u);
-  EXPECT_EQ(Task::Submit(*pool, [&] { ran.Signal(); }), 2u);
-  EXPECT_EQ(pool->waiting(), 2u);
-  EXPECT_EQ(ran.count(), 0);
-  pool->EndElsewhere();
-  EXPECT_TRUE(ran.Wait(2));
-  pool->EndElsewhere();
-}
-
-TEST(HandlerPoolTest, WhoWaitsInASynchronousCallLeavesItsPlaceToOthers) {
-  constexpr int kSpares = 2;
-  TestEvent waiting;
-  TestEvent release;
-  TestEvent done;
-  const auto pool = Start(1, kSpares);
-  for (int i = 0; i < kSpares; ++i) {
-    Task::Submit(*pool, [&] {
-      EXPECT_TRUE(BeforeBlocking());
-      EXPECT_TRUE(BeforeBlocking()) << "it is counted once";
-      waiting.Signal();
-      EXPECT_TRUE(release.Wait());
-      done.Signal();
-    });
-  }
-  ASSERT_TRUE(waiting.Wait(kSpares));
-  Task::Submit(*pool, [&] {
-    EXPECT_FALSE(BeforeBlocking()) << "no thread could do what it waits for";
-    release.Signal();
-    done.Signal();
-  });
-  EXPECT_TRUE(done.Wait(kSpares + 1));
-}
-
-TEST(HandlerPoolTest, PlacesAreFreeAgainAfterSynchronousCalls) {
-  const auto pool = Start(1, 1);
-  for (int i = 0; i < 500; ++i) {
-    TestEvent inner;
-    TestEvent outer;
-    Task::Submit(*pool, [&] {
-      if (BeforeBlocking()) {
-        Task::Submit(*pool, [&] { inner.Signal(); });
-        EXPECT_TRUE(inner.Wait());
-      }
-      outer.Signal();
-    });
-    ASSERT_TRUE(outer.Wait());
-    // The outer one's end, so that its place is free.
-    TestEvent behind;
-    Task::Submit(*pool, [&] { behind.Signal(); });
-    ASSERT_TRUE(behind.Wait());
-  }
-}
-
-TEST(HandlerPoolTest, WithoutSparesWhoWaitsKeepsItsPlace) {
-  TestEvent waiting;
-  TestEvent release;
-  const auto pool = Start(1);
-  Task::Submit(*pool, [&] {
-    EXPECT_TRUE(BeforeBlocking());
-    waiting.Signal();
-    EXPECT_TRUE(release.Wait());
-  });
-  ASSERT_TRUE(waiting.Wait());
-  TestEvent other;
-  EXPECT_EQ(Task::Submit(*pool, [&] { other.Signal(); }), 1u);
-  EXPECT_EQ(other.count(), 0);
-  release.Signal();
-  EXPECT_TRUE(other.Wait());
 }
 
 }  // namespace

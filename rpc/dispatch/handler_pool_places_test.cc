@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many handlers run at once, and who leaves a place to others meanwhile.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "rpc/dispatch/handler_pool_testing.h"
+#include "transport/loop/blocking.h"
+#include "transport/loop/loop_testing.h"
+
+namespace farcall {
+namespace {
+
+TEST(HandlerPoolTest, NoMoreRunAtOnceThanItSays) {
+  constexpr int kMax = 3;
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  {
+    const auto pool = StartPool(kMax, 2);
+    for (int i = 0; i < 2'000; ++i) {
+      PoolTask::Submit(*pool, [&] {
+        const int now = ++running;
+        int seen = most;
+        while (now > seen && !most.compare_exchange_weak(seen, now)) {
+        }
+        if (now % 2 == 0) std::this_thread::yield();
+        --running;
+      });
+    }
+  }
+  EXPECT_LE(most, kMax);
+}
+
+TEST(HandlerPoolTest, WhatRunsElsewhereTakesAPlace) {
+  const auto pool = StartPool(2);
+  pool->BeginElsewhere();
+  pool->BeginElsewhere();
+  TestEvent ran;
+  EXPECT_EQ(PoolTask::Submit(*pool, [&] { ran.Signal(); }), 1u);
+  EXPECT_EQ(PoolTask::Submit(*pool, [&] { ran.Signal(); }), 2u);
+  EXPECT_EQ(pool->waiting(), 2u);
+  EXPECT_EQ(ran.count(), 0);
+  pool->EndElsewhere();
+  EXPECT_TRUE(ran.Wait(2));
+  pool->EndElsewhere();
+}
+
+TEST(HandlerPoolTest, WhoWaitsInASynchronousCallLeavesItsPlaceToOthers) {
+  constexpr int kSpares = 2;
+  TestEvent waiting;
+  TestEvent release;
+  TestEvent done;
+  const auto pool = StartPool(1, kSpares);
+  for (int i = 0; i < kSpares; ++i) {
+    PoolTask::Submit(*pool, [&] {
+      EXPECT_TRUE(BeforeBlocking());
+      EXPECT_TRUE(BeforeBlocking()) << "it is counted once";
+      waiting.Signal();
+      EXPECT_TRUE(release.Wait());
+      done.Signal();
+    });
+  }
+  ASSERT_TRUE(waiting.Wait(kSpares));
+  PoolTask::Submit(*pool, [&] {
+    EXPECT_FALSE(BeforeBlocking()) << "no thread could do what it waits for";
+    release.Signal();
+    done.Signal();
+  });
+  EXPECT_TRUE(done.Wait(kSpares + 1));
+}
+
+TEST(HandlerPoolTest, PlacesAreFreeAgainAfterSynchronousCalls) {
+  const auto pool = StartPool(1, 1);
+  for (int i = 0; i < 500; ++i) {
+    TestEvent inner;
+    TestEvent outer;
+    PoolTask::Submit(*pool, [&] {
+      if (BeforeBlocking()) {
+        PoolTask::Submit(*pool, [&] { inner.Signal(); });
+        EXPECT_TRUE(inner.Wait());
+      }
+      outer.Signal();
+    });
+    ASSERT_TRUE(outer.Wait());
+    // The outer one's end, so that its place is free.
+    TestEvent behind;
+    PoolTask::Submit(*pool, [&] { behind.Signal(); });
+    ASSERT_TRUE(behind.Wait());
+  }
+}
+
+TEST(HandlerPoolTest, WithoutSparesWhoWaitsKeepsItsPlace) {
+  TestEvent waiting;
+  TestEvent release;
+  const auto pool = StartPool(1);
+  PoolTask::Submit(*pool, [&] {
+    EXPECT_TRUE(BeforeBlocking());
+    waiting.Signal();
+    EXPECT_TRUE(release.Wait());
+  });
+  ASSERT_TRUE(waiting.Wait());
+  TestEvent other;
+  EXPECT_EQ(PoolTask::Submit(*pool, [&] { other.Signal(); }), 1u);
+  EXPECT_EQ(other.count(), 0);
+  release.Signal();
+  EXPECT_TRUE(other.Wait());
+}
+
+}  // namespace
+}  // namespace farcall
