@@ -4,84 +4,16 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
-#include <memory>
-#include <span>
+#include <cstdint>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "transport/base/check.h"
-#include "transport/buffer/block_pool.h"
-#include "transport/buffer/memory_registrar.h"
-#include "transport/rdma/device/region_keys.h"
-#include "transport/rdma/flow/wr_id.h"
+#include "transport/rdma/channel/receive_queue_testing.h"
 #include "transport/rdma_options.h"
 
 namespace farcall {
 namespace {
-
-constexpr size_t kDevice = 3;
-constexpr uint32_t kSlots = 8;
-
-// Registers a region when the test says so.
-class LateRegistrar final : public MemoryRegistrar {
- public:
-  const RegionKeys* OnMap(std::span<std::byte>, int) override {
-    regions_.push_back(std::make_unique<RegionKeys>());
-    return regions_.back().get();
-  }
-  void OnUnmap(const RegionKeys*) override {}
-  const RegionKeys* OnMapUser(std::span<std::byte>) override { return nullptr; }
-  void OnUnmapUser(const RegionKeys*, absl::AnyInvocable<void()>) override {}
-  absl::Status UserStatus(const RegionKeys*) const override { return absl::OkStatus(); }
-  void RegisterAll() {
-    for (const auto& keys : regions_) keys->Set(kDevice, 7);
-  }
-
- private:
-  std::vector<std::unique_ptr<RegionKeys>> regions_;
-};
-
-// A shared receive queue that notes which slots were posted.
-struct FakeQueue {
-  FakeQueue() {
-    context.ops.post_srq_recv = Post;
-    srq.context = &context;
-    srq.srq_context = this;
-  }
-  static int Post(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr**) {
-    auto& self = *static_cast<FakeQueue*>(srq->srq_context);
-    for (; request != nullptr; request = request->next) {
-      EXPECT_EQ(request->sg_list->lkey, 7u);
-      self.posted.push_back(UnpackWrId(request->wr_id).slot);
-    }
-    return 0;
-  }
-
-  std::vector<uint32_t> posted;
-  ibv_context context{};
-  ibv_srq srq{};
-};
-
-class ReceiveQueueTest : public ::testing::Test {
- protected:
-  static std::unique_ptr<BlockPool> MakePool(LateRegistrar& registrar) {
-    auto pool = BlockPool::Create({.region_bytes = size_t{2} << 20, .max_bytes = size_t{32} << 20},
-                                  &registrar);
-    Check(pool.ok(), "the options are valid");
-    return *std::move(pool);
-  }
-  bool Replenish() {
-    queue_.Fill();
-    return queue_.Post();
-  }
-
-  FakeQueue fake_;
-  LateRegistrar registrar_;
-  std::unique_ptr<BlockPool> pool_ = MakePool(registrar_);
-  ReceiveQueue queue_{*pool_, kDevice, {.shared = &fake_.srq}, kSlots, kSlots};
-};
 
 TEST_F(ReceiveQueueTest, EverySlotIsPostedOnce) {
   ASSERT_TRUE(pool_->Reserve(kReceiveBlock, kSlots).ok());
@@ -232,86 +164,6 @@ TEST_F(ReceiveQueueTest, ManyBlocksThatAreNotKnownDoNotHideOneThatIs) {
   for (int i = 0; i < 3 && !posted; ++i) posted = Replenish();
   EXPECT_TRUE(posted);
   EXPECT_EQ(queue_.ledger().posted(), kSlots);
-}
-
-// A device whose queue is first in, first out.
-class ReceiveQueueLossTest : public ReceiveQueueTest {
- protected:
-  void SetUp() override {
-    ASSERT_TRUE(pool_->Reserve(kReceiveBlock, kMax).ok());
-    registrar_.RegisterAll();
-    larger_.SetUsed(kSlots);
-    a_ = Refill() ? larger_.ledger().Join().value() : 0;
-    b_ = larger_.ledger().Join().value();
-    ASSERT_EQ(there_.size(), kSlots);
-  }
-  bool Refill() {
-    fake_.posted.clear();
-    larger_.Fill();
-    const bool full = larger_.Post();
-    there_.insert(there_.end(), fake_.posted.begin(), fake_.posted.end());
-    return full;
-  }
-  // A message of `b_` takes the next one, which is posted again.
-  void Use(uint32_t slot) {
-    larger_.ledger().OnConsumed(b_);
-    larger_.Reuse(slot, /*bare=*/false);
-    EXPECT_TRUE(Refill());
-    larger_.ledger().Grant(b_);
-  }
-  void UseNext() {
-    const uint32_t slot = there_.front();
-    there_.pop_front();
-    Use(slot);
-  }
-
-  static constexpr uint32_t kMax = 2 * kSlots;
-  ReceiveQueue larger_{*pool_, kDevice, {.shared = &fake_.srq}, kMax, kMax};
-  std::deque<uint32_t> there_;  // with the device
-  ReceiveLedger::Member a_ = 0;
-  ReceiveLedger::Member b_ = 0;
-};
-
-TEST_F(ReceiveQueueLossTest, WhatAQueuePairTookWithItIsFoundOutAndReplaced) {
-  const uint32_t gone = there_.front();
-  there_.erase(there_.begin(), there_.begin() + 2);
-  larger_.Doubt(a_);
-  larger_.ledger().Leave(a_);
-  EXPECT_EQ(larger_.lost(), 4u) << "as many as it had credits";
-  EXPECT_EQ(larger_.ledger().posted(), kSlots - 4);
-  for (uint32_t i = 0; i < 2 * kSlots; ++i) UseNext();
-  EXPECT_EQ(larger_.lost(), 2u);
-  EXPECT_EQ(larger_.ledger().posted(), kSlots);
-  EXPECT_EQ(there_.size(), kSlots);
-  EXPECT_EQ(larger_.used(), kSlots);
-
-  // The device had it all the time.
-  Use(gone);
-  EXPECT_EQ(larger_.lost(), 1u);
-  EXPECT_EQ(larger_.ledger().posted(), kSlots);
-  EXPECT_EQ(there_.size(), kSlots) << "there are enough";
-}
-
-TEST_F(ReceiveQueueLossTest, WhereNothingIsGoneAllIsAsBefore) {
-  larger_.Doubt(a_);
-  larger_.ledger().Leave(a_);
-  for (uint32_t i = 0; i < 3 * kSlots; ++i) UseNext();
-  EXPECT_EQ(larger_.lost(), 0u);
-  EXPECT_EQ(larger_.ledger().posted(), kSlots);
-  EXPECT_EQ(there_.size(), kSlots);
-}
-
-TEST_F(ReceiveQueueLossTest, AQueuePairWithoutCreditsTookNothing) {
-  for (int i = 0; i < 4; ++i) {
-    larger_.ledger().OnConsumed(a_);
-    larger_.Reuse(there_.front(), /*bare=*/false);
-    there_.pop_front();
-  }
-  larger_.Doubt(a_);
-  larger_.ledger().Leave(a_);
-  EXPECT_TRUE(Refill());
-  EXPECT_EQ(larger_.lost(), 0u);
-  EXPECT_EQ(larger_.ledger().posted(), kSlots);
 }
 
 }  // namespace

@@ -3,15 +3,13 @@
 #include "transport/rdma/flow/credit_flow.h"
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "transport/rdma/flow/flow_mutant_testing.h"
-#include "transport/testing/test_random.h"
+#include "transport/rdma/flow/credit_flow_testing.h"
 
 namespace farcall {
 namespace {
@@ -20,11 +18,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr uint32_t kFirst = CreditFlow::kFirstCount;
-constexpr CreditLimits kEight{.send_slots = 8,
-                              .receive_slots = 8,
-                              .peer_slots = 8,
-                              .initial_receives = 8,
-                              .initial_credits = 8};
 
 TEST(CreditLimitsTest, DefaultsAreValid) { EXPECT_TRUE(CreditLimits().Validate().ok()); }
 
@@ -44,10 +37,10 @@ TEST(CreditLimitsTest, EachIsFourToSixteenThousand) {
 }
 
 TEST(CreditLimitsTest, NotMoreIsGivenAtFirstThanEver) {
-  CreditLimits limits = kEight;
+  CreditLimits limits = kEightOfEach;
   limits.initial_receives = 9;
   EXPECT_THAT(limits.Validate().message(), HasSubstr("initial_receives is 9, not 4 to 8"));
-  limits = kEight;
+  limits = kEightOfEach;
   limits.initial_credits = 9;
   EXPECT_THAT(limits.Validate().message(), HasSubstr("initial_credits is 9, not 4 to 8"));
   limits.initial_credits = 3;
@@ -55,7 +48,7 @@ TEST(CreditLimitsTest, NotMoreIsGivenAtFirstThanEver) {
 }
 
 TEST(CreditFlowTest, APeerStandsStillWithWhatIsForABareCountOnly) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   for (int i = 0; i < 7; ++i) {
     EXPECT_FALSE(flow.PeerStandsStill()) << i;
     ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
@@ -71,7 +64,7 @@ TEST(CreditFlowTest, APeerStandsStillWithWhatIsForABareCountOnly) {
 }
 
 TEST(CreditFlowTest, DataLeavesOneCreditAndOneSlot) {
-  CreditLimits limits = kEight;
+  CreditLimits limits = kEightOfEach;
   limits.send_slots = 5;
   EXPECT_EQ(CreditFlow(limits).Budget(), 4u);
   limits.send_slots = 16;
@@ -79,7 +72,7 @@ TEST(CreditFlowTest, DataLeavesOneCreditAndOneSlot) {
 }
 
 TEST(CreditFlowTest, AMessageTakesOneOfEachAndAnnouncesAll) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   const SendPlan plan = flow.Send(/*last=*/true);
   EXPECT_EQ(plan.seq, kFirst);
   EXPECT_EQ(plan.count, kFirst + 8);
@@ -90,7 +83,7 @@ TEST(CreditFlowTest, AMessageTakesOneOfEachAndAnnouncesAll) {
 }
 
 TEST(CreditFlowTest, SlotsComeBackByCompletionsAndCreditsByCounts) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   while (flow.Budget() > 0) flow.Send(true);
   EXPECT_EQ(flow.OnCompleted(kFirst + 6), 7u);
   EXPECT_EQ(flow.free_slots(), 8u);
@@ -101,7 +94,7 @@ TEST(CreditFlowTest, SlotsComeBackByCompletionsAndCreditsByCounts) {
 }
 
 TEST(CreditFlowTest, ACompletionFreesAllUpToIt) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   for (int i = 0; i < 4; ++i) flow.Send(false);
   EXPECT_EQ(flow.OnCompleted(kFirst + 1), 2u);
   EXPECT_EQ(flow.unfinished(), 2u);
@@ -112,27 +105,27 @@ TEST(CreditFlowTest, ACompletionFreesAllUpToIt) {
 }
 
 TEST(CreditFlowDeathTest, OnlyWhatWasSentCompletes) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   EXPECT_DEATH(flow.OnCompleted(kFirst), "a completed message was sent");
   flow.Send(true);
   EXPECT_DEATH(flow.OnCompleted(kFirst + 1), "a completed message was sent");
 }
 
 TEST(CreditFlowDeathTest, NothingIsSentBeyondTheBudget) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   while (flow.Budget() > 0) flow.Send(true);
   EXPECT_DEATH(flow.Send(true), "within the budget");
 }
 
 TEST(CreditFlowDeathTest, NoMoreIsGivenThanItsLimit) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   EXPECT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(1);
   EXPECT_DEATH(flow.OnGranted(1), "within their limit");
 }
 
 TEST(CreditFlowTest, AQuarterOfTheQueueTheLastAndTheEndOfTheBudgetAreSignaled) {
-  CreditLimits limits = kEight;
+  CreditLimits limits = kEightOfEach;
   limits.send_slots = 16;
   limits.peer_slots = limits.initial_credits = 14;
   CreditFlow flow(limits);
@@ -145,7 +138,7 @@ TEST(CreditFlowTest, AQuarterOfTheQueueTheLastAndTheEndOfTheBudgetAreSignaled) {
 }
 
 TEST(CreditFlowTest, ABareCountComesForHalfOfTheWindow) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   for (int i = 0; i < 4; ++i) {
     EXPECT_FALSE(flow.HasUpdate()) << i;
     EXPECT_FALSE(flow.BareCount().has_value()) << i;
@@ -161,7 +154,7 @@ TEST(CreditFlowTest, ABareCountComesForHalfOfTheWindow) {
 }
 
 TEST(CreditFlowTest, ABareCountComesSoonerWhereThePeerWaitsForMore) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(flow.HasUpdate(/*soon=*/true)) << i;
     EXPECT_FALSE(flow.BareCount(/*soon=*/true).has_value()) << i;
@@ -175,7 +168,7 @@ TEST(CreditFlowTest, ABareCountComesSoonerWhereThePeerWaitsForMore) {
 }
 
 TEST(CreditFlowTest, AMessageSavesTheBareCount) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(4);
   EXPECT_EQ(flow.Send(true).count, kFirst + 12);
@@ -183,7 +176,7 @@ TEST(CreditFlowTest, AMessageSavesTheBareCount) {
 }
 
 TEST(CreditFlowTest, ABareCountTakesTheLastCreditAndNoMore) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   while (flow.Budget() > 0) flow.OnCompleted(flow.Send(true).seq);
   for (int i = 0; i < 8; ++i) ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(4);
@@ -193,7 +186,7 @@ TEST(CreditFlowTest, ABareCountTakesTheLastCreditAndNoMore) {
 }
 
 TEST(CreditFlowTest, ASmallerWindowIsAnnouncedToo) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   for (int i = 0; i < 8; ++i) ASSERT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(1);
   EXPECT_FALSE(flow.BareCount().has_value()) << "one receive is no update";
@@ -202,7 +195,7 @@ TEST(CreditFlowTest, ASmallerWindowIsAnnouncedToo) {
 }
 
 TEST(CreditFlowTest, AGrowingWindowIsAnnouncedOnceItHasDoubled) {
-  CreditLimits limits = kEight;
+  CreditLimits limits = kEightOfEach;
   limits.receive_slots = 64;
   CreditFlow flow(limits);
   flow.OnGranted(7);
@@ -212,7 +205,7 @@ TEST(CreditFlowTest, AGrowingWindowIsAnnouncedOnceItHasDoubled) {
 }
 
 TEST(CreditFlowTest, RepeatedCountsChangeNothing) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   for (int i = 0; i < 6; ++i) flow.Send(true);
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(flow.OnMessage(kFirst + 10).ok());
@@ -223,7 +216,7 @@ TEST(CreditFlowTest, RepeatedCountsChangeNothing) {
 // Messages come in the order in which they were sent.
 TEST(CreditFlowTest, ACountThatMovesBackIsAnError) {
   for (const uint32_t back : {1u, 2u, 10u, 100u, 1u << 31}) {
-    CreditFlow flow(kEight);
+    CreditFlow flow(kEightOfEach);
     for (int i = 0; i < 6; ++i) flow.Send(true);
     ASSERT_TRUE(flow.OnMessage(kFirst + 10).ok());
     const absl::Status error = flow.OnMessage(kFirst + 10 - back);
@@ -234,7 +227,7 @@ TEST(CreditFlowTest, ACountThatMovesBackIsAnError) {
 }
 
 TEST(CreditFlowTest, ACountBeyondThePeersReceivesIsAnError) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   flow.Send(true);
   flow.Send(true);
   EXPECT_TRUE(flow.OnMessage(kFirst + 10).ok());
@@ -245,7 +238,7 @@ TEST(CreditFlowTest, ACountBeyondThePeersReceivesIsAnError) {
 }
 
 TEST(CreditFlowTest, AMessageWithoutACreditIsAnError) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(flow.OnMessage(kFirst + 8).ok());
   flow.OnGranted(8);  // the peer does not know
   EXPECT_THAT(flow.OnMessage(kFirst + 8).message(), HasSubstr("without a credit"));
@@ -253,7 +246,7 @@ TEST(CreditFlowTest, AMessageWithoutACreditIsAnError) {
 
 // Each window moves by 300, so all counts pass 2^32.
 TEST(CreditFlowTest, CountsWrap) {
-  CreditFlow flow(kEight);
+  CreditFlow flow(kEightOfEach);
   for (uint32_t i = 0; i < 300; ++i) {
     const SendPlan plan = flow.Send(true);
     EXPECT_EQ(plan.seq, kFirst + i);
@@ -263,54 +256,6 @@ TEST(CreditFlowTest, CountsWrap) {
     ASSERT_EQ(flow.Budget(), 7u);
   }
   EXPECT_EQ(flow.unannounced(), 1u);
-}
-
-// The mutants of the simulation are CreditFlow but for their mutation.
-TEST(CreditFlowTest, TheModelOfTheMutantsIsTheSame) {
-  using testing::MutantFlow;
-  using testing::Mutation;
-  TestRandom random(1);
-  CreditFlow flow(kEight);
-  MutantFlow<Mutation::kNone> model(kEight);
-  std::deque<uint32_t> signaled;
-  uint32_t given = 8;  // by the peer
-  const auto same = [&](const SendPlan& a, const SendPlan& b) {
-    if (a.signaled) signaled.push_back(a.seq);
-    EXPECT_EQ(a.seq, b.seq);
-    EXPECT_EQ(a.count, b.count);
-    EXPECT_EQ(a.signaled, b.signaled);
-  };
-  for (int i = 0; i < 20000; ++i) {
-    ASSERT_EQ(flow.Budget(), model.Budget());
-    ASSERT_EQ(flow.unannounced(), model.unannounced());
-    const bool last = random.Chance(0.3);
-    switch (random.Below(4)) {
-      case 0:
-        if (flow.Budget() > 0) same(flow.Send(last), model.Send(last));
-        break;
-      case 1: {
-        if (flow.outstanding() == flow.unannounced()) break;
-        if (flow.credits() < 8) given += static_cast<uint32_t>(random.Below(9 - flow.credits()));
-        ASSERT_TRUE(flow.OnMessage(kFirst + given).ok());
-        ASSERT_TRUE(model.OnMessage(kFirst + given).ok());
-        break;
-      }
-      case 2: {
-        const auto more = static_cast<uint32_t>(random.Below(9 - flow.outstanding()));
-        flow.OnGranted(more);
-        model.OnGranted(more);
-        const auto plan = flow.BareCount();
-        const auto other = model.BareCount();
-        ASSERT_EQ(plan.has_value(), other.has_value());
-        if (plan.has_value()) same(*plan, *other);
-        break;
-      }
-      default:
-        if (signaled.empty()) break;
-        ASSERT_EQ(flow.OnCompleted(signaled.front()), model.OnCompleted(signaled.front()));
-        signaled.pop_front();
-    }
-  }
 }
 
 }  // namespace

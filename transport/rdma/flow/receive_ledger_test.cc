@@ -19,6 +19,12 @@ using Member = ReceiveLedger::Member;
 
 static_assert(ReceiveLedger::kMinimum >= CreditLimits::kMin);
 
+ReceiveLedger LedgerOf(uint32_t receive_slots, uint32_t posted) {
+  ReceiveLedger ledger(receive_slots);
+  ledger.OnPosted(posted);
+  return ledger;
+}
+
 // A message came, and its receive is posted again at once.
 uint32_t Use(ReceiveLedger& ledger, Member member) {
   ledger.OnConsumed(member);
@@ -33,8 +39,7 @@ uint32_t Load(ReceiveLedger& ledger, Member member, int messages = 2000) {
 }
 
 TEST(ReceiveLedgerTest, EachWhoJoinsIsGivenTheMinimum) {
-  ReceiveLedger ledger(128);
-  ledger.OnPosted(100);
+  ReceiveLedger ledger = LedgerOf(128, /*posted=*/100);
   const Member a = ledger.Join().value();
   const Member b = ledger.Join().value();
   EXPECT_NE(a, b);
@@ -61,8 +66,7 @@ TEST(ReceiveLedgerTest, MoreAreWantedThanAreClaimed) {
 }
 
 TEST(ReceiveLedgerTest, WithoutTheMinimumNobodyJoins) {
-  ReceiveLedger ledger(128);
-  ledger.OnPosted(11);
+  ReceiveLedger ledger = LedgerOf(128, /*posted=*/11);
   const Member a = ledger.Join().value();
   ASSERT_TRUE(ledger.Join().ok());
   const auto refused = ledger.Join();
@@ -74,8 +78,7 @@ TEST(ReceiveLedgerTest, WithoutTheMinimumNobodyJoins) {
 }
 
 TEST(ReceiveLedgerTest, WhoLeavesGivesBackAll) {
-  ReceiveLedger ledger(128);
-  ledger.OnPosted(64);
+  ReceiveLedger ledger = LedgerOf(128, /*posted=*/64);
   const Member a = ledger.Join().value();
   EXPECT_GT(Load(ledger, a), 20u);
   ledger.Leave(a);
@@ -87,8 +90,7 @@ TEST(ReceiveLedgerTest, WhoLeavesGivesBackAll) {
 }
 
 TEST(ReceiveLedgerTest, WhoUsesReceivesIsGivenTwiceWhatItUsed) {
-  ReceiveLedger ledger(128);
-  ledger.OnPosted(1024);
+  ReceiveLedger ledger = LedgerOf(128, /*posted=*/1024);
   const Member a = ledger.Join().value();
   EXPECT_EQ(Use(ledger, a), 2u);
   for (int i = 0; i < 3; ++i) ledger.OnConsumed(a);
@@ -99,8 +101,7 @@ TEST(ReceiveLedgerTest, WhoUsesReceivesIsGivenTwiceWhatItUsed) {
 }
 
 TEST(ReceiveLedgerTest, OneBusyMemberLeavesReceivesForOthers) {
-  ReceiveLedger ledger(1000);
-  ledger.OnPosted(400);
+  ReceiveLedger ledger = LedgerOf(1000, /*posted=*/400);
   const Member a = ledger.Join().value();
   EXPECT_EQ(Load(ledger, a), 152u);
 }
@@ -118,8 +119,7 @@ TEST(ReceiveLedgerTest, TheOnlyMemberThereCanBeMayHaveAll) {
 }
 
 TEST(ReceiveLedgerTest, BusyMembersShare) {
-  ReceiveLedger ledger(1000);
-  ledger.OnPosted(400);
+  ReceiveLedger ledger = LedgerOf(1000, /*posted=*/400);
   std::vector<Member> members;
   for (int i = 0; i < 5; ++i) members.push_back(ledger.Join().value());
   Load(ledger, members[0]);
@@ -130,8 +130,7 @@ TEST(ReceiveLedgerTest, BusyMembersShare) {
 }
 
 TEST(ReceiveLedgerTest, ABusyMemberMakesRoomForThoseWhoJoin) {
-  ReceiveLedger ledger(1000);
-  ledger.OnPosted(400);
+  ReceiveLedger ledger = LedgerOf(1000, /*posted=*/400);
   const Member a = ledger.Join().value();
   Load(ledger, a);
   for (int joined = 1; joined < 100; ++joined) {
@@ -143,8 +142,7 @@ TEST(ReceiveLedgerTest, ABusyMemberMakesRoomForThoseWhoJoin) {
 }
 
 TEST(ReceiveLedgerTest, WhenTheLoadMovesTheOtherGetsItsMost) {
-  ReceiveLedger ledger(64);
-  ledger.OnPosted(512);
+  ReceiveLedger ledger = LedgerOf(64, /*posted=*/512);
   const Member a = ledger.Join().value();
   const Member b = ledger.Join().value();
   EXPECT_EQ(Load(ledger, a), 64u);
@@ -153,8 +151,7 @@ TEST(ReceiveLedgerTest, WhenTheLoadMovesTheOtherGetsItsMost) {
 }
 
 TEST(ReceiveLedgerTest, APausedMemberIsGivenNothing) {
-  ReceiveLedger ledger(64);
-  ledger.OnPosted(64);
+  ReceiveLedger ledger = LedgerOf(64, /*posted=*/64);
   const Member a = ledger.Join().value();
   ledger.Pause(a);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(Use(ledger, a), 0u);
@@ -165,8 +162,7 @@ TEST(ReceiveLedgerTest, APausedMemberIsGivenNothing) {
 }
 
 TEST(ReceiveLedgerTest, TheMinimumOfAPausedMemberIsKeptForIt) {
-  ReceiveLedger ledger(64);
-  ledger.OnPosted(8);
+  ReceiveLedger ledger = LedgerOf(64, /*posted=*/8);
   const Member a = ledger.Join().value();
   const Member b = ledger.Join().value();
   ledger.Pause(a);
@@ -179,8 +175,7 @@ TEST(ReceiveLedgerTest, TheMinimumOfAPausedMemberIsKeptForIt) {
 }
 
 TEST(ReceiveLedgerTest, WhatIsPostedLateGoesToTheStarvedInTurn) {
-  ReceiveLedger ledger(64);
-  ledger.OnPosted(12);
+  ReceiveLedger ledger = LedgerOf(64, /*posted=*/12);
   std::vector<Member> members;
   for (int i = 0; i < 3; ++i) members.push_back(ledger.Join().value());
   for (const Member member : members) {
@@ -201,8 +196,7 @@ TEST(ReceiveLedgerTest, WhatIsPostedLateGoesToTheStarvedInTurn) {
 }
 
 TEST(ReceiveLedgerTest, AStarvedMemberMayLeave) {
-  ReceiveLedger ledger(64);
-  ledger.OnPosted(8);
+  ReceiveLedger ledger = LedgerOf(64, /*posted=*/8);
   const Member a = ledger.Join().value();
   ledger.OnConsumed(a);
   ledger.OnConsumed(a);
@@ -215,8 +209,7 @@ TEST(ReceiveLedgerTest, AStarvedMemberMayLeave) {
 }
 
 TEST(ReceiveLedgerTest, AMessageWithoutACreditTakesAReceiveAllTheSame) {
-  ReceiveLedger ledger(64);
-  ledger.OnPosted(8);
+  ReceiveLedger ledger = LedgerOf(64, /*posted=*/8);
   const Member a = ledger.Join().value();
   for (int i = 0; i < 5; ++i) ledger.OnConsumed(a);
   EXPECT_EQ(ledger.posted(), 3u);
@@ -256,8 +249,7 @@ TEST(ReceiveLedgerTest, WhatAnUntrustedPeerHasCountsUntilItIsUsed) {
 }
 
 TEST(ReceiveLedgerTest, WhatMayBeGoneIsGivenToNobodyUntilItIsCounted) {
-  ReceiveLedger ledger(64);
-  ledger.OnPosted(16);
+  ReceiveLedger ledger = LedgerOf(64, /*posted=*/16);
   const Member a = ledger.Join().value();
   const Member b = ledger.Join().value();
   EXPECT_EQ(ledger.Doubt(a), 4u);
@@ -278,8 +270,7 @@ TEST(ReceiveLedgerTest, WhatMayBeGoneIsGivenToNobodyUntilItIsCounted) {
 }
 
 TEST(ReceiveLedgerTest, AMessageWithoutACreditMayFindOneThatIsDoubted) {
-  ReceiveLedger ledger(64);
-  ledger.OnPosted(8);
+  ReceiveLedger ledger = LedgerOf(64, /*posted=*/8);
   const Member a = ledger.Join().value();
   const Member b = ledger.Join().value();
   ledger.Doubt(a);
@@ -292,8 +283,7 @@ TEST(ReceiveLedgerTest, AMessageWithoutACreditMayFindOneThatIsDoubted) {
 }
 
 TEST(ReceiveLedgerDeathTest, OnlyMembersAreGivenReceives) {
-  ReceiveLedger ledger(64);
-  ledger.OnPosted(64);
+  ReceiveLedger ledger = LedgerOf(64, /*posted=*/64);
   EXPECT_DEATH(ledger.Grant(0), "has joined");
   const Member a = ledger.Join().value();
   ledger.Leave(a);
