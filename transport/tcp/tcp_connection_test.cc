@@ -7,79 +7,17 @@
 
 #include <sys/socket.h>
 
-#include <memory>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "transport/sockaddr.h"
-#include "transport/tcp/testing/socket_pair.h"
-#include "transport/tcp/testing/tcp_harness.h"
-#include "transport/testing/stepped_harness.h"
-#include "transport/testing/test_peer.h"
+#include "transport/tcp/tcp_connection_testing.h"
 
 namespace farcall {
 namespace {
-
-constexpr uint64_t kSent = 1;
-constexpr uint64_t kReceived = 2;
-
-class TcpConnectionTest : public testing::Test {
- protected:
-  TcpConnectionTest()
-      : harness_(Address::Ipv4({127, 0, 0, 1}, 0)),
-        peer_(harness_, "connection", kSent, kReceived),
-        loop_(harness_.loops().at(0)) {}
-
-  // peer_ gets a connection over one end of `pair`; returns the other end.
-  UniqueFd Adopt(SocketPair pair, const ConnectionOptions& options = {}) {
-    harness_.Run(loop_, [&] {
-      mine_ = pair.mine.get();
-      Address local = LocalAddress(mine_);
-      Address other = PeerAddress(mine_);
-      auto socket = WatchedSocket::Create(loop_, std::move(pair.mine));
-      ASSERT_TRUE(socket.ok());
-      auto made = std::make_unique<TcpConnection>(*std::move(socket), harness_.pool(), options,
-                                                  local, other);
-      connection_ = made.get();
-      peer_.Adopt(loop_, std::move(made));
-    });
-    harness_.Settle();
-    return std::move(pair.other);
-  }
-  // The next bytes of what the connection expects.
-  void Feed(int fd, size_t bytes) {
-    const TestPattern pattern(kReceived);
-    while (bytes > 0) {
-      const size_t sent = SendSome(fd, pattern.At(fed_, bytes));
-      fed_ += sent;
-      bytes -= sent;
-      if (sent == 0) loop_.RunOnce();
-    }
-  }
-  std::vector<BlockRef> HogSmallBlocks() {
-    std::vector<BlockRef> hog;
-    while (BlockRef block = harness_.pool().Allocate(BlockPool::kSmall)) {
-      hog.push_back(std::move(block));
-    }
-    return hog;
-  }
-  bool Until(absl::FunctionRef<bool()> done) { return harness_.Until(done); }
-  void SetBuffer(int fd, int option, int bytes) {
-    ASSERT_EQ(::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof(bytes)), 0);
-  }
-  void ExpectNoViolations() { EXPECT_EQ(peer_.violations(), std::vector<std::string>()); }
-
-  TcpHarness<SteppedHarness> harness_;
-  TestPeer peer_;
-  EventLoop& loop_;
-  int mine_ = -1;
-  TcpConnection* connection_ = nullptr;  // until peer_ closes it
-  uint64_t fed_ = 0;
-};
 
 TEST_F(TcpConnectionTest, AMessageIsOneRead) {
   const UniqueFd other = Adopt(SocketPair::Tcp());
@@ -169,75 +107,6 @@ TEST_F(TcpConnectionTest, WhatThePeersKernelHasNotTakenIsUnacknowledged) {
   EXPECT_EQ(peer_.backlog(), 0u);
 }
 
-TEST_F(TcpConnectionTest, OfAnEndedConnectionNothingIsUnacknowledged) {
-  const UniqueFd other = Adopt(SocketPair::Unix());
-  peer_.Send(1000);
-  harness_.Run(loop_, [&] {
-    EXPECT_GT(connection_->unacknowledged(), 0u) << "it was not read";
-    peer_.Close(absl::CancelledError("bye"), CloseMode::kAbort);
-    EXPECT_EQ(connection_->unacknowledged(), 0u);
-  });
-}
-
-TEST_F(TcpConnectionTest, AFlushIsFollowedByTheEndAndByNoReset) {
-  const UniqueFd other = Adopt(SocketPair::Tcp());
-  peer_.Pause();
-  // Closing a socket with input that was not read would reset the connection.
-  Feed(other.get(), size_t{50} << 10);
-  peer_.Send(size_t{50} << 10);
-  peer_.Close(absl::CancelledError("bye"), CloseMode::kFlush);
-  std::string bytes;
-  EXPECT_TRUE(Until([&] {
-    bytes += ReceiveAll(other.get());
-    return bytes.size() == size_t{50} << 10;
-  }));
-  harness_.Settle();
-  EXPECT_TRUE(AtEnd(other.get()));
-  EXPECT_EQ(peer_.seen().closes, 0);
-  ::shutdown(other.get(), SHUT_WR);
-  EXPECT_TRUE(Until([&] { return peer_.seen().closes == 1; }));
-  ExpectNoViolations();
-}
-
-TEST_F(TcpConnectionTest, AResetNamesThePeerAndTheCause) {
-  UniqueFd other = Adopt(SocketPair::Tcp());
-  const std::string address = LocalAddress(other.get()).ToString();
-  const linger at_once{1, 0};
-  ASSERT_EQ(::setsockopt(other.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)), 0);
-  other.Reset();
-  EXPECT_TRUE(Until([&] { return peer_.seen().closes == 1; }));
-  EXPECT_EQ(peer_.seen().why.code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(peer_.seen().why.message(),
-            absl::StrCat("connection to ", address, " lost: Connection reset by peer"));
-}
-
-TEST_F(TcpConnectionTest, WritingToADeadPeerRaisesNoSignal) {
-  UniqueFd other = Adopt(SocketPair::Unix());
-  peer_.Pause();
-  other.Reset();
-  for (int i = 0; i < 5 && peer_.seen().closes == 0; ++i) {
-    peer_.Send(100);
-    harness_.Settle();
-  }
-  EXPECT_EQ(peer_.seen().closes, 1);
-  EXPECT_EQ(peer_.seen().why.code(), absl::StatusCode::kUnavailable);
-  // A socketpair has no names.
-  EXPECT_TRUE(absl::StrContains(peer_.seen().why.message(), "closed by peer (a client of"));
-}
-
-TEST_F(TcpConnectionTest, WhatADeadPeerHadSentIsDeliveredAlthoughAWriteFails) {
-  UniqueFd other = Adopt(SocketPair::Unix());
-  Feed(other.get(), 1000);
-  other.Reset();
-  // The write fails before the loop has looked at the socket.
-  peer_.Send(100);
-  EXPECT_EQ(peer_.info().writes, 1u);
-  EXPECT_EQ(peer_.seen().received, 0u);
-  EXPECT_TRUE(Until([&] { return peer_.seen().closes == 1; }));
-  EXPECT_EQ(peer_.seen().received, 1000u);
-  ExpectNoViolations();
-}
-
 TEST_F(TcpConnectionTest, AnEmptyPoolStopsReadingAndNothingElse) {
   const UniqueFd other = Adopt(SocketPair::Tcp());
   std::vector<BlockRef> hog = HogSmallBlocks();
@@ -291,18 +160,6 @@ TEST_F(TcpConnectionTest, BothMarksAreObeyed) {
     return peer_.seen().drained == 1;
   }));
   EXPECT_EQ(peer_.backlog(), 0u);
-}
-
-// The peer ends its direction and reads on: the connection is over all the same, after
-// the input.
-TEST_F(TcpConnectionTest, AHalfClosedPeerIsClosed) {
-  const UniqueFd other = Adopt(SocketPair::Tcp());
-  Feed(other.get(), 3000);
-  ::shutdown(other.get(), SHUT_WR);
-  EXPECT_TRUE(Until([&] { return peer_.seen().closes == 1; }));
-  EXPECT_EQ(peer_.seen().received, 3000u);
-  EXPECT_TRUE(absl::StartsWith(peer_.seen().why.message(), "closed by peer 127.0.0.1:"));
-  ExpectNoViolations();
 }
 
 }  // namespace

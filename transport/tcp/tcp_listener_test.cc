@@ -3,11 +3,9 @@
 #include "transport/tcp/tcp_listener.h"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <filesystem>
-#include <fstream>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -16,62 +14,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "transport/sockaddr.h"
-#include "transport/tcp/socket_options.h"
-#include "transport/tcp/testing/blocked_listener.h"
+#include "transport/tcp/tcp_listener_testing.h"
 #include "transport/tcp/testing/fd_limit.h"
-#include "transport/tcp/testing/tcp_harness.h"
 #include "transport/testing/driven_harness.h"
-#include "transport/testing/stepped_harness.h"
-#include "transport/testing/temp_dir.h"
 
 namespace farcall {
 namespace {
-
-// A socket that is not connected yet, so that connecting takes no descriptor.
-UniqueFd NewSocket(const Address& to) {
-  auto fd = OpenStreamSocket(ToSocketAddress(to)->family());
-  EXPECT_TRUE(fd.ok());
-  return *std::move(fd);
-}
-
-void ConnectFrom(int fd, const Address& to) {
-  const auto address = ToSocketAddress(to);
-  const bool connected = ::connect(fd, address->get(), address->length) == 0;
-  EXPECT_TRUE(connected || errno == EINPROGRESS);
-}
-
-class TcpListenerTest : public testing::Test {
- protected:
-  TcpListenerTest() : harness_(kAnywhere) {}
-
-  absl::StatusOr<std::unique_ptr<Listener>> Listen(const Address& address) {
-    return TcpListener::Open(harness_.loops(), address, ListenOptions(), harness_.pool(), log_,
-                             [this](EventLoop&, std::unique_ptr<Connection> connection) {
-                               ++accepted_;
-                               peer_ = connection->info().peer;
-                               local_ = connection->info().local;
-                             });
-  }
-  bool Accepts(const Address& to) {
-    const int before = accepted_;
-    const UniqueFd fd = NewSocket(to);
-    ConnectFrom(fd.get(), to);
-    return harness_.Until([&] { return accepted_ > before; });
-  }
-  Address UnixAddress(absl::string_view name) {
-    return *Address::Unix(absl::StrCat(dir_.path(), "/", name));
-  }
-
-  const Address kAnywhere = Address::Ipv4({127, 0, 0, 1}, 0);
-  TempDir dir_;
-  TcpHarness<SteppedHarness> harness_;
-  std::vector<std::string> logged_;
-  const EpisodeLog::Sink log_ = [this](absl::string_view line) { logged_.emplace_back(line); };
-  int accepted_ = 0;
-  Address peer_;
-  Address local_;
-};
 
 TEST_F(TcpListenerTest, TheKernelChoosesAPort) {
   const auto listener = Listen(kAnywhere);
@@ -108,57 +56,6 @@ TEST_F(TcpListenerTest, ErrorsNameTheAddress) {
             "cannot listen on 192.0.2.1:0: Cannot assign requested address; it is none of this "
             "host's, which `ip addr` lists");
   EXPECT_TRUE(absl::StrContains(Listen(Address()).status().message(), "no address was given"));
-}
-
-TEST_F(TcpListenerTest, TheFileOfADeadServerIsReplaced) {
-  const Address stale = ClosedAddress(UnixAddress("stale"));
-  ASSERT_TRUE(std::filesystem::exists(stale.path()));
-  const auto listener = Listen(stale);
-  ASSERT_TRUE(listener.ok()) << listener.status();
-  EXPECT_TRUE(Accepts(stale));
-}
-
-TEST_F(TcpListenerTest, TheFileOfALivingServerIsNot) {
-  const auto listener = Listen(UnixAddress("live"));
-  ASSERT_TRUE(listener.ok());
-  const auto second = Listen(UnixAddress("live"));
-  EXPECT_EQ(second.status().code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_TRUE(absl::StrContains(second.status().message(), "/live: already in use"));
-  EXPECT_TRUE(Accepts(UnixAddress("live")));
-  // Not of a busy one either.
-  const BlockedListener busy(UnixAddress("busy"));
-  EXPECT_EQ(Listen(UnixAddress("busy")).status().code(), absl::StatusCode::kAlreadyExists);
-}
-
-TEST_F(TcpListenerTest, AFileOfAnotherKindIsLeftAlone) {
-  const Address address = UnixAddress("notes");
-  std::ofstream(address.path()) << "important";
-  const auto listener = Listen(address);
-  EXPECT_EQ(listener.status().code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(std::filesystem::file_size(address.path()), 9u);
-}
-
-TEST_F(TcpListenerTest, TheFileGoesWithTheListener) {
-  auto listener = Listen(UnixAddress("s"));
-  ASSERT_TRUE(listener.ok());
-  EXPECT_TRUE(std::filesystem::exists(UnixAddress("s").path()));
-  (*listener)->Close();
-  EXPECT_FALSE(std::filesystem::exists(UnixAddress("s").path()));
-  // Another one has the path by now; the first leaves it alone.
-  const auto second = Listen(UnixAddress("s"));
-  ASSERT_TRUE(second.ok());
-  listener->reset();
-  EXPECT_TRUE(std::filesystem::exists(UnixAddress("s").path()));
-}
-
-TEST_F(TcpListenerTest, AReplacedFileIsLeftAlone) {
-  const auto first = Listen(UnixAddress("s"));
-  ASSERT_TRUE(first.ok());
-  ASSERT_EQ(::unlink(UnixAddress("s").path().c_str()), 0);
-  const auto second = Listen(UnixAddress("s"));
-  ASSERT_TRUE(second.ok());
-  (*first)->Close();
-  EXPECT_TRUE(Accepts(UnixAddress("s")));
 }
 
 TEST_F(TcpListenerTest, RunningOutOfDescriptorsIsSurvived) {

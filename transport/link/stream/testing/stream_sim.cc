@@ -19,11 +19,6 @@
 namespace farcall {
 namespace {
 
-struct Pipe {
-  LinkId link = kLifeline;
-  std::array<std::unique_ptr<StreamWire>, 2> wires;  // [0]: from side 0 to side 1
-};
-
 class Sim final : public StreamSide::Network {
  public:
   Sim(uint64_t seed, BlockPool& pool, std::string* log);
@@ -34,8 +29,7 @@ class Sim final : public StreamSide::Network {
   void Upgrade(int side, LinkFrameType type, uint32_t generation) override;
 
   bool calm() const { return world_.now >= calm_; }
-  Pipe& Find(LinkId link) { return pipes_[link]; }
-  void AddPipe(LinkId link, Duration delay, size_t room);
+  StreamPipe& Find(LinkId link) { return pipes_[link]; }
   void Connect(int side, LinkId link);
 
   bool Step();
@@ -51,7 +45,7 @@ class Sim final : public StreamSide::Network {
   StreamSide::World world_;
   const StreamScenario scenario_;
   TimePoint calm_;
-  std::vector<Pipe> pipes_;  // by link
+  std::vector<StreamPipe> pipes_;  // by link
   StreamSides sides_;
   StreamPlan plan_;
   TimePoint limit_;
@@ -68,21 +62,13 @@ Sim::Sim(uint64_t seed, BlockPool& pool, std::string* log)
   for (int i = 0; i < 2; ++i) {
     sides_[i] = std::make_unique<StreamSide>(i, scenario_.limits[i], world_, *this);
   }
-  AddPipe(kLifeline, scenario_.tcp_delay, scenario_.tcp_room);
+  pipes_.emplace_back(kLifeline, world_.random, scenario_.tcp_delay, scenario_.tcp_room);
   for (int i = 0; i < 2; ++i) Connect(i, kLifeline);
   plan_.Add(scenario_);
 }
 
-void Sim::AddPipe(LinkId link, Duration delay, size_t room) {
-  Pipe& pipe = pipes_.emplace_back();
-  pipe.link = link;
-  for (auto& wire : pipe.wires) {
-    wire = std::make_unique<StreamWire>(world_.random, delay, room);
-  }
-}
-
 void Sim::Connect(int side, LinkId link) {
-  Pipe& pipe = Find(link);
+  StreamPipe& pipe = Find(link);
   sides_[side]->Connect(link, *pipe.wires[side], *pipe.wires[1 - side]);
 }
 
@@ -98,13 +84,14 @@ void Sim::StartGeneration() {
   }
   // By other ways the server may hear of more than it takes.
   uint32_t alive = 0;
-  for (const Pipe& pipe : pipes_) alive += sides_[1]->stream().Alive(pipe.link) ? 1 : 0;
+  for (const StreamPipe& pipe : pipes_) alive += sides_[1]->stream().Alive(pipe.link) ? 1 : 0;
   if (!scenario_.ask && alive == Generations::kMax) return plan_.At(Ms(15), StreamAct::kStart, 0);
 
   const uint32_t generation = sides_[0]->Start(scenario_.ask);
   // A few bytes take longer on it than many on the others.
   const bool slow = scenario_.several() && world_.random.Chance(scenario_.slow);
-  AddPipe(generation, slow ? Ms(60) : scenario_.rdma_delay, slow ? 60 : scenario_.rdma_room);
+  pipes_.emplace_back(generation, world_.random, slow ? Ms(60) : scenario_.rdma_delay,
+                      slow ? 60 : scenario_.rdma_room);
   for (int i = 0; i < 2; ++i) Connect(i, generation);
   SetUp(0, generation);
   if (!scenario_.ask && !sides_[1]->stream().ended())
@@ -131,7 +118,7 @@ void Sim::Upgrade(int side, LinkFrameType type, uint32_t generation) {
 }
 
 void Sim::Gone(int side, LinkId generation, bool stuck) {
-  Pipe& pipe = Find(generation);
+  StreamPipe& pipe = Find(generation);
   if (stuck && !pipe.wires[0]->cut() && !pipe.wires[1]->cut() && !sides_[1 - side]->frozen()) {
     Fail(absl::StrCat("G", generation, " was given up as stuck, and nothing was wrong with it"));
   }
@@ -143,7 +130,7 @@ void Sim::Gone(int side, LinkId generation, bool stuck) {
 
 void Sim::Die(uint32_t generation) {
   TestRandom& random = world_.random;
-  Pipe& pipe = Find(generation);
+  StreamPipe& pipe = Find(generation);
   const uint64_t which = random.Below(4);  // 0, 1: one direction; else both
   for (uint64_t i = 0; i < 2; ++i) {
     if (which >= 2 || which == i) pipe.wires[i]->Cut();
@@ -153,9 +140,9 @@ void Sim::Die(uint32_t generation) {
       plan_.At(plan_.Within(400), StreamAct::kBroken, i, generation);
   }
   if (!scenario_.several() || !random.Chance(scenario_.all_die)) return;
-  for (const Pipe& other : pipes_) {
+  for (StreamPipe& other : pipes_) {
     if (other.link == kLifeline || other.link == generation || other.wires[0]->cut()) continue;
-    for (auto& wire : other.wires) wire->Cut();
+    other.Cut();
   }
 }
 
@@ -184,7 +171,7 @@ void Sim::Do(const StreamEvent& event) {
     case StreamAct::kAbort:
       return side.Abort();
     case StreamAct::kLifelineEnd:
-      for (auto& wire : Find(kLifeline).wires) wire->Cut();
+      Find(kLifeline).Cut();
       return side.LifelineEnd(absl::UnavailableError("connection reset"));
     case StreamAct::kFreeze:
       return side.Freeze();
@@ -202,7 +189,7 @@ std::optional<TimePoint> Sim::NextTime() const {
     if (time && (!next || *time < *next)) next = time;
   };
   for (const StreamEvent& event : plan_.events()) take(event.at);
-  for (const Pipe& pipe : pipes_) {
+  for (const StreamPipe& pipe : pipes_) {
     for (const auto& wire : pipe.wires) take(wire->next());
   }
   for (const auto& side : sides_) take(side->timer());

@@ -3,12 +3,15 @@
 #ifndef FARCALL_TRANSPORT_LINK_STREAM_TESTING_STREAM_WIRE_H_
 #define FARCALL_TRANSPORT_LINK_STREAM_TESTING_STREAM_WIRE_H_
 
+#include <array>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <optional>
 
 #include "transport/base/time.h"
 #include "transport/buffer/buffer.h"
+#include "transport/link/stream/switching_stream.h"
 #include "transport/testing/test_random.h"
 
 namespace farcall {
@@ -63,6 +66,19 @@ class StreamWire {
   TimePoint last_{};
   std::deque<Piece> waiting_;
   std::deque<Piece> flight_;
+};
+
+// Both directions of a link.
+struct StreamPipe {
+  StreamPipe(LinkId of, TestRandom& random, Duration most_delay, size_t room) : link(of) {
+    for (auto& wire : wires) wire = std::make_unique<StreamWire>(random, most_delay, room);
+  }
+  void Cut() {
+    for (auto& wire : wires) wire->Cut();
+  }
+
+  LinkId link;
+  std::array<std::unique_ptr<StreamWire>, 2> wires;  // [0]: from side 0 to side 1
 };
 
 }  // namespace farcall
