@@ -39,8 +39,8 @@ class RowsTest(unittest.TestCase):
             ("32 B x 1 beside 1 MiB x 8 on the same loop: farcall", 3),
             ("32 B x 8 beside 1 MiB x 8 on the same loop: farcall", 3),
             ("32 B x 1 beside 1 MiB x 8 on the same loop: bare", 100),
-            ("open loop at half of farcall's peak of 32 B x 128, farcall", 2.5),
-            ("open loop at half of farcall's peak of 32 B x 128, bare", 9),
+            ("open loop at half of the own peak of 32 B x 128, farcall", 2.5),
+            ("open loop at half of the own peak of 32 B x 128, bare", 9),
         ):
             values = self.values(name)
             self.assertEqual((values.least, values.most, values.rounds), (ratio, ratio, 2), name)
