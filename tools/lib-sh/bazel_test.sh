@@ -29,6 +29,22 @@ expect "a build" "$(bazel_command build //a)" "build"
 expect "where outputs are" "$(bazel_bin)" "info"
 expect "a query" "$(bazel_query //a)" "query"
 
+# The programs of scripts.
+. "$(dirname "$0")/programs.sh"
+rdma_suite_targets=(//x:a //x:b)
+printf '#!/bin/sh\necho "$@" >"$HOME/built"; echo "$1"\n' >"$room/bazel"
+expect "programs are built" "$(build_programs "rdma interop" --flag)" "build"
+expect "at once" "$(grep -o -- '--flag .*' "$room/built")" "--flag //x:a //x:b //tools/interop/..."
+expect "and looked for" "$(programs_bin)" "info"
+rm "$room/built"
+PROGRAMS_BIN=/out build_programs cmake
+expect "built before: not again" "$(ls "$room")" "$(ls -I built "$room")"
+expect "built before: there" "$(PROGRAMS_BIN=/out programs_bin)" "/out"
+expect "what is unknown" "$(build_programs nothing 2>&1):$?" "programs.sh: there is no nothing:1"
+cat >"$room/bazel" <<'END'
+#!/bin/sh
+echo "$1" >>"$HOME/calls"
+END
 rm "$room/calls"
 script=". $(dirname "$0")/bazel.sh; bazel_keep_tidy"
 CI=1 bash -c "$script; bash -c '$script; echo inner >>$room/calls'; echo outer >>$room/calls"
