@@ -8,16 +8,13 @@ import glob
 import io
 import json
 import os
-import subprocess
 import tempfile
 import unittest
 import unittest.mock
 
-import end_facts
 import perftest
 import rdma_bench
 import rdma_loads
-import two_ends
 from rdma_test import BW, LAT
 
 # Of both hosts: $ROOM/down-HOST makes one unreachable.
@@ -268,43 +265,6 @@ class PodsTest(EndsTest):
         self.assertEqual(code, 1)
         self.assertIn("0/2 nodes have rdma", err)
         self.assertIn(self.DELETED, self.said("kubectl").splitlines()[-1])
-
-
-class PartsTest(unittest.TestCase):
-    def test_a_server_ends_with_its_input_also_if_it_does_not_read_it(self):
-        words = two_ends.server(["sh", "-c", "echo $$; exec sleep 1000"])
-        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            number = int(process.stdout.readline())
-            process.stdin.close()
-            process.wait(20)
-            self.assertFalse(os.path.exists("/proc/%d" % number))
-
-    def test_a_server_that_ends_is_not_waited_for(self):
-        with subprocess.Popen(two_ends.server(["sh", "-c", "exit 3"]), stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE) as process:  # fmt: skip
-            self.assertEqual(process.stdout.read(), b"")
-            self.assertEqual(process.wait(20), 3)
-
-    def test_the_core_is_near_the_device(self):
-        words = "usable 0-3,8\nport d|near=2-3,8|gid=\nport e|near=9|gid="
-        facts = end_facts.parse("x", words)
-        self.assertEqual([facts.core("d"), facts.core("d", others=1)], [8, 3])
-        self.assertEqual([facts.core("e"), facts.core("e", others=9)], [8, 0])
-
-    def test_wrong_arguments_are_one_line(self):
-        for arguments, message in (
-            (["--hosts=a"], "is not two names"),
-            (["--hosts=a,b", "--pods"], "--hosts does not go with --pods"),
-            (["--hosts=a,b", "--driver=rxe"], "--driver does not go with"),
-            (["--pods", "--installed"], "--installed goes with --hosts alone"),
-            (["--address=10.0.0.1"], "--address goes with --hosts or --pods alone"),
-        ):
-            err = io.StringIO()
-            with contextlib.redirect_stderr(err), self.assertRaises(SystemExit) as raised:
-                rdma_bench.main(["--rdma", *arguments])
-            self.assertEqual(raised.exception.code, 2, arguments)
-            self.assertIn(message, err.getvalue())
-            self.assertEqual(err.getvalue().count("\n"), 1)
 
 
 if __name__ == "__main__":
