@@ -25,11 +25,11 @@ using Outcome = TlsEngine::Outcome;
 constexpr uint8_t kAfterHandshake = 254;
 
 EnginePair NewPair() {
-  static TestCa* const ca = new TestCa;
+  static TestCa ca;  // its directory goes with the process
   static const auto* const for_client =
-      new std::shared_ptr<const LoadedContext>(EnginePair::Loaded(ca->Client()));
+      new std::shared_ptr<const LoadedContext>(EnginePair::Loaded(ca.Client()));
   static const auto* const for_server =
-      new std::shared_ptr<const LoadedContext>(EnginePair::Loaded(ca->Server()));
+      new std::shared_ptr<const LoadedContext>(EnginePair::Loaded(ca.Server()));
   return EnginePair(*for_client, *for_server);
 }
 

@@ -20,8 +20,8 @@ struct TestTls {
   std::shared_ptr<TlsServerContext> server;
 
   static const TestTls& Usual() {
-    static TestCa* const ca = new TestCa;
-    static const TestTls* const usual = new TestTls(Of(ca->Client(), ca->Server()));
+    static TestCa ca;  // its directory goes with the process
+    static const TestTls* const usual = new TestTls(Of(ca.Client(), ca.Server()));
     return *usual;
   }
   static TestTls Of(ClientTlsOptions client, ServerTlsOptions server) {
