@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "benchmarks/common/load_options.h"
+#include "benchmarks/common/load_run_testing.h"
 #include "benchmarks/grpc_echo/client.h"
 #include "benchmarks/grpc_echo/server.h"
 #include "gmock/gmock.h"
@@ -39,13 +40,9 @@ class GrpcEchoTest : public testing::Test {
     return options;
   }
 
-  // A stalled machine may end no call within a short window: up to 10 s of them.
   static void ExpectCallsSucceed(const LoadOptions& options) {
-    absl::StatusOr<LoadReport> report = RunGrpcLoad(options);
-    for (double spent = options.seconds; spent < 10 && report.ok() && report->calls == 0;
-         spent += options.seconds) {
-      report = RunGrpcLoad(options);
-    }
+    const absl::StatusOr<LoadReport> report =
+        RunUntilACallEnds(options, [](const LoadOptions& now) { return RunGrpcLoad(now); });
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_EQ(report->errors, 0U) << report->first_error;
     EXPECT_GT(report->calls, 0U);
