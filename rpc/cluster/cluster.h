@@ -22,7 +22,7 @@
 #include "rpc/cluster/server_set.h"
 #include "rpc/controller.h"
 #include "rpc/naming/naming.h"
-#include "rpc/session/client_session.h"
+#include "rpc/session/client/client_session.h"
 #include "transport/base/in_flight.h"
 #include "transport/loop/event_loop.h"
 

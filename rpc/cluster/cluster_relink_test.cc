@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "rpc/cluster/cluster_testing.h"
-#include "rpc/session/relink_pace.h"
+#include "rpc/session/client/relink_pace.h"
 
 namespace farcall {
 namespace {

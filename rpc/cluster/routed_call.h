@@ -12,7 +12,7 @@
 #include "rpc/call/client_call.h"
 #include "rpc/call/session_call.h"
 #include "rpc/cluster/server_set.h"
-#include "rpc/session/client_session.h"
+#include "rpc/session/client/client_session.h"
 #include "rpc/types.h"
 #include "transport/buffer/buffer.h"
 

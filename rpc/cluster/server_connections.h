@@ -9,9 +9,9 @@
 
 #include "absl/status/status.h"
 #include "rpc/cluster/server_set.h"
-#include "rpc/session/client_session.h"
-#include "rpc/session/connect_gate.h"
-#include "rpc/session/relink_pace.h"
+#include "rpc/session/client/client_session.h"
+#include "rpc/session/client/connect_gate.h"
+#include "rpc/session/client/relink_pace.h"
 #include "rpc/types.h"
 #include "transport/base/time.h"
 #include "transport/loop/event_loop.h"

@@ -8,8 +8,8 @@
 #include "rpc/authenticator.h"
 #include "rpc/http/http_call_request.h"
 #include "rpc/http/http_writer.h"
-#include "rpc/session/server_call.h"
-#include "rpc/session/server_session.h"
+#include "rpc/session/server/server_call.h"
+#include "rpc/session/server/server_session.h"
 
 namespace farcall {
 

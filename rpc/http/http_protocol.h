@@ -12,8 +12,8 @@
 #include "rpc/http/http_page.h"
 #include "rpc/http/http_reader.h"
 #include "rpc/http/http_writer.h"
-#include "rpc/session/server_protocol.h"
-#include "rpc/session/server_session.h"
+#include "rpc/session/server/server_protocol.h"
+#include "rpc/session/server/server_session.h"
 
 namespace farcall {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "rpc/session/server_session.h"
+#include "rpc/session/server/server_session.h"
 #include "transport/loop/blocking.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "rpc/session/server_core.h"
+#include "rpc/session/server/server_core.h"
 #include "rpc/status/server_status.h"
 #include "transport/base/time.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "rpc/session/server_session.h"
+#include "rpc/session/server/server_session.h"
 #include "rpc/session/session_testing.h"
 #include "transport/loop/loop_testing.h"
 

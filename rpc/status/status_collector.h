@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "rpc/session/server_core.h"
+#include "rpc/session/server/server_core.h"
 #include "rpc/status/server_status.h"
 #include "transport/address.h"
 

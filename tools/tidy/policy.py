@@ -18,6 +18,10 @@ def _link(*rooms):
     return _TRANSPORT + ["transport/link/%s/" % room for room in rooms]
 
 
+def _session(*rooms):
+    return _TRANSPORT + _RPC_PUBLIC + ["rpc/%s/" % room for room in rooms]
+
+
 LAYERS = {
     "transport/": _TRANSPORT,
     "transport/base/": [],
@@ -49,7 +53,11 @@ LAYERS = {
     "rpc/": _TRANSPORT + ["rpc/"],
     # Names and their addresses know nothing of sessions and calls.
     "rpc/naming/": _TRANSPORT + _RPC_PUBLIC,
-    "rpc/session/": _TRANSPORT + ["rpc/", "transport/brpc/"],
+    # The two sides of a connection never see each other, and what they share sees neither.
+    "rpc/session/": _session("wire"),
+    "rpc/session/client/": _session("wire", "call", "naming", "status") + ["rpc/session/*"],
+    "rpc/session/server/": _session("wire", "call", "dispatch", "stats")
+    + ["rpc/session/*", "transport/brpc/"],
     # The composition root: the one file of rpc that knows which transports there are.
     "rpc/runtime.cc": _TRANSPORT
     + ["rpc/", "transport/tcp/", "transport/tls/", "transport/rdma/", "transport/link/"],
@@ -135,14 +143,14 @@ PURE = [
     "rpc/http/http_writer",
     "rpc/http/json",
     "rpc/retry_policy",
+    "rpc/session/client/connect_gate",
+    "rpc/session/client/relink_pace",
+    "rpc/session/client/waiting_frames",
     "rpc/session/placed_range",
-    "rpc/session/memory_holders",
-    "rpc/session/protocol_guess",
-    "rpc/session/relink_pace",
-    "rpc/session/request_place",
-    "rpc/session/session_timeouts",
-    "rpc/session/connect_gate",
-    "rpc/session/waiting_frames",
+    "rpc/session/server/memory_holders",
+    "rpc/session/server/protocol_guess",
+    "rpc/session/server/request_place",
+    "rpc/session/server/session_timeouts",
     "rpc/stats/error_class",
     "rpc/stats/latency_buckets",
     "rpc/stats/method_snapshot",

@@ -46,6 +46,8 @@ class LayersTest(unittest.TestCase):
         self.assertEqual([], self.includes("transport/rdma/host/a.cc", "transport/rdma/cm/b.h"))
         self.assertEqual([], self.includes("transport/rdma/flow/a_test.cc", "transport/rdma/b.h"))
         self.assertEqual([], self.includes("rpc/session/a.cc", "rpc/wire/frame.h"))
+        self.assertEqual([], self.includes("rpc/session/client/a.cc", "rpc/session/turn_output.h"))
+        self.assertEqual([], self.includes("rpc/session/server/a.cc", "rpc/dispatch/b.h"))
         self.assertEqual([], self.includes("rpc/runtime.cc", "transport/tcp/tcp_transport.h"))
         self.assertEqual([], self.includes("examples/echo/a.cc", "examples/echo/echo.pb.h"))
         self.assertEqual([], self.includes("benchmarks/micro/a.cc", "rpc/wire/frame.h"))
@@ -68,6 +70,11 @@ class LayersTest(unittest.TestCase):
             ("transport/base/a.cc", "transport/loop/event_loop.h"),
             ("rpc/server.cc", "transport/tcp/tcp_transport.h"),
             ("rpc/session/runtime.cc", "transport/tcp/tcp_transport.h"),
+            ("rpc/session/a.h", "rpc/session/client/client_session.h"),
+            ("rpc/session/a.h", "rpc/session/server/server_session.h"),
+            ("rpc/session/client/a.cc", "rpc/session/server/server_session.h"),
+            ("rpc/session/server/a.h", "rpc/session/client/client_session.h"),
+            ("rpc/session/server/a.h", "rpc/cluster/cluster.h"),
             ("rpc/a.cc", "examples/echo/echo.h"),
             ("examples/echo/a.cc", "rpc/wire/frame.h"),
             ("examples/echo/a.cc", "transport/tcp/tcp_transport.h"),

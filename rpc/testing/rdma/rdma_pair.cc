@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "rpc/session/client_survey.h"
+#include "rpc/session/client/client_survey.h"
 #include "transport/base/check.h"
 #include "transport/loop/loop_testing.h"
 #include "transport/tls/tls_context.h"

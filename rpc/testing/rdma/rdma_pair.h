@@ -15,7 +15,7 @@
 
 #include "absl/strings/string_view.h"
 #include "rpc/runtime.h"
-#include "rpc/session/session_registry.h"
+#include "rpc/session/client/session_registry.h"
 #include "rpc/testing/log_lines.h"
 #include "transport/base/clock.h"
 #include "transport/base/event_ring.h"
