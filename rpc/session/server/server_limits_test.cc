@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a server bounds: calls, connections, and how long it waits for a peer.
+// What a server bounds, and counts: calls, connections, lines about peers.
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,14 +24,6 @@ using std::chrono::seconds;
 
 class ServerLimitsTest : public ServerSessionTest {
  protected:
-  ServerLimitsTest() {
-    core_->options.read_timeout_ms = 10'000;
-    core_->options.idle_timeout_ms = 60'000;
-  }
-  void Pass(Duration time) {
-    world_.clock.Advance(time);
-    world_.Run();
-  }
   MethodState& Say() { return *core_->services.Find("Lone.Say").state; }
 };
 
@@ -101,135 +96,6 @@ TEST_F(ServerLimitsTest, CallsAreCountedByTheirOutcome) {
   EXPECT_EQ(counts.errors(), 3u);
   EXPECT_EQ(counts.in_flight(), 1u);
   AnswerOldest();
-}
-
-TEST_F(ServerLimitsTest, WhoSendsNothingIsClosed) {
-  Accept();
-  Pass(milliseconds(9'999));
-  EXPECT_FALSE(wire_->destroyed);
-  Pass(milliseconds(1));
-  EXPECT_TRUE(wire_->destroyed);
-  EXPECT_TRUE(Logged("closed: it sent nothing within read_timeout_ms, 10000"));
-  EXPECT_EQ(core_->counters.timed_out, 1u);
-}
-
-TEST_F(ServerLimitsTest, ByteByByteARequestHasTheSameTime) {
-  Accept();
-  const std::string request = Request(1, std::string(100, 'x'));
-  for (size_t i = 0; !wire_->destroyed; ++i) {
-    ASSERT_LT(i, 11u);
-    wire_->Deliver(request.substr(i, 1));
-    Pass(seconds(1));
-  }
-  EXPECT_TRUE(Logged("closed: a request was not complete within read_timeout_ms, 10000"));
-}
-
-TEST_F(ServerLimitsTest, HalfAMagicIsARequestThatIsBegun) {
-  Accept();
-  wire_->Deliver("PR");
-  Pass(seconds(10));
-  EXPECT_TRUE(wire_->destroyed);
-  EXPECT_TRUE(Logged("a request was not complete"));
-}
-
-TEST_F(ServerLimitsTest, WhatWaitsForUsIsNotThePeersFault) {
-  core_->options.max_concurrency_per_connection = 1;
-  core_->options.idle_timeout_ms = -1;
-  Keep();
-  Accept();
-  const std::string next = Request(2);
-  wire_->Deliver(Request(1) + next.substr(0, 5));
-  Pass(seconds(1000));
-  ASSERT_FALSE(wire_->destroyed);
-  AnswerOldest();
-  wire_->Deliver(next.substr(5));
-  world_.Run();
-  AnswerOldest();
-  EXPECT_EQ(wire_->TakeFrames().size(), 2u);
-}
-
-TEST_F(ServerLimitsTest, AnIdleConnectionIsClosedWithAGoAwayAndNoLogLine) {
-  Accept();
-  wire_->Deliver(Request(1));
-  Answer();
-  Pass(milliseconds(59'999));
-  EXPECT_FALSE(wire_->destroyed);
-  Pass(milliseconds(1));
-  EXPECT_TRUE(wire_->destroyed);
-  EXPECT_EQ(Answer().meta.response().error_code(), kLogoff);
-  EXPECT_TRUE(world_.log.empty());
-  EXPECT_EQ(core_->counters.timed_out, 1u);
-}
-
-TEST_F(ServerLimitsTest, ACallUnderWayIsNotIdle) {
-  Keep();
-  Accept();
-  wire_->Deliver(Request(1));
-  Pass(seconds(3600));
-  EXPECT_FALSE(wire_->destroyed);
-  AnswerOldest();
-  Pass(seconds(59));
-  EXPECT_FALSE(wire_->destroyed);
-  Pass(seconds(1));
-  EXPECT_TRUE(wire_->destroyed);
-}
-
-TEST_F(ServerLimitsTest, AnIdleConnectionKeepsNoBlock) {
-  Accept();
-  wire_->Deliver(Request(1));
-  Answer();
-  EXPECT_GT(world_.pool->stats().used_bytes, 0u) << "the next answer is soon";
-  Pass(seconds(10));
-  EXPECT_EQ(world_.pool->stats().used_bytes, 0u);
-  wire_->Deliver(Request(2));
-  EXPECT_EQ(Answer().meta.correlation_id(), 2);
-}
-
-TEST_F(ServerLimitsTest, WithoutTimeoutsConnectionsStay) {
-  core_->options.read_timeout_ms = -1;
-  core_->options.idle_timeout_ms = -1;
-  Accept();
-  Pass(std::chrono::hours(24 * 365));
-  EXPECT_FALSE(wire_->destroyed);
-}
-
-// The wire of this test takes nothing: what is written stays backlog.
-TEST_F(ServerLimitsTest, WhoNeverReadsIsClosed) {
-  service_.say = [](Controller& controller, auto* done) {
-    controller.response_attachment().Append(std::string(size_t{5} << 20, 'x'));
-    done->Run();
-  };
-  Accept();
-  wire_->Deliver(Request(1) + Request(2));
-  world_.Run();
-  EXPECT_TRUE(wire_->paused);
-  Pass(seconds(10));
-  EXPECT_FALSE(wire_->destroyed) << "that is the first look";
-  Pass(seconds(10));
-  EXPECT_TRUE(wire_->destroyed);
-  EXPECT_TRUE(Logged("closed: it read nothing of its answers within read_timeout_ms, 10000"));
-}
-
-TEST_F(ServerLimitsTest, WhoReadsAByteNowAndThenIsClosedToo) {
-  service_.say = [](Controller& controller, auto* done) {
-    controller.response_attachment().Append(std::string(size_t{5} << 20, 'x'));
-    done->Run();
-  };
-  Accept();
-  wire_->Deliver(Request(1));
-  world_.Run();
-  int looks = 0;
-  for (; looks < 10 && !wire_->destroyed; ++looks) {
-    static_cast<void>(wire_->written.CutFront(1));
-    ++wire_->info.bytes_written;
-    Pass(seconds(9));
-  }
-  EXPECT_LE(looks, 4);
-  EXPECT_TRUE(wire_->destroyed);
-  EXPECT_TRUE(
-      Logged("closed: it read less than 16384 bytes a second of its answers within "
-             "read_timeout_ms, 10000"));
-  EXPECT_EQ(core_->counters.timed_out, 1u);
 }
 
 TEST_F(ServerLimitsTest, OneConnectionTooManyIsClosedAndToldOnce) {

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a handler does with its call: it throws, runs its closure twice, late, or never.
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <stdexcept>
+
+#include "rpc/closure.h"
+#include "rpc/session/server/server_session_testing.h"
+
+namespace farcall {
+namespace {
+
+using Closure = google::protobuf::Closure;
+
+class ServerHandlerTest : public ServerSessionTest {};
+
+TEST_F(ServerHandlerTest, AHandlerThatThrowsFailsItsCall) {
+  Accept();
+  service_.say = [](Controller&, Closure*) { throw std::runtime_error("disk on fire"); };
+  wire_->Deliver(Request(1));
+  Frame answer = Answer();
+  EXPECT_EQ(answer.meta.response().error_code(), kInternal);
+  EXPECT_EQ(answer.meta.response().error_text(), "exception: disk on fire");
+  EXPECT_TRUE(Logged("the handler of farcall.one.Lone.Say threw: disk on fire"));
+
+  service_.say = [](Controller&, Closure*) { throw 42; };
+  wire_->Deliver(Request(2));
+  answer = Answer();
+  EXPECT_EQ(answer.meta.response().error_code(), kInternal);
+  EXPECT_TRUE(Logged("threw: something that is no std::exception"));
+}
+
+TEST_F(ServerHandlerTest, AGuardThatAnExceptionSetsOffIsNoSuccess) {
+  Accept();
+  service_.say = [](Controller&, Closure* done) {
+    const ClosureGuard guard(done);
+    throw std::runtime_error("not written");
+  };
+  wire_->Deliver(Request(1));
+  Frame answer = Answer();
+  EXPECT_EQ(answer.meta.response().error_code(), kInternal);
+  EXPECT_TRUE(answer.payload.empty());
+  EXPECT_TRUE(Logged("threw: not written"));
+
+  service_.say = [](Controller& controller, Closure* done) {
+    const ClosureGuard guard(done);
+    controller.SetFailed(ENOSPC, "the handler's own word");
+    throw std::runtime_error("later");
+  };
+  wire_->Deliver(Request(2));
+  answer = Answer();
+  EXPECT_EQ(answer.meta.response().error_code(), ENOSPC);
+}
+
+TEST_F(ServerHandlerTest, AnAnswerBeforeAnExceptionStands) {
+  Accept();
+  service_.say = [](Controller&, Closure* done) {
+    done->Run();
+    throw std::runtime_error("afterthought");
+  };
+  wire_->Deliver(Request(1));
+  EXPECT_EQ(Answer().meta.response().error_code(), 0);
+  EXPECT_TRUE(Logged("threw: afterthought"));
+}
+
+TEST_F(ServerHandlerTest, AClosureThatIsRunTwiceAnswersOnce) {
+  Accept();
+  service_.say = [](Controller&, Closure* done) {
+    done->Run();
+    done->Run();
+  };
+  wire_->Deliver(Request(1));
+  EXPECT_EQ(Answer().meta.response().error_code(), 0);
+  EXPECT_TRUE(Logged("the closure of farcall.one.Lone.Say was run twice"));
+}
+
+TEST_F(ServerHandlerTest, AClosureMayBeRunAfterTheConnection) {
+  Keep();
+  Accept();
+  wire_->Deliver(Request(1) + Request(2));
+  world_.Run();
+  ASSERT_EQ(closures_.size(), 2u);
+  wire_->End(absl::UnavailableError("closed by peer"));
+  world_.Run();
+  EXPECT_EQ(core_->connections.count(), 0);
+  EXPECT_EQ(core_->unanswered.count(), 2);
+  AnswerOldest();
+  AnswerOldest();
+  EXPECT_EQ(core_->unanswered.count(), 0);
+  EXPECT_TRUE(wire_->written.empty());
+}
+
+TEST_F(ServerHandlerTest, TheEndOfTheConnectionIsToldToWhoAskedForIt) {
+  int notified = 0;
+  service_.say = [&](Controller& controller, Closure* done) {
+    EXPECT_FALSE(controller.IsCanceled());
+    controller.NotifyOnCancel(NewClosure([&] {
+      ++notified;
+      EXPECT_TRUE(controller.IsCanceled());
+    }));
+    closures_.push_back(done);
+  };
+  Accept();
+  wire_->Deliver(Request(1));
+  world_.Run();
+  EXPECT_EQ(notified, 0);
+  wire_->End(absl::UnavailableError("closed by peer"));
+  world_.Run();
+  EXPECT_EQ(notified, 1);
+  AnswerOldest();
+  EXPECT_EQ(notified, 1);
+}
+
+// Whoever destroys the pool checks that its blocks came home.
+TEST_F(ServerHandlerTest, AForgottenClosureKeepsNoBlocks) {
+  Keep();
+  Accept();
+  wire_->Deliver(Request(1, "forgotten"));
+  world_.Run();
+  service_.say = [](Controller&, Closure* done) { done->Run(); };
+  for (int id = 2; id <= 3; ++id) {
+    wire_->Deliver(Request(id, "answered"));
+    world_.Run();
+  }
+  wire_->written.Clear();
+  EXPECT_GT(world_.pool->stats().used_bytes, 0u) << "who reads slowly gets the next answer of it";
+  wire_->End(absl::UnavailableError("closed by peer"));
+  world_.Run();
+  EXPECT_EQ(world_.pool->stats().used_bytes, 0u);
+  AnswerOldest();
+}
+
+}  // namespace
+}  // namespace farcall
