@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/string_view.h"
+
 namespace farcall {
 
 struct PlacingOutcome {
@@ -16,6 +18,11 @@ struct PlacingOutcome {
   int late = 0;                // of these, because its request was over before its place was said
   int held = 0;                // and while a device wrote there
   uint64_t landed = 0;         // bytes that were written where they shall be
+
+  // The first one counts.
+  void Violated(absl::string_view rule) {
+    if (violation.empty()) violation = std::string(rule);
+  }
 };
 
 // A server's end of one connection, whose service says where attachments shall lie: at once, later,
