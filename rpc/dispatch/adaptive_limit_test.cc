@@ -15,7 +15,7 @@
 #include <queue>
 #include <vector>
 
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 #include "transport/testing/test_random.h"
 
 namespace farcall {

@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "transport/testing/conformance_run.h"
+#include "transport/testing/seeds_here.h"
 #include "transport/testing/sim_harness.h"
 
 namespace farcall {

@@ -6,6 +6,7 @@
 #include "transport/tcp/testing/tcp_harness.h"
 #include "transport/testing/connection_conformance.h"
 #include "transport/testing/driven_harness.h"
+#include "transport/testing/seeds_here.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/testing/stepped_harness.h"
 #include "transport/tls/testing/tls_harness.h"

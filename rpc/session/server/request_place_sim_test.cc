@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "rpc/session/server/testing/placing_run.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 
 namespace farcall {
 namespace {

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "rpc/testing/sim/sim_run.h"
 #include "transport/base/check.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 
 namespace farcall {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "transport/buffer/block_pool.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 #include "transport/testing/test_random.h"
 
 namespace farcall {

@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "transport/buffer/block_pool.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 
 namespace farcall {
 namespace {

@@ -7,7 +7,7 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/link/stream/testing/stream_sim.h"
 #include "transport/link_options.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 
 namespace farcall {
 namespace {

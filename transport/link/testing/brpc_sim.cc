@@ -7,8 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "transport/base/check.h"
 #include "transport/link/testing/brpc_sim_client.h"
 #include "transport/link/testing/brpc_sim_server.h"
+#include "transport/testing/sim_harness.h"
 
 namespace farcall {
 

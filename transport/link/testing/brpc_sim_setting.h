@@ -9,7 +9,6 @@
 
 #include "transport/base/time.h"
 #include "transport/link/testing/link_harness.h"
-#include "transport/testing/sim_harness.h"
 #include "transport/testing/test_random.h"
 
 namespace farcall {

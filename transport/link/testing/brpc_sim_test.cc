@@ -3,7 +3,7 @@
 #include "transport/link/testing/brpc_sim.h"
 
 #include "gtest/gtest.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 
 namespace farcall {
 namespace {

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/testing/conformance_run.h"
+#include "transport/testing/seeds_here.h"
 #include "transport/testing/sim_harness.h"
 #include "transport/why_not_rdma.h"
 

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "transport/link/upgrade/testing/rest_sim.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 
 namespace farcall {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "gtest/gtest.h"
 #include "transport/link/upgrade/client_upgrade_machine.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 #include "transport/testing/test_random.h"
 #include "transport/why_not_rdma.h"
 

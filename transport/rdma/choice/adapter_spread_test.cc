@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "transport/rdma/choice/adapter_choice.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 #include "transport/testing/test_random.h"
 
 namespace farcall {

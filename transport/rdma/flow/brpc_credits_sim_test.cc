@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "transport/rdma/flow/brpc_sim_testing.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 
 namespace farcall {
 namespace {

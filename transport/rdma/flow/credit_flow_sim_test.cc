@@ -8,7 +8,7 @@
 #include "transport/rdma/flow/credit_flow.h"
 #include "transport/rdma/flow/flow_mutant_testing.h"
 #include "transport/rdma/flow/flow_sim_testing.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 
 namespace farcall {
 namespace {

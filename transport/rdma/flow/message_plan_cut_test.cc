@@ -11,7 +11,7 @@
 #include "transport/buffer/buffer.h"
 #include "transport/rdma/flow/message_header.h"
 #include "transport/rdma/flow/message_plan_testing.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 #include "transport/testing/test_random.h"
 
 namespace farcall {

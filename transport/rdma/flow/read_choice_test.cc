@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "transport/rdma/flow/testing/read_choice_sim.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 
 namespace farcall {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "transport/rdma/flow/receive_ledger.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 #include "transport/testing/test_random.h"
 
 namespace farcall {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/seeds_here.h"
 
 namespace farcall {
 namespace {
