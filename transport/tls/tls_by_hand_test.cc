@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 #include "transport/tls/testing/engine_pair.h"
 #include "transport/tls/testing/expect_error.h"
 #include "transport/tls/testing/tls_harness.h"

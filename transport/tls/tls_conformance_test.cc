@@ -7,7 +7,7 @@
 #include "transport/testing/connection_conformance.h"
 #include "transport/testing/driven_harness.h"
 #include "transport/testing/seeds_here.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 #include "transport/testing/stepped_harness.h"
 #include "transport/tls/testing/tls_harness.h"
 

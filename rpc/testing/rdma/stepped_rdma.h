@@ -21,8 +21,8 @@
 #include "transport/link/selecting_transport.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/rdma/testing/stepped_clock.h"
-#include "transport/testing/sim_network.h"
-#include "transport/testing/sim_transport.h"
+#include "transport/testing/sim/sim_network.h"
+#include "transport/testing/sim/sim_transport.h"
 
 namespace farcall {
 

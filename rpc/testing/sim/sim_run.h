@@ -15,9 +15,9 @@
 #include "rpc/testing/sim/sim_service.h"
 #include "rpc/testing/sim/tampering_transport.h"
 #include "transport/buffer/block_pool.h"
-#include "transport/testing/sim_network.h"
-#include "transport/testing/sim_transport.h"
-#include "transport/testing/sim_world.h"
+#include "transport/testing/sim/sim_network.h"
+#include "transport/testing/sim/sim_transport.h"
+#include "transport/testing/sim/sim_world.h"
 #include "transport/testing/test_random.h"
 
 namespace farcall {

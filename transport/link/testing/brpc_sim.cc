@@ -10,7 +10,7 @@
 #include "transport/base/check.h"
 #include "transport/link/testing/brpc_sim_client.h"
 #include "transport/link/testing/brpc_sim_server.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 
 namespace farcall {
 

@@ -10,7 +10,7 @@
 #include "transport/link/testing/link_cases.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/testing/seeds_here.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 
 namespace farcall {
 namespace {

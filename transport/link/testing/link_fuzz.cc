@@ -20,7 +20,7 @@
 #include "transport/link/testing/raw_peer.h"
 #include "transport/link/upgrade/upgrade_messages.h"
 #include "transport/testing/fuzz_input.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {

@@ -18,7 +18,7 @@
 #include "transport/link/stream/switching_stream.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/upgrade/upgrade_messages.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall::hostile {

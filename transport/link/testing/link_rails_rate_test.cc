@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/testing/conformance_run.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 
 namespace farcall {
 namespace {

@@ -16,7 +16,7 @@
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/raw_peer.h"
 #include "transport/testing/conformance_run.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {

@@ -14,7 +14,7 @@
 #include "transport/link/testing/raw_peer.h"
 #include "transport/testing/conformance_run.h"
 #include "transport/testing/seeds_here.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 #include "transport/tls/testing/tls_harness.h"
 
 namespace farcall {

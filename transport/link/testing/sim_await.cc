@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "transport/testing/sim_port.h"
+#include "transport/testing/sim/sim_port.h"
 
 namespace farcall {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "transport/link/testing/sim_upgrade.h"
 #include "transport/loop/event_loop.h"
-#include "transport/testing/sim_connection.h"
+#include "transport/testing/sim/sim_connection.h"
 
 namespace farcall {
 

@@ -14,8 +14,8 @@
 
 #include "absl/functional/any_invocable.h"
 #include "transport/loop/event_loop.h"
-#include "transport/testing/sim_connection.h"
-#include "transport/testing/sim_port.h"
+#include "transport/testing/sim/sim_connection.h"
+#include "transport/testing/sim/sim_port.h"
 #include "transport/testing/test_random.h"
 #include "transport/upgrade.h"
 

@@ -17,7 +17,7 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/link/testing/sim_brpc.h"
 #include "transport/link_options.h"
-#include "transport/testing/sim_options.h"
+#include "transport/testing/sim/sim_options.h"
 #include "transport/testing/test_random.h"
 #include "transport/upgrade.h"
 

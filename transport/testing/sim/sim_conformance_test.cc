@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "transport/testing/connection_conformance.h"
 #include "transport/testing/seeds_here.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 
 namespace farcall {
 namespace {

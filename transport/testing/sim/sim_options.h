@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_SIM_OPTIONS_H_
-#define FARCALL_TRANSPORT_TESTING_SIM_OPTIONS_H_
+#ifndef FARCALL_TRANSPORT_TESTING_SIM_SIM_OPTIONS_H_
+#define FARCALL_TRANSPORT_TESTING_SIM_SIM_OPTIONS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -36,4 +36,4 @@ struct SimOptions {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_SIM_OPTIONS_H_
+#endif  // FARCALL_TRANSPORT_TESTING_SIM_SIM_OPTIONS_H_

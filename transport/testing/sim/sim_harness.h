@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_SIM_HARNESS_H_
-#define FARCALL_TRANSPORT_TESTING_SIM_HARNESS_H_
+#ifndef FARCALL_TRANSPORT_TESTING_SIM_SIM_HARNESS_H_
+#define FARCALL_TRANSPORT_TESTING_SIM_SIM_HARNESS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "transport/testing/conformance_harness.h"
-#include "transport/testing/sim_network.h"
-#include "transport/testing/sim_transport.h"
-#include "transport/testing/sim_world.h"
+#include "transport/testing/sim/sim_network.h"
+#include "transport/testing/sim/sim_transport.h"
+#include "transport/testing/sim/sim_world.h"
 
 namespace farcall {
 
@@ -48,4 +48,4 @@ class SimHarness final : public ConformanceHarness {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_SIM_HARNESS_H_
+#endif  // FARCALL_TRANSPORT_TESTING_SIM_SIM_HARNESS_H_

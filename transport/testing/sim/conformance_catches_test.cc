@@ -12,7 +12,7 @@
 #include "transport/base/check.h"
 #include "transport/testing/conformance_checks.h"
 #include "transport/testing/faulty_transport.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 
 namespace farcall {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_SIM_PORT_H_
-#define FARCALL_TRANSPORT_TESTING_SIM_PORT_H_
+#ifndef FARCALL_TRANSPORT_TESTING_SIM_SIM_PORT_H_
+#define FARCALL_TRANSPORT_TESTING_SIM_SIM_PORT_H_
 
 #include <atomic>
 #include <cstddef>
@@ -57,4 +57,4 @@ class SimPort {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_SIM_PORT_H_
+#endif  // FARCALL_TRANSPORT_TESTING_SIM_SIM_PORT_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_SIM_CONNECTION_H_
-#define FARCALL_TRANSPORT_TESTING_SIM_CONNECTION_H_
+#ifndef FARCALL_TRANSPORT_TESTING_SIM_SIM_CONNECTION_H_
+#define FARCALL_TRANSPORT_TESTING_SIM_SIM_CONNECTION_H_
 
 #include <cstddef>
 #include <memory>
@@ -17,9 +17,9 @@
 #include "transport/drain_mark.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/posted_call.h"
-#include "transport/testing/sim_inbox.h"
-#include "transport/testing/sim_options.h"
-#include "transport/testing/sim_port.h"
+#include "transport/testing/sim/sim_inbox.h"
+#include "transport/testing/sim/sim_options.h"
+#include "transport/testing/sim/sim_port.h"
 #include "transport/testing/test_random.h"
 #include "transport/transport.h"
 
@@ -100,4 +100,4 @@ class SimConnection final : public Connection, private SimPort::Receiver, privat
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_SIM_CONNECTION_H_
+#endif  // FARCALL_TRANSPORT_TESTING_SIM_SIM_CONNECTION_H_

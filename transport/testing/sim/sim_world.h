@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_SIM_WORLD_H_
-#define FARCALL_TRANSPORT_TESTING_SIM_WORLD_H_
+#ifndef FARCALL_TRANSPORT_TESTING_SIM_SIM_WORLD_H_
+#define FARCALL_TRANSPORT_TESTING_SIM_SIM_WORLD_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -60,4 +60,4 @@ class SimWorld {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_SIM_WORLD_H_
+#endif  // FARCALL_TRANSPORT_TESTING_SIM_SIM_WORLD_H_

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_SIM_TRANSPORT_H_
-#define FARCALL_TRANSPORT_TESTING_SIM_TRANSPORT_H_
+#ifndef FARCALL_TRANSPORT_TESTING_SIM_SIM_TRANSPORT_H_
+#define FARCALL_TRANSPORT_TESTING_SIM_SIM_TRANSPORT_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
 #include "transport/buffer/block_pool.h"
-#include "transport/testing/sim_network.h"
+#include "transport/testing/sim/sim_network.h"
 #include "transport/transport.h"
 
 namespace farcall {
@@ -32,4 +32,4 @@ class SimTransport final : public Transport {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_SIM_TRANSPORT_H_
+#endif  // FARCALL_TRANSPORT_TESTING_SIM_SIM_TRANSPORT_H_

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_SIM_INBOX_H_
-#define FARCALL_TRANSPORT_TESTING_SIM_INBOX_H_
+#ifndef FARCALL_TRANSPORT_TESTING_SIM_SIM_INBOX_H_
+#define FARCALL_TRANSPORT_TESTING_SIM_SIM_INBOX_H_
 
 #include <algorithm>
 #include <deque>
 #include <utility>
 
 #include "transport/base/time.h"
-#include "transport/testing/sim_port.h"
+#include "transport/testing/sim/sim_port.h"
 
 namespace farcall {
 
@@ -43,4 +43,4 @@ class SimInbox {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_SIM_INBOX_H_
+#endif  // FARCALL_TRANSPORT_TESTING_SIM_SIM_INBOX_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 
 #include "transport/base/check.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/testing/sim_network.h"
+#include "transport/testing/sim/sim_network.h"
 
 #include <algorithm>
 

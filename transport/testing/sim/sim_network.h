@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_SIM_NETWORK_H_
-#define FARCALL_TRANSPORT_TESTING_SIM_NETWORK_H_
+#ifndef FARCALL_TRANSPORT_TESTING_SIM_SIM_NETWORK_H_
+#define FARCALL_TRANSPORT_TESTING_SIM_SIM_NETWORK_H_
 
 #include <cstdint>
 #include <map>
@@ -15,7 +15,7 @@
 #include "transport/accept_gate.h"
 #include "transport/address.h"
 #include "transport/loop/loop_group.h"
-#include "transport/testing/sim_options.h"
+#include "transport/testing/sim/sim_options.h"
 #include "transport/testing/test_random.h"
 #include "transport/transport.h"
 
@@ -67,4 +67,4 @@ class SimNetwork {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_SIM_NETWORK_H_
+#endif  // FARCALL_TRANSPORT_TESTING_SIM_SIM_NETWORK_H_

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/testing/sim_connector.h"
+#include "transport/testing/sim/sim_connector.h"
 
 #include <atomic>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "transport/testing/sim_connection.h"
-#include "transport/testing/sim_port.h"
+#include "transport/testing/sim/sim_connection.h"
+#include "transport/testing/sim/sim_port.h"
 
 namespace farcall {
 

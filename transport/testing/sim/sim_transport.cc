@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/testing/sim_transport.h"
+#include "transport/testing/sim/sim_transport.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "transport/testing/sim_connector.h"
+#include "transport/testing/sim/sim_connector.h"
 
 namespace farcall {
 namespace {

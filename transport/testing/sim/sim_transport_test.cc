@@ -4,7 +4,7 @@
 // sent, in order; every connection that can hear of its end does, once; and every
 // block comes home.
 
-#include "transport/testing/sim_transport.h"
+#include "transport/testing/sim/sim_transport.h"
 
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "transport/testing/conformance_run.h"
 #include "transport/testing/seeds_here.h"
-#include "transport/testing/sim_harness.h"
+#include "transport/testing/sim/sim_harness.h"
 
 namespace farcall {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_SIM_CONNECTOR_H_
-#define FARCALL_TRANSPORT_TESTING_SIM_CONNECTOR_H_
+#ifndef FARCALL_TRANSPORT_TESTING_SIM_SIM_CONNECTOR_H_
+#define FARCALL_TRANSPORT_TESTING_SIM_SIM_CONNECTOR_H_
 
 #include <memory>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "transport/buffer/block_pool.h"
-#include "transport/testing/sim_network.h"
+#include "transport/testing/sim/sim_network.h"
 #include "transport/testing/test_random.h"
 #include "transport/transport.h"
 
@@ -49,4 +49,4 @@ class SimConnector {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_SIM_CONNECTOR_H_
+#endif  // FARCALL_TRANSPORT_TESTING_SIM_SIM_CONNECTOR_H_
