@@ -87,8 +87,7 @@ class LayersTest(unittest.TestCase):
             self.assertIn("%s:1: " % path, found[0])
             self.assertIn("may not include " + header, found[0])
 
-    def test_the_rooms_of_transport_have_an_order(self):
-        rooms = [room for room in policy.LAYERS if room.startswith("transport/")]
+    def expect_order(self, rooms):
         sees = {
             room: [other for other in rooms if not self.includes(room + "a.cc", other + "b.h")]
             for room in rooms
@@ -97,6 +96,12 @@ class LayersTest(unittest.TestCase):
             sees[room].remove(room)
         # A CycleError names them.
         graphlib.TopologicalSorter(sees).prepare()
+
+    def test_the_rooms_of_transport_have_an_order(self):
+        self.expect_order([room for room in policy.LAYERS if room.startswith("transport/")])
+
+    def test_the_rooms_of_tests_have_an_order(self):
+        self.expect_order([room for room in policy.TEST_LAYERS if "/testing/" in room])
 
     def test_testing_is_for_tests(self):
         found = self.includes("benchmarks/micro/a.cc", "transport/testing/sim.h")

@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "transport/rdma/testing/rdma_harness.h"
 #include "transport/rdma/verbs/load.h"
-#include "transport/testing/connection_conformance.h"
+#include "transport/testing/conformance/connection_conformance.h"
 
 namespace farcall {
 namespace {

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "transport/rdma/testing/rdma_harness.h"
 #include "transport/rdma/verbs/load.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 
 namespace farcall {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "transport/rdma/testing/fake_rdma.h"
-#include "transport/testing/connection_conformance.h"
+#include "transport/testing/conformance/connection_conformance.h"
 
 namespace farcall {
 namespace {

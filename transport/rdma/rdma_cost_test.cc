@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "transport/rdma/testing/fake_rdma.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 
 namespace farcall {
 namespace {

@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/testing/fake_rdma.h"
-#include "transport/testing/test_peer.h"
+#include "transport/testing/conformance/test_peer.h"
 
 namespace farcall {
 

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "transport/tcp/testing/tcp_harness.h"
-#include "transport/testing/connection_conformance.h"
-#include "transport/testing/driven_harness.h"
-#include "transport/testing/stepped_harness.h"
+#include "transport/testing/conformance/connection_conformance.h"
+#include "transport/testing/conformance/driven_harness.h"
+#include "transport/testing/conformance/stepped_harness.h"
 #include "transport/testing/temp_dir.h"
 
 namespace farcall {

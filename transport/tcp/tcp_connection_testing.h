@@ -19,9 +19,9 @@
 #include "transport/tcp/tcp_connection.h"
 #include "transport/tcp/testing/socket_pair.h"
 #include "transport/tcp/testing/tcp_harness.h"
-#include "transport/testing/stepped_harness.h"
+#include "transport/testing/conformance/stepped_harness.h"
+#include "transport/testing/conformance/test_peer.h"
 #include "transport/testing/test_pattern.h"
-#include "transport/testing/test_peer.h"
 
 namespace farcall {
 

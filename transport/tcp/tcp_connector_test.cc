@@ -12,7 +12,7 @@
 #include "transport/tcp/testing/blocked_listener.h"
 #include "transport/tcp/testing/fd_limit.h"
 #include "transport/tcp/testing/tcp_harness.h"
-#include "transport/testing/stepped_harness.h"
+#include "transport/testing/conformance/stepped_harness.h"
 #include "transport/testing/temp_dir.h"
 
 namespace farcall {

@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "transport/tcp/tcp_listener_testing.h"
 #include "transport/tcp/testing/fd_limit.h"
-#include "transport/testing/driven_harness.h"
+#include "transport/testing/conformance/driven_harness.h"
 
 namespace farcall {
 namespace {

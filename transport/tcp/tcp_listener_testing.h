@@ -22,7 +22,7 @@
 #include "transport/tcp/socket_options.h"
 #include "transport/tcp/tcp_listener.h"
 #include "transport/tcp/testing/tcp_harness.h"
-#include "transport/testing/stepped_harness.h"
+#include "transport/testing/conformance/stepped_harness.h"
 #include "transport/testing/temp_dir.h"
 
 namespace farcall {

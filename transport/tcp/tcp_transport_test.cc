@@ -14,8 +14,8 @@
 #include "gtest/gtest.h"
 #include "transport/tcp/testing/open_sockets.h"
 #include "transport/tcp/testing/tcp_harness.h"
-#include "transport/testing/conformance_run.h"
-#include "transport/testing/stepped_harness.h"
+#include "transport/testing/conformance/conformance_run.h"
+#include "transport/testing/conformance/stepped_harness.h"
 #include "transport/testing/temp_dir.h"
 
 namespace farcall {

@@ -4,11 +4,11 @@
 
 #include "gtest/gtest.h"
 #include "transport/tcp/testing/tcp_harness.h"
-#include "transport/testing/connection_conformance.h"
-#include "transport/testing/driven_harness.h"
+#include "transport/testing/conformance/connection_conformance.h"
+#include "transport/testing/conformance/driven_harness.h"
+#include "transport/testing/conformance/stepped_harness.h"
 #include "transport/testing/seeds_here.h"
 #include "transport/testing/sim/sim_harness.h"
-#include "transport/testing/stepped_harness.h"
 #include "transport/tls/testing/tls_harness.h"
 
 namespace farcall {

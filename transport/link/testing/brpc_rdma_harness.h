@@ -12,7 +12,7 @@
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/tcp/tcp_transport.h"
 #include "transport/tcp/testing/blocked_listener.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 
 namespace farcall {
 

@@ -10,7 +10,7 @@
 #include "transport/link/testing/link_cases.h"
 #include "transport/link/testing/link_rdma_harness.h"
 #include "transport/rdma/verbs/load.h"
-#include "transport/testing/connection_conformance.h"
+#include "transport/testing/conformance/connection_conformance.h"
 
 namespace farcall {
 namespace {

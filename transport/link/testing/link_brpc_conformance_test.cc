@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "transport/link/testing/brpc_rdma_harness.h"
 #include "transport/link/testing/link_cases.h"
-#include "transport/testing/connection_conformance.h"
+#include "transport/testing/conformance/connection_conformance.h"
 
 namespace farcall {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "transport/testing/connection_conformance.h"
+#include "transport/testing/conformance/connection_conformance.h"
 
 namespace farcall {
 

@@ -12,7 +12,7 @@
 #include "transport/base/event_ring.h"
 #include "transport/link/link_transport.h"
 #include "transport/link/testing/sim_upgrade.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 
 namespace farcall {
 

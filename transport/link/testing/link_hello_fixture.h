@@ -20,7 +20,7 @@
 #include "transport/link/stream/frame.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/raw_peer.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 #include "transport/testing/sim/sim_harness.h"
 #include "transport/upgrade.h"
 #include "transport/why_not_rdma.h"

@@ -16,7 +16,7 @@
 #include "transport/link/testing/link_hostile_testing.h"
 #include "transport/link/testing/raw_peer.h"
 #include "transport/link/upgrade/upgrade_messages.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall::hostile {

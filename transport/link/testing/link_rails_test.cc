@@ -18,7 +18,7 @@
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/link_rdma_testing.h"
 #include "transport/link/testing/raw_peer.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 #include "transport/testing/sim/sim_harness.h"
 
 namespace farcall {

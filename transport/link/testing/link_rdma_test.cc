@@ -17,7 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_rdma_testing.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {

@@ -15,7 +15,7 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
 #include "transport/link/testing/link_rdma_harness.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 
 namespace farcall {
 

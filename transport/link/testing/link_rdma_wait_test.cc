@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_rdma_testing.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 
 namespace farcall {
 namespace {

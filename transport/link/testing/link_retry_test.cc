@@ -11,7 +11,7 @@
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/link_token_testing.h"
 #include "transport/link/upgrade/client_upgrade_machine.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 #include "transport/testing/sim/sim_harness.h"
 #include "transport/why_not_rdma.h"
 

@@ -8,8 +8,8 @@
 #include "transport/link/testing/link_cases.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/tcp/testing/tcp_harness.h"
-#include "transport/testing/connection_conformance.h"
-#include "transport/testing/driven_harness.h"
+#include "transport/testing/conformance/connection_conformance.h"
+#include "transport/testing/conformance/driven_harness.h"
 
 namespace farcall {
 namespace {

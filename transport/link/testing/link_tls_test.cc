@@ -12,7 +12,7 @@
 #include "transport/link/testing/link_cases.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/raw_peer.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 #include "transport/testing/seeds_here.h"
 #include "transport/testing/sim/sim_harness.h"
 #include "transport/tls/testing/tls_harness.h"

@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "transport/base/check.h"
 #include "transport/loop/event_loop.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 #include "transport/transport.h"
 
 namespace farcall {

@@ -12,7 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "transport/rdma/testing/rdma_harness.h"
-#include "transport/testing/test_peer.h"
+#include "transport/testing/conformance/test_peer.h"
 
 namespace farcall {
 

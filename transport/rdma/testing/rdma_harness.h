@@ -11,7 +11,7 @@
 
 #include "transport/loop/drivers/loop_driver.h"
 #include "transport/rdma/testing/rdma_rig.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 
 namespace farcall {
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/tcp/tcp_transport.h"
 #include "transport/tcp/testing/blocked_listener.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 
 namespace farcall {
 

@@ -10,8 +10,8 @@
 
 #include "gtest/gtest.h"
 #include "transport/base/check.h"
-#include "transport/testing/conformance_checks.h"
-#include "transport/testing/faulty_transport.h"
+#include "transport/testing/conformance/conformance_checks.h"
+#include "transport/testing/conformance/faulty_transport.h"
 #include "transport/testing/sim/sim_harness.h"
 
 namespace farcall {

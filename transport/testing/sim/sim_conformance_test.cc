@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "gtest/gtest.h"
-#include "transport/testing/connection_conformance.h"
+#include "transport/testing/conformance/connection_conformance.h"
 #include "transport/testing/seeds_here.h"
 #include "transport/testing/sim/sim_harness.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "absl/functional/function_ref.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 #include "transport/testing/sim/sim_network.h"
 #include "transport/testing/sim/sim_transport.h"
 #include "transport/testing/sim/sim_world.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 #include "transport/testing/seeds_here.h"
 #include "transport/testing/sim/sim_harness.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "transport/base/check.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 #include "transport/tls/testing/test_certificates.h"
 #include "transport/tls/tls_context.h"
 #include "transport/tls/tls_transport.h"

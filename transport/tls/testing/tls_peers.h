@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 #include "transport/transport.h"
 
 namespace farcall {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_CONFORMANCE_RUN_H_
-#define FARCALL_TRANSPORT_TESTING_CONFORMANCE_RUN_H_
+#ifndef FARCALL_TRANSPORT_TESTING_CONFORMANCE_CONFORMANCE_RUN_H_
+#define FARCALL_TRANSPORT_TESTING_CONFORMANCE_CONFORMANCE_RUN_H_
 
 #include <cstddef>
 #include <functional>
@@ -13,8 +13,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "transport/testing/conformance_harness.h"
-#include "transport/testing/test_peer.h"
+#include "transport/testing/conformance/conformance_harness.h"
+#include "transport/testing/conformance/test_peer.h"
 #include "transport/testing/test_random.h"
 #include "transport/transport.h"
 
@@ -88,4 +88,4 @@ class ConformanceRun {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_CONFORMANCE_RUN_H_
+#endif  // FARCALL_TRANSPORT_TESTING_CONFORMANCE_CONFORMANCE_RUN_H_

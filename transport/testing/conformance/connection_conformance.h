@@ -7,8 +7,8 @@
 //                            testing::ValuesIn(ConformanceCases([] { return ...; })),
 //                            ConformanceCaseName);
 
-#ifndef FARCALL_TRANSPORT_TESTING_CONNECTION_CONFORMANCE_H_
-#define FARCALL_TRANSPORT_TESTING_CONNECTION_CONFORMANCE_H_
+#ifndef FARCALL_TRANSPORT_TESTING_CONFORMANCE_CONNECTION_CONFORMANCE_H_
+#define FARCALL_TRANSPORT_TESTING_CONFORMANCE_CONNECTION_CONFORMANCE_H_
 
 #include <functional>
 #include <memory>
@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "transport/testing/conformance_checks.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_checks.h"
+#include "transport/testing/conformance/conformance_harness.h"
 
 namespace farcall {
 
@@ -36,4 +36,4 @@ class ConnectionConformance : public testing::TestWithParam<ConformanceCase> {};
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_CONNECTION_CONFORMANCE_H_
+#endif  // FARCALL_TRANSPORT_TESTING_CONFORMANCE_CONNECTION_CONFORMANCE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/testing/test_peer.h"
+#include "transport/testing/conformance/test_peer.h"
 
 #include <algorithm>
 #include <utility>

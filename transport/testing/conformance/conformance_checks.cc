@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/testing/conformance_checks.h"
+#include "transport/testing/conformance/conformance_checks.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/testing/faulty_transport.h"
+#include "transport/testing/conformance/faulty_transport.h"
 
 #include <utility>
 
-#include "transport/testing/faulty_connection.h"
+#include "transport/testing/conformance/faulty_connection.h"
 
 namespace farcall {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/testing/conformance_checks.h"
+#include "transport/testing/conformance/conformance_checks.h"
 
 namespace farcall {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_STEPPED_HARNESS_H_
-#define FARCALL_TRANSPORT_TESTING_STEPPED_HARNESS_H_
+#ifndef FARCALL_TRANSPORT_TESTING_CONFORMANCE_STEPPED_HARNESS_H_
+#define FARCALL_TRANSPORT_TESTING_CONFORMANCE_STEPPED_HARNESS_H_
 
 #include <memory>
 #include <vector>
 
 #include "transport/base/clock.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 
 namespace farcall {
 
@@ -41,4 +41,4 @@ class SteppedHarness : public ConformanceHarness {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_STEPPED_HARNESS_H_
+#endif  // FARCALL_TRANSPORT_TESTING_CONFORMANCE_STEPPED_HARNESS_H_

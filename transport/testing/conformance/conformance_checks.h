@@ -3,14 +3,14 @@
 // The rules of transport/transport.h as checks that run over any Transport and
 // say what does not hold. connection_conformance.h makes tests of them.
 
-#ifndef FARCALL_TRANSPORT_TESTING_CONFORMANCE_CHECKS_H_
-#define FARCALL_TRANSPORT_TESTING_CONFORMANCE_CHECKS_H_
+#ifndef FARCALL_TRANSPORT_TESTING_CONFORMANCE_CONFORMANCE_CHECKS_H_
+#define FARCALL_TRANSPORT_TESTING_CONFORMANCE_CONFORMANCE_CHECKS_H_
 
 #include <vector>
 
 #include "absl/status/status.h"
-#include "transport/testing/conformance_harness.h"
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_harness.h"
+#include "transport/testing/conformance/conformance_run.h"
 
 namespace farcall {
 
@@ -35,4 +35,4 @@ absl::Status RunCheck(const ConformanceCheck& check, ConformanceHarness& harness
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_CONFORMANCE_CHECKS_H_
+#endif  // FARCALL_TRANSPORT_TESTING_CONFORMANCE_CONFORMANCE_CHECKS_H_

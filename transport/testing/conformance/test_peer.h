@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_TEST_PEER_H_
-#define FARCALL_TRANSPORT_TESTING_TEST_PEER_H_
+#ifndef FARCALL_TRANSPORT_TESTING_CONFORMANCE_TEST_PEER_H_
+#define FARCALL_TRANSPORT_TESTING_CONFORMANCE_TEST_PEER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "transport/buffer/block_writer.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 #include "transport/testing/test_pattern.h"
 #include "transport/transport.h"
 
@@ -124,4 +124,4 @@ class TestPeer final : private Connection::Handler {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_TEST_PEER_H_
+#endif  // FARCALL_TRANSPORT_TESTING_CONFORMANCE_TEST_PEER_H_

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_DRIVEN_HARNESS_H_
-#define FARCALL_TRANSPORT_TESTING_DRIVEN_HARNESS_H_
+#ifndef FARCALL_TRANSPORT_TESTING_CONFORMANCE_DRIVEN_HARNESS_H_
+#define FARCALL_TRANSPORT_TESTING_CONFORMANCE_DRIVEN_HARNESS_H_
 
 #include <memory>
 #include <vector>
 
 #include "transport/base/clock.h"
 #include "transport/loop/drivers/loop_driver.h"
-#include "transport/testing/conformance_harness.h"
+#include "transport/testing/conformance/conformance_harness.h"
 
 namespace farcall {
 
@@ -40,4 +40,4 @@ class DrivenHarness : public ConformanceHarness {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_DRIVEN_HARNESS_H_
+#endif  // FARCALL_TRANSPORT_TESTING_CONFORMANCE_DRIVEN_HARNESS_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "absl/strings/match.h"
-#include "transport/testing/conformance_checks.h"
+#include "transport/testing/conformance/conformance_checks.h"
 
 namespace farcall {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "transport/testing/conformance_checks.h"
+#include "transport/testing/conformance/conformance_checks.h"
 
 namespace farcall {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/testing/driven_harness.h"
+#include "transport/testing/conformance/driven_harness.h"
 
 #include <chrono>
 #include <thread>
@@ -11,9 +11,9 @@
 namespace farcall {
 namespace {
 
-constexpr Duration kAmple = std::chrono::seconds(10);
+constexpr Duration kAmpleDriven = std::chrono::seconds(10);
 constexpr Duration kBetweenLooks = std::chrono::microseconds(200);
-constexpr int kSettleTurns = 20;
+constexpr int kDrivenTurns = 20;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ DrivenHarness::DrivenHarness(PollingMode mode) {
 void DrivenHarness::Run(EventLoop& loop, absl::FunctionRef<void()> work) { RunOn(loop, work); }
 
 bool DrivenHarness::Until(absl::FunctionRef<bool()> done) {
-  const TimePoint deadline = clock_.Now() + kAmple;
+  const TimePoint deadline = clock_.Now() + kAmpleDriven;
   while (!done()) {
     if (clock_.Now() > deadline) return false;
     std::this_thread::sleep_for(kBetweenLooks);
@@ -48,7 +48,7 @@ bool DrivenHarness::Until(absl::FunctionRef<bool()> done) {
 }
 
 void DrivenHarness::Settle() {
-  for (int i = 0; i < kSettleTurns; ++i) {
+  for (int i = 0; i < kDrivenTurns; ++i) {
     for (const auto& loop : owned_) Run(*loop, [] {});
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/testing/stepped_harness.h"
+#include "transport/testing/conformance/stepped_harness.h"
 
 #include <thread>
 
@@ -9,9 +9,9 @@
 namespace farcall {
 namespace {
 
-constexpr Duration kAmple = std::chrono::seconds(10);
+constexpr Duration kAmpleStepped = std::chrono::seconds(10);
 // Where nothing is under way any more, so many idle turns say so.
-constexpr int kSettleTurns = 30;
+constexpr int kIdleTurns = 30;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void SteppedHarness::Run(EventLoop& loop, absl::FunctionRef<void()> work) {
 }
 
 bool SteppedHarness::Until(absl::FunctionRef<bool()> done) {
-  const TimePoint deadline = clock_.Now() + kAmple;
+  const TimePoint deadline = clock_.Now() + kAmpleStepped;
   while (!done()) {
     if (clock_.Now() > deadline) return false;
     if (!Step()) std::this_thread::yield();
@@ -44,7 +44,7 @@ bool SteppedHarness::Until(absl::FunctionRef<bool()> done) {
 }
 
 void SteppedHarness::Settle() {
-  for (int idle = 0; idle < kSettleTurns; ++idle) {
+  for (int idle = 0; idle < kIdleTurns; ++idle) {
     if (Step()) idle = 0;
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_TESTING_FAULTY_CONNECTION_H_
-#define FARCALL_TRANSPORT_TESTING_FAULTY_CONNECTION_H_
+#ifndef FARCALL_TRANSPORT_TESTING_CONFORMANCE_FAULTY_CONNECTION_H_
+#define FARCALL_TRANSPORT_TESTING_CONFORMANCE_FAULTY_CONNECTION_H_
 
 #include <memory>
 #include <utility>
 
-#include "transport/testing/faulty_transport.h"
+#include "transport/testing/conformance/faulty_transport.h"
 #include "transport/transport.h"
 
 namespace farcall {
@@ -51,4 +51,4 @@ class FaultyConnection final : public Connection, private Connection::Handler {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_TESTING_FAULTY_CONNECTION_H_
+#endif  // FARCALL_TRANSPORT_TESTING_CONFORMANCE_FAULTY_CONNECTION_H_

@@ -4,7 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "transport/testing/conformance_checks.h"
+#include "transport/testing/conformance/conformance_checks.h"
 
 namespace farcall {
 namespace {

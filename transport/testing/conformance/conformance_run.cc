@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/testing/conformance_run.h"
+#include "transport/testing/conformance/conformance_run.h"
 
 #include <atomic>
 #include <mutex>
