@@ -62,9 +62,6 @@ class FakeQp : public ibv_qp {
   FakeDevice& device() const { return domain_.owner.owner; }
   FakeContext& owner() const { return domain_.owner; }
   FakeReceiveQueue& own_receives() { return own_receives_; }
-  FakeSrq* shared() const { return shared_; }
-  FakeCq& send_queue() const { return send_cq_; }
-  FakeCq& receive_queue() const { return receive_cq_; }
   FakeId* id() const { return id_; }
   bool destroyed() const { return destroyed_; }
   int events_taken = 0;
