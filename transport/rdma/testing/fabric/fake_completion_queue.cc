@@ -59,7 +59,6 @@ void FakeCq::Push(const FakeCompletion& completion) {
   FakeCounters& counters = owner.owner.counters;
   ++(completion.sender != nullptr ? counters.send_completions : counters.receive_completions);
   const bool error = completion.status != IBV_WC_SUCCESS;
-  if (error) ++counters.error_completions;
   if (count_ == ring_.size()) {
     if (count_ == static_cast<size_t>(cqe)) {
       owner.world.Violation("a completion queue overflowed");

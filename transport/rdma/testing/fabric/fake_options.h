@@ -122,8 +122,7 @@ struct FakeCounters {
   uint64_t bytes_in = 0;
   uint64_t send_completions = 0;  // put into completion queues
   uint64_t receive_completions = 0;
-  uint64_t error_completions = 0;  // of both kinds
-  uint64_t rnrs = 0;               // messages that found no receive, at the receiver
+  uint64_t rnrs = 0;  // messages that found no receive, at the receiver
   uint64_t completion_events = 0;
   uint64_t reads = 0;          // RDMA READs begun
   uint64_t reads_at_once = 0;  // of a queue pair, posted and not completed, at most
