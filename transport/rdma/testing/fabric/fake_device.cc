@@ -123,7 +123,6 @@ std::vector<ibv_gid_entry> FakeDevice::Gids() const {
                     .gid_type = static_cast<uint32_t>(type),
                     .ndev_ifindex = options.ifindex});
   };
-  if (!options.has_gids) return gids;
   if (options.link != FakeLink::kRoce) {
     ibv_gid gid{};
     // InfiniBand: the link's prefix and a GUID. iWARP: the hardware address.

@@ -27,8 +27,6 @@ struct FakeDeviceOptions {
   uint8_t active_speed = 32;  // of ibv_query_port(3): 25 Gb/s for each of 4 pollers
   // Of its network interface; 0: that is in another network namespace.
   uint32_t ifindex = 2;
-  // An empty GID table, as before the interface is up.
-  bool has_gids = true;
 
   // The keys of its port.
   std::vector<uint16_t> partitions = {0xffff};
