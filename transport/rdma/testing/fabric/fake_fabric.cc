@@ -85,10 +85,7 @@ std::vector<int> FakeFabric::completion_descriptors() const {
 FakeFabric::IdOptions FakeFabric::id_options(const rdma_cm_id* id) const {
   std::lock_guard lock(world_->mutex);
   const FakeId& fake = *static_cast<const FakeId*>(id);
-  return {.tos = fake.tos,
-          .ack_timeout = fake.ack_timeout,
-          .reuse_address = fake.reuse_address,
-          .af_only = fake.af_only};
+  return {.tos = fake.tos, .ack_timeout = fake.ack_timeout};
 }
 
 ibv_qp_attr FakeFabric::queue_pair(uint32_t qp_num) const {

@@ -83,8 +83,6 @@ class FakeFabric {
   struct IdOptions {
     int tos = -1;
     int ack_timeout = -1;
-    int reuse_address = -1;
-    int af_only = -1;
   };
   IdOptions id_options(const rdma_cm_id* id) const;
   // Attributes of the queue pair with this number, as ibv_query_qp(3) would tell.
