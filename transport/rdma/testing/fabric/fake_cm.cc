@@ -31,8 +31,8 @@ FakeCmChannel& FakeCm::AddChannel() {
   return *channels_.emplace_back(std::make_unique<FakeCmChannel>());
 }
 
-FakeId& FakeCm::AddId(FakeCmChannel& channel, void* user, rdma_port_space space) {
-  return *ids_.emplace_back(std::make_unique<FakeId>(channel, user, space));
+FakeId& FakeCm::AddId(FakeCmChannel& channel, void* user) {
+  return *ids_.emplace_back(std::make_unique<FakeId>(channel, user));
 }
 
 int FakeCm::SetOption(FakeId& id, int level, int option, const void* value, size_t bytes) {
@@ -161,12 +161,11 @@ void FakeCm::AddLeaks(std::vector<std::string>& leaks) const {
   }
 }
 
-FakeId::FakeId(FakeCmChannel& fake_channel, void* user, rdma_port_space space)
-    : rdma_cm_id{}, events(fake_channel) {
+FakeId::FakeId(FakeCmChannel& fake_channel, void* user) : rdma_cm_id{}, events(fake_channel) {
   channel = &fake_channel;
   context = user;
-  ps = space;
-  qp_type = space == RDMA_PS_TCP ? IBV_QPT_RC : IBV_QPT_UD;
+  ps = RDMA_PS_TCP;
+  qp_type = IBV_QPT_RC;
   ++fake_channel.ids;
 }
 

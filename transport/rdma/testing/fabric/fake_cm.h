@@ -49,7 +49,7 @@ class FakeCm {
   explicit FakeCm(FakeWorld& world) : schedule(world), world_(world) {}
 
   FakeCmChannel& AddChannel();
-  FakeId& AddId(FakeCmChannel& channel, void* user, rdma_port_space space);
+  FakeId& AddId(FakeCmChannel& channel, void* user);
   int Bind(FakeId& id, const Address& address);
   int Listen(FakeId& id, int backlog);
   int ResolveAddress(FakeId& id, const Address& source, const Address& destination);

@@ -51,7 +51,7 @@ FakeDevice* FakeCm::DeviceAt(const Address& address) const {
 
 bool FakeCm::PortTaken(const FakeId& id, const Address& address) const {
   return std::any_of(ids_.begin(), ids_.end(), [&](const auto& other) {
-    if (other.get() == &id || other->destroyed || other->from_request || other->ps != id.ps ||
+    if (other.get() == &id || other->destroyed || other->from_request ||
         other->state == FakeId::State::kIdle) {
       return false;
     }
@@ -101,8 +101,7 @@ int FakeCm::Listen(FakeId& id, int backlog) {
   if (id.removed) return ENODEV;
   // With RDMA_OPTION_ID_REUSEADDR two may be bound, but one listens.
   const bool taken = std::any_of(ids_.begin(), ids_.end(), [&](const auto& other) {
-    return other.get() != &id && !other->destroyed && other->ps == id.ps &&
-           other->state == FakeId::State::kListening &&
+    return other.get() != &id && !other->destroyed && other->state == FakeId::State::kListening &&
            other->source().port() == id.source().port() &&
            (Covers(*other, other->source(), id.source()) ||
             Covers(id, id.source(), other->source()));
@@ -119,7 +118,7 @@ FakeId* FakeCm::Listener(const FakeId& active) const {
   FakeId* found = nullptr;
   for (const auto& id : ids_) {
     if (id->destroyed || id->removed || id->state != FakeId::State::kListening ||
-        id->ps != active.ps || id->source().port() != to.port() || !Covers(*id, id->source(), to)) {
+        id->source().port() != to.port() || !Covers(*id, id->source(), to)) {
       continue;
     }
     if (found == nullptr || !Wildcard(id->source())) found = id.get();

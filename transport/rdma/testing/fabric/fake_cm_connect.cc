@@ -101,7 +101,7 @@ void FakeCm::OnRequest(FakeId& active, const rdma_conn_param& param, const std::
   if (listener == nullptr) return OnRejected(active, kInvalidService, "");
   if (listener->queued >= listener->backlog) return OnRejected(active, kByConsumer, "");
   ++listener->queued;
-  FakeId& passive = AddId(listener->events, listener->context, active.ps);
+  FakeId& passive = AddId(listener->events, listener->context);
   passive.state = FakeId::State::kRequested;
   passive.handed_out = false;
   passive.from_request = true;

@@ -52,7 +52,7 @@ struct FakeId : rdma_cm_id {
     kEnded,          // rejected, failed or disconnected
   };
 
-  FakeId(FakeCmChannel& fake_channel, void* user, rdma_port_space space);
+  FakeId(FakeCmChannel& fake_channel, void* user);
 
   FakeQp* queue_pair() const;
   Address source() const;

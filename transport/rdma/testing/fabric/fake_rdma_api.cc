@@ -53,7 +53,7 @@ int CreateId(rdma_event_channel* channel, rdma_cm_id** id, void* user, rdma_port
   if (call.planned != 0) return call.MinusOne(call.planned);
   // Without a channel all calls would block.
   if (channel == nullptr || space != RDMA_PS_TCP) return call.MinusOne(EINVAL);
-  *id = &call.world.cm.AddId(*static_cast<FakeCmChannel*>(channel), user, space);
+  *id = &call.world.cm.AddId(*static_cast<FakeCmChannel*>(channel), user);
   return 0;
 }
 
