@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include <algorithm>
@@ -51,7 +50,6 @@ bool BrpcVerbsEnd::Open() {
   }
   api_.ibv.free_device_list(list);
   if (context_ == nullptr) return false;
-  fcntl(context_->async_fd, F_SETFL, fcntl(context_->async_fd, F_GETFL) | O_NONBLOCK);
   if (api_.ibv.query_port(context_, 1, &port_) != 0) return false;
   std::vector<ibv_gid_entry> gids(static_cast<size_t>(port_.gid_tbl_len));
   const ssize_t found = api_.ibv.query_gid_table(context_, gids.data(), gids.size());

@@ -3,7 +3,6 @@
 #include "transport/rdma/testing/fabric/verbs_end.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include <span>
@@ -44,7 +43,6 @@ bool VerbsEnd::Open() {
   }
   api.ibv.free_device_list(list);
   if (context == nullptr) return false;
-  fcntl(context->async_fd, F_SETFL, fcntl(context->async_fd, F_GETFL) | O_NONBLOCK);
   if (api.ibv.query_port(context, 1, &port) != 0) return false;
   // The last: RoCE v2 where there are two types.
   std::vector<ibv_gid_entry> gids(static_cast<size_t>(port.gid_tbl_len));
@@ -174,13 +172,6 @@ std::string VerbsEnd::PollStatus() {
     said += api.ibv.wc_status_str(completion.status);
   }
   return said;
-}
-
-int VerbsEnd::NextAsync() {
-  ibv_async_event event{};
-  if (api.ibv.get_async_event(context, &event) != 0) return -1;
-  api.ibv.ack_async_event(&event);
-  return event.event_type;
 }
 
 }  // namespace farcall

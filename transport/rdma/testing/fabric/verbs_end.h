@@ -56,8 +56,6 @@ class VerbsEnd {
   std::string PollStatus();
   // What was received last.
   std::string text() const { return std::string(memory_.data() + kHalf, received_); }
-  // The next of the device, acknowledged; -1: none.
-  int NextAsync();
 
   FakeFabric& fabric;
   const VerbsApi& api;
