@@ -26,7 +26,7 @@ class VerbsEnd {
   static constexpr int kToSend = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
                                  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 
-  VerbsEnd(FakeFabric& fabric, const std::string& device, uint32_t shared_receives = 0);
+  VerbsEnd(FakeFabric& fabric, const std::string& device);
   VerbsEnd(const VerbsEnd&) = delete;
   VerbsEnd& operator=(const VerbsEnd&) = delete;
   // All that is left goes, in order.
@@ -34,7 +34,6 @@ class VerbsEnd {
 
   // Opens the device, and makes all up to the queue pair. False: a call failed, see errno.
   bool Make();
-  int MakePair();
 
   // What a program that is right asks for.
   ibv_qp_attr ToInit() const;
@@ -60,17 +59,12 @@ class VerbsEnd {
   FakeFabric& fabric;
   const VerbsApi& api;
   uint32_t first_packet = 0x123456;
-  uint8_t retry_count = 6;
-  uint8_t rnr_retry = 7;
-  uint8_t timeout = 14;
-  uint8_t reads = 1;
   ibv_context* context = nullptr;
   ibv_port_attr port{};
   ibv_gid_entry gid{};
   ProtectionDomain domain;
   MemoryRegion region;
   CompletionQueue queue;
-  SharedReceiveQueue shared;
   OwnedQueuePair pair;
 
  private:
@@ -79,7 +73,6 @@ class VerbsEnd {
   bool Open();
 
   const std::string device_;
-  const uint32_t shared_receives_;
   std::vector<char> memory_ = std::vector<char>(2 * kHalf);
   size_t received_ = 0;
 };
