@@ -3,24 +3,18 @@
 #include "transport/rdma/testing/brpc_verbs_end.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <string.h>
 
 #include <algorithm>
 #include <span>
-#include <utility>
+
+#include "transport/rdma/testing/fabric/verbs_end.h"
 
 namespace farcall {
 namespace {
 
 constexpr uint32_t kLargestSend = 70'000;
 constexpr uint64_t kOfSends = uint64_t{1} << 32;
-
-template <typename T>
-bool KeepMade(absl::StatusOr<T> made, T& to) {
-  if (made.ok()) to = *std::move(made);
-  return made.ok();
-}
 
 }  // namespace
 
@@ -39,27 +33,9 @@ BrpcVerbsEnd::~BrpcVerbsEnd() {
   if (context_ != nullptr) api_.ibv.close_device(context_);
 }
 
-bool BrpcVerbsEnd::Open() {
-  int count = 0;
-  ibv_device** const list = api_.ibv.get_device_list(&count);
-  if (list == nullptr) return false;
-  for (int i = 0; i < count; ++i) {
-    if (api_.ibv.get_device_name(list[i]) == options_.device) {
-      context_ = api_.ibv.open_device(list[i]);
-    }
-  }
-  api_.ibv.free_device_list(list);
-  if (context_ == nullptr) return false;
-  if (api_.ibv.query_port(context_, 1, &port_) != 0) return false;
-  std::vector<ibv_gid_entry> gids(static_cast<size_t>(port_.gid_tbl_len));
-  const ssize_t found = api_.ibv.query_gid_table(context_, gids.data(), gids.size());
-  if (found <= 0) return false;
-  gid_ = gids[static_cast<size_t>(found) - 1];
-  return true;
-}
-
 bool BrpcVerbsEnd::Make() {
-  if (!Open() || !KeepMade(AllocateDomain(api_, context_), domain_)) return false;
+  if (!OpenByName(api_, options_.device, context_, port_, gid_)) return false;
+  if (!KeepMade(AllocateDomain(api_, context_), domain_)) return false;
   const auto memory = std::as_writable_bytes(std::span(memory_));
   if (!KeepMade(RegisterMemory(api_, domain_.get(), memory, IBV_ACCESS_LOCAL_WRITE), region_)) {
     return false;
@@ -84,8 +60,7 @@ bool BrpcVerbsEnd::Make() {
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = 1;
   attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-  constexpr int kToInit = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
-  if (api_.ibv.modify_qp(pair_.get(), &attributes, kToInit) != 0) return false;
+  if (api_.ibv.modify_qp(pair_.get(), &attributes, VerbsEnd::kToInit) != 0) return false;
   for (uint64_t slot = 0; slot < options_.receive_slots; ++slot) {
     if (PostReceive(slot) != 0) return false;
   }
@@ -114,9 +89,7 @@ int BrpcVerbsEnd::Join(const BrpcEnd& peer) {
   std::copy(peer.gid.begin(), peer.gid.end(), attributes.ah_attr.grh.dgid.raw);
   attributes.ah_attr.grh.sgid_index = static_cast<uint8_t>(gid_.gid_index);
   attributes.ah_attr.grh.hop_limit = 16;
-  constexpr int kToReceive = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-                             IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-  const int error = api_.ibv.modify_qp(pair_.get(), &attributes, kToReceive);
+  const int error = api_.ibv.modify_qp(pair_.get(), &attributes, VerbsEnd::kToReceive);
   if (error != 0) return error;
   ibv_qp_attr sending{};
   sending.qp_state = IBV_QPS_RTS;
@@ -124,9 +97,7 @@ int BrpcVerbsEnd::Join(const BrpcEnd& peer) {
   sending.retry_cnt = 6;
   // It gives up at the first message that finds no receive.
   sending.rnr_retry = 0;
-  constexpr int kToSend = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-                          IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-  return api_.ibv.modify_qp(pair_.get(), &sending, kToSend);
+  return api_.ibv.modify_qp(pair_.get(), &sending, VerbsEnd::kToSend);
 }
 
 void BrpcVerbsEnd::Break() {

@@ -58,7 +58,6 @@ class BrpcVerbsEnd {
   std::vector<std::string> errors;
 
  private:
-  bool Open();
   int PostReceive(uint64_t slot);
 
   const VerbsApi& api_;

@@ -5,18 +5,26 @@
 #include <string.h>
 
 #include <span>
-#include <utility>
 
 namespace farcall {
-namespace {
 
-template <typename T>
-bool Keep(absl::StatusOr<T> made, T& to) {
-  if (made.ok()) to = *std::move(made);
-  return made.ok();
+bool OpenByName(const VerbsApi& api, const std::string& name, ibv_context*& context,
+                ibv_port_attr& port, ibv_gid_entry& gid) {
+  int count = 0;
+  ibv_device** const list = api.ibv.get_device_list(&count);
+  if (list == nullptr) return false;
+  for (int i = 0; i < count; ++i) {
+    if (api.ibv.get_device_name(list[i]) == name) context = api.ibv.open_device(list[i]);
+  }
+  api.ibv.free_device_list(list);
+  if (context == nullptr) return false;
+  if (api.ibv.query_port(context, 1, &port) != 0) return false;
+  std::vector<ibv_gid_entry> gids(static_cast<size_t>(port.gid_tbl_len));
+  const ssize_t found = api.ibv.query_gid_table(context, gids.data(), gids.size());
+  if (found <= 0) return false;
+  gid = gids[static_cast<size_t>(found) - 1];
+  return true;
 }
-
-}  // namespace
 
 VerbsEnd::VerbsEnd(FakeFabric& fake_fabric, const std::string& device)
     : fabric(fake_fabric), api(fake_fabric.api()), device_(device) {}
@@ -29,31 +37,14 @@ VerbsEnd::~VerbsEnd() {
   if (context != nullptr) api.ibv.close_device(context);
 }
 
-bool VerbsEnd::Open() {
-  int count = 0;
-  ibv_device** const list = api.ibv.get_device_list(&count);
-  if (list == nullptr) return false;
-  for (int i = 0; i < count; ++i) {
-    if (api.ibv.get_device_name(list[i]) == device_) context = api.ibv.open_device(list[i]);
-  }
-  api.ibv.free_device_list(list);
-  if (context == nullptr) return false;
-  if (api.ibv.query_port(context, 1, &port) != 0) return false;
-  // The last: RoCE v2 where there are two types.
-  std::vector<ibv_gid_entry> gids(static_cast<size_t>(port.gid_tbl_len));
-  const ssize_t found = api.ibv.query_gid_table(context, gids.data(), gids.size());
-  if (found <= 0) return false;
-  gid = gids[static_cast<size_t>(found) - 1];
-  return true;
-}
-
 bool VerbsEnd::Make() {
-  if (!Open() || !Keep(AllocateDomain(api, context), domain)) return false;
+  if (!OpenByName(api, device_, context, port, gid)) return false;
+  if (!KeepMade(AllocateDomain(api, context), domain)) return false;
   const auto memory = std::as_writable_bytes(std::span(memory_));
-  if (!Keep(RegisterMemory(api, domain.get(), memory, IBV_ACCESS_LOCAL_WRITE), region)) {
+  if (!KeepMade(RegisterMemory(api, domain.get(), memory, IBV_ACCESS_LOCAL_WRITE), region)) {
     return false;
   }
-  if (!Keep(CreateCompletionQueue(api, context, 64, this, nullptr), queue)) return false;
+  if (!KeepMade(CreateCompletionQueue(api, context, 64, this, nullptr), queue)) return false;
   ibv_qp_init_attr init{};
   init.qp_context = this;
   init.send_cq = init.recv_cq = queue.get();

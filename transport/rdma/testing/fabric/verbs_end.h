@@ -8,12 +8,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "transport/rdma/testing/fabric/fake_fabric.h"
 #include "transport/rdma/verbs/owned.h"
 
 namespace farcall {
+
+// Opens the device of this name, and asks for its port and for the GID that it is reached by, the
+// last: RoCE v2 where there are two types. False: a call failed, see errno.
+bool OpenByName(const VerbsApi& api, const std::string& name, ibv_context*& context,
+                ibv_port_attr& port, ibv_gid_entry& gid);
+
+// False: it was not made.
+template <typename T>
+bool KeepMade(absl::StatusOr<T> made, T& to) {
+  if (made.ok()) to = *std::move(made);
+  return made.ok();
+}
 
 // As FabricEnd, but of ibv_create_qp(3): the test takes it from step to step. One thread at a time.
 class VerbsEnd {
@@ -69,8 +83,6 @@ class VerbsEnd {
 
  private:
   static constexpr size_t kHalf = 256;
-
-  bool Open();
 
   const std::string device_;
   std::vector<char> memory_ = std::vector<char>(2 * kHalf);
