@@ -15,6 +15,8 @@ namespace farcall {
 // The two halves of the table.
 VerbsApi::Ibv FakeIbv();
 VerbsApi::Rdma FakeRdmaCm();
+// What the inline functions of <infiniband/verbs.h> call.
+ibv_context_ops FakeDataPath();
 // Parts of the first.
 void FillDevices(VerbsApi::Ibv& ibv);
 void FillQueues(VerbsApi::Ibv& ibv);

@@ -10,7 +10,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
+#include "transport/rdma/testing/fabric/fake_qp_table.h"
 #include "transport/sockaddr.h"
 
 namespace farcall {
@@ -26,6 +27,10 @@ int ReadOption(const void* from, size_t bytes, int& to) {
 }
 
 }  // namespace
+
+FakeCm::FakeCm(FakeHost& host, FakeQpTable& pairs) : schedule(host), host_(host), pairs_(pairs) {
+  pairs.on_stream_broken = [this](FakeQp& qp, FakeQp* peer) { OnStreamBroken(qp, peer); };
+}
 
 FakeCmChannel& FakeCm::AddChannel() {
   return *channels_.emplace_back(std::make_unique<FakeCmChannel>());
@@ -61,68 +66,23 @@ int FakeCm::CreateQp(FakeId& id, ibv_pd* pd, ibv_qp_init_attr& init) {
   if (id.state == FakeId::State::kEnded && !id.device->iwarp()) return EINVAL;
   if (id.removed) return EIO;
   FakeQp* made = nullptr;
-  const int error = MakeQp(*static_cast<FakePd*>(pd), init, &id, made);
+  const int error = pairs_.Make(*static_cast<FakePd*>(pd), init, &id, made);
   if (error == 0) id.pd = pd;
   return error;
 }
 
-int FakeCm::MakeQp(FakePd& domain, ibv_qp_init_attr& init, FakeId* id, FakeQp*& made) {
-  if (domain.owner.dead) return EIO;
-  if (domain.destroyed || static_cast<FakeCq*>(init.send_cq)->destroyed ||
-      static_cast<FakeCq*>(init.recv_cq)->destroyed ||
-      (init.srq != nullptr && static_cast<FakeSrq*>(init.srq)->destroyed)) {
-    world_.Violation("a queue pair is created with something that is destroyed");
-    return EINVAL;
-  }
-  if (init.send_cq->context != &domain.owner || init.recv_cq->context != &domain.owner) {
-    return EINVAL;
-  }
-  const FakeDeviceOptions& device = domain.owner.owner.options;
-  const ibv_qp_cap& cap = init.cap;
-  const auto most = static_cast<uint32_t>(std::min(device.max_qp_wr, device.real_max_qp_wr));
-  const uint32_t most_ranges = static_cast<uint32_t>(device.max_sge);
-  if (cap.max_send_wr > most || cap.max_send_sge > most_ranges ||
-      cap.max_inline_data > static_cast<uint32_t>(device.max_inline_data)) {
-    return EINVAL;
-  }
-  if (init.srq == nullptr && (cap.max_recv_wr > most || cap.max_recv_sge > most_ranges)) {
-    return EINVAL;
-  }
-  const auto on_device =
-      std::count_if(world_.live_queue_pairs.begin(), world_.live_queue_pairs.end(),
-                    [&](const FakeQp* qp) { return &qp->device() == &domain.owner.owner; });
-  if (on_device >= device.max_qp) return ENOMEM;
-  const uint32_t number = next_qp_num_;
-  // Not one after the other: what takes qp_num for an index fails.
-  next_qp_num_ += 0x11;
-  auto qp = std::make_unique<FakeQp>(id, domain, init, number);
-  world_.live_queue_pairs.push_back(qp.get());
-  made = qp.get();
-  world_.queue_pairs.push_back(std::move(qp));
-  return 0;
-}
-
 void FakeCm::DestroyQp(FakeId& id) {
-  EndQp(*id.queue_pair());
+  pairs_.End(*id.queue_pair());
   id.qp = nullptr;
-}
-
-void FakeCm::EndQp(FakeQp& qp) {
-  if (qp.events_taken != qp.events_acknowledged) {
-    world_.Violation(
-        "a queue pair is destroyed with an asynchronous event that is not acknowledged");
-  }
-  qp.Destroy();
-  std::erase(world_.live_queue_pairs, &qp);
 }
 
 void FakeCm::Destroy(FakeId& id) {
   if (id.qp != nullptr) {
-    world_.Violation("rdma_destroy_id with a queue pair");
+    host_.Violation("rdma_destroy_id with a queue pair");
     DestroyQp(id);
   }
   if (id.unacknowledged > 0) {
-    world_.Violation("rdma_destroy_id with an event that is not acknowledged: it would hang");
+    host_.Violation("rdma_destroy_id with an event that is not acknowledged: it would hang");
   }
   id.events.events.RemoveIf([&](const std::unique_ptr<FakeCmEvent>& event) {
     if (event->counted != &id) return false;

@@ -17,19 +17,21 @@
 
 namespace farcall {
 
-struct FakePd;
-struct FakeWorld;
+struct FakeHost;
+class FakeQpTable;
 
 // What is to happen at an id; for one id in order, for several in any.
 class FakeCmSchedule {
  public:
-  explicit FakeCmSchedule(FakeWorld& world) : world_(world) {}
+  explicit FakeCmSchedule(const FakeHost& host) : host_(host) {}
 
   void Add(const FakeId& id, uint64_t steps, std::function<void()> run);
   bool empty() const { return actions_.empty(); }
   // Those that may happen now, by index.
   std::vector<size_t> Ready() const;
   void Run(size_t index);
+
+  uint64_t delay = 0;  // steps more, of what is added from now on
 
  private:
   struct Action {
@@ -38,7 +40,7 @@ class FakeCmSchedule {
     std::function<void()> run;
   };
 
-  FakeWorld& world_;
+  const FakeHost& host_;
   std::vector<Action> actions_;
 };
 
@@ -46,7 +48,8 @@ class FakeCmSchedule {
 // the table, with the fabric's mutex held and `id` alive; they give an errno, or 0.
 class FakeCm {
  public:
-  explicit FakeCm(FakeWorld& world) : schedule(world), world_(world) {}
+  // `pairs` outlives it, and tells it which streams end.
+  FakeCm(FakeHost& host, FakeQpTable& pairs);
 
   FakeCmChannel& AddChannel();
   FakeId& AddId(FakeCmChannel& channel, void* user);
@@ -56,9 +59,6 @@ class FakeCm {
   int ResolveRoute(FakeId& id);
   int CreateQp(FakeId& id, ibv_pd* pd, ibv_qp_init_attr& init);
   void DestroyQp(FakeId& id);
-  // The same without an id: ibv_create_qp(3), ibv_destroy_qp(3).
-  int MakeQp(FakePd& domain, ibv_qp_init_attr& init, FakeId* id, FakeQp*& made);
-  void EndQp(FakeQp& qp);
   int Connect(FakeId& id, const rdma_conn_param& param);
   int Accept(FakeId& id, const rdma_conn_param& param);
   int Reject(FakeId& id, const void* data, uint8_t bytes);
@@ -73,8 +73,6 @@ class FakeCm {
   void OnDeviceRemoved(FakeDevice& device);
   // An event of this type for each id of the device.
   void Inject(const FakeDevice& device, rdma_cm_event_type type, int status);
-  // iWARP: the stream under these two ended.
-  void OnStreamBroken(FakeQp& qp, FakeQp* peer);
   // kImmediate: all that may happen now.
   void Pump() {
     if (!schedule.empty()) [[unlikely]] {
@@ -85,7 +83,6 @@ class FakeCm {
   void AddLeaks(std::vector<std::string>& leaks) const;
 
   FakeCmSchedule schedule;
-  uint64_t delay = 0;
   int reject_next = 0;
   bool lose_next = false;
   int fail_address = 0;
@@ -99,6 +96,8 @@ class FakeCm {
   static constexpr int kByConsumer = 28;
 
   void PumpAll();
+  // iWARP: the stream under these two ended.
+  void OnStreamBroken(FakeQp& qp, FakeQp* peer);
   // Carries a message to `to`: `arrive` runs there, or `lost` here, later.
   void Carry(FakeId& from, FakeId& to, std::function<void()> arrive, std::function<void()> lost);
   FakeCmEvent& Report(FakeId& id, rdma_cm_event_type type, int status);
@@ -131,12 +130,12 @@ class FakeCm {
   void Abandon(FakeId& passive);
   std::function<void()> Unreachable(FakeId& id);
 
-  FakeWorld& world_;
+  FakeHost& host_;
+  FakeQpTable& pairs_;
   std::vector<std::unique_ptr<FakeCmChannel>> channels_;
   std::vector<std::unique_ptr<FakeId>> ids_;
   std::vector<std::unique_ptr<FakeCmEvent>> taken_;
   uint16_t next_port_ = 32'768;
-  uint32_t next_qp_num_ = 0x11;
 };
 
 }  // namespace farcall

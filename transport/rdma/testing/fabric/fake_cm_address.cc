@@ -9,7 +9,7 @@
 
 #include "transport/base/check.h"
 #include "transport/rdma/testing/fabric/fake_cm.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
 #include "transport/sockaddr.h"
 
 namespace farcall {
@@ -43,7 +43,7 @@ bool Covers(const FakeId& id, const Address& own, const Address& address) {
 }  // namespace
 
 FakeDevice* FakeCm::DeviceAt(const Address& address) const {
-  for (const auto& device : world_.devices) {
+  for (const auto& device : host_.devices) {
     if (device->Has(address)) return device.get();
   }
   return nullptr;
@@ -88,7 +88,7 @@ int FakeCm::Bind(FakeId& id, const Address& address) {
   id.state = FakeId::State::kBound;
   if (device == nullptr) return 0;
   id.device = device;
-  id.verbs = &world_.CmContext(*device);
+  id.verbs = &host_.CmContext(*device);
   id.port_num = 1;
   return 0;
 }
@@ -129,7 +129,7 @@ FakeId* FakeCm::Listener(const FakeId& active) const {
 FakeDevice* FakeCm::SourceDevice(const Address& source, FakeDevice& destination,
                                  AddressFamily family) const {
   if (!Wildcard(source)) return DeviceAt(source);
-  for (const auto& device : world_.devices) {
+  for (const auto& device : host_.devices) {
     if (device.get() != &destination && device->usable() &&
         device->options.link == destination.options.link &&
         device->AddressOf(family).family() == family) {
@@ -183,7 +183,7 @@ void FakeCm::TakeAddress(FakeId& id) {
   if (id.device == nullptr || id.device->removed) return;
   const Address own = id.device->AddressOf(id.destination().family());
   if (Wildcard(id.source())) Store(WithPort(own, id.source().port()), id.route.addr.src_storage);
-  id.verbs = &world_.CmContext(*id.device);
+  id.verbs = &host_.CmContext(*id.device);
   id.port_num = 1;
 }
 

@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "transport/rdma/testing/fabric/fake_cm.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
+#include "transport/rdma/testing/fabric/fake_queue_pair.h"
 
 namespace farcall {
 namespace {
@@ -39,8 +40,8 @@ bool TooLong(const FakeId& id, size_t bytes, size_t limit) {
 void FakeCm::Carry(FakeId& from, FakeId& to, std::function<void()> arrive,
                    std::function<void()> lost) {
   schedule.Add(to, 0, [this, &from, &to, arrive = std::move(arrive), lost = std::move(lost)] {
-    if (world_.Lost(*from.device, *to.device)) {
-      if (lost) schedule.Add(from, world_.options.connect_steps, lost);
+    if (host_.Lost(*from.device, *to.device)) {
+      if (lost) schedule.Add(from, host_.options.connect_steps, lost);
     } else {
       arrive();
     }
@@ -62,7 +63,7 @@ int FakeCm::Connect(FakeId& id, const rdma_conn_param& param) {
   if (id.state != FakeId::State::kRouteResolved) return EINVAL;
   if (TooLong(id, param.private_data_len, kRequestData)) return EINVAL;
   if (id.qp == nullptr) {
-    world_.Violation("rdma_connect without rdma_create_qp");
+    host_.Violation("rdma_connect without rdma_create_qp");
     return EINVAL;
   }
   // siw asks for its TCP connection at once.
@@ -84,15 +85,15 @@ int FakeCm::Connect(FakeId& id, const rdma_conn_param& param) {
 
 bool FakeCm::Refused(const FakeId& active) const {
   return Listener(active) == nullptr && reject_next == 0 && !lose_next &&
-         !world_.Lost(*active.device, *DeviceAt(active.destination()));
+         !host_.Lost(*active.device, *DeviceAt(active.destination()));
 }
 
 void FakeCm::OnRequest(FakeId& active, const rdma_conn_param& param, const std::string& data) {
   if (active.destroyed || active.removed || active.state != FakeId::State::kConnecting) return;
   FakeDevice* const target = DeviceAt(active.destination());
-  if (std::exchange(lose_next, false) || world_.Lost(*active.device, *target) ||
+  if (std::exchange(lose_next, false) || host_.Lost(*active.device, *target) ||
       active.device->options.link != target->options.link) {
-    return schedule.Add(active, world_.options.connect_steps, Unreachable(active));
+    return schedule.Add(active, host_.options.connect_steps, Unreachable(active));
   }
   if (const int reason = std::exchange(reject_next, 0); reason != 0) {
     return OnRejected(active, reason, "");
@@ -126,7 +127,7 @@ int FakeCm::Accept(FakeId& id, const rdma_conn_param& param) {
   if (id.state != FakeId::State::kRequested) return EINVAL;
   if (TooLong(id, param.private_data_len, kReplyData)) return EINVAL;
   if (id.qp == nullptr) {
-    world_.Violation("rdma_accept without rdma_create_qp");
+    host_.Violation("rdma_accept without rdma_create_qp");
     return EINVAL;
   }
   FakeId& active = *id.peer;
@@ -141,7 +142,7 @@ int FakeCm::Accept(FakeId& id, const rdma_conn_param& param) {
   // One is what ends ask for that do not read.
   if (param.responder_resources > std::max<uint8_t>(1, active.joined->begins()) ||
       param.initiator_depth > std::max<uint8_t>(1, active.joined->answers())) {
-    world_.Violation("rdma_accept asks for more RDMA READs than rdma_connect offered");
+    host_.Violation("rdma_accept asks for more RDMA READs than rdma_connect offered");
   }
   qp.SetReads(param.initiator_depth, param.responder_resources);
   id.joined = &qp;
@@ -173,7 +174,7 @@ void FakeCm::Establish(FakeId& active, FakeCmEvent& event) {
   FakeId& passive = *active.peer;
   FakeQp* const qp = active.queue_pair();
   const bool gone = passive.destroyed || passive.state != FakeId::State::kAccepted;
-  if (world_.plan.EnterUncounted("rdma_establish") != 0 || active.removed || gone ||
+  if (host_.plan.EnterUncounted("rdma_establish") != 0 || active.removed || gone ||
       active.state != FakeId::State::kAnswered || qp == nullptr || qp->state != IBV_QPS_INIT) {
     event.event = RDMA_CM_EVENT_CONNECT_ERROR;
     event.status = -1;

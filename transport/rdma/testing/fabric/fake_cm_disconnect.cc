@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "transport/rdma/testing/fabric/fake_cm.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
+#include "transport/rdma/testing/fabric/fake_queue_pair.h"
 
 namespace farcall {
 
@@ -89,8 +90,8 @@ void FakeCm::Leave(FakeId& id) {
 void FakeCm::OnStreamBroken(FakeQp& qp, FakeQp* peer) {
   for (FakeQp* side : {&qp, peer}) {
     if (side == nullptr) continue;
-    if (side != &qp && world_.Lost(qp.device(), side->device())) continue;
-    FakeId& id = *side->id();
+    if (side != &qp && host_.Lost(qp.device(), side->device())) continue;
+    FakeId& id = *static_cast<FakeId*>(side->id());
     if (id.joined != side) continue;
     schedule.Add(id, 0, [this, &id] { OnDisconnect(id); });
     if (!side->destroyed()) side->Break();

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "transport/rdma/testing/fabric/fake_cm.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
+#include "transport/rdma/testing/fabric/fake_queue_pair.h"
 
 namespace farcall {
 
@@ -45,7 +46,7 @@ FakeCmEvent* FakeCm::Take(FakeCmChannel& channel) {
     case RDMA_CM_EVENT_CONNECT_REQUEST:
       --event.counted->queued;
       id.handed_out = true;
-      id.verbs = &world_.CmContext(*id.device);
+      id.verbs = &host_.CmContext(*id.device);
       id.port_num = 1;
       break;
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
@@ -103,7 +104,7 @@ void FakeCm::OnDeviceRemoved(FakeDevice& device) {
 }
 
 void FakeCm::PumpAll() {
-  if (world_.options.mode != FakeMode::kImmediate) return;
+  if (host_.options.mode != FakeMode::kImmediate) return;
   for (auto ready = schedule.Ready(); !ready.empty(); ready = schedule.Ready()) {
     schedule.Run(ready.front());
   }

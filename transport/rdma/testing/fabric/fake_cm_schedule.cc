@@ -4,18 +4,18 @@
 #include <utility>
 
 #include "transport/rdma/testing/fabric/fake_cm.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
 
 namespace farcall {
 
 void FakeCmSchedule::Add(const FakeId& id, uint64_t steps, std::function<void()> run) {
-  actions_.push_back({world_.now + steps + world_.cm.delay, &id, std::move(run)});
+  actions_.push_back({host_.now + steps + delay, &id, std::move(run)});
 }
 
 std::vector<size_t> FakeCmSchedule::Ready() const {
   std::vector<size_t> ready;
   for (size_t i = 0; i < actions_.size(); ++i) {
-    if (actions_[i].due > world_.now) continue;
+    if (actions_[i].due > host_.now) continue;
     const bool first =
         std::none_of(actions_.begin(), actions_.begin() + static_cast<ptrdiff_t>(i),
                      [&](const Action& before) { return before.id == actions_[i].id; });

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "transport/rdma/testing/fabric/fake_host.h"
 #include "transport/rdma/testing/fabric/fake_queue_pair.h"
 #include "transport/rdma/testing/fabric/fake_receive_queue.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
 
 namespace farcall {
 namespace {
@@ -61,7 +61,7 @@ void FakeCq::Push(const FakeCompletion& completion) {
   const bool error = completion.status != IBV_WC_SUCCESS;
   if (count_ == ring_.size()) {
     if (count_ == static_cast<size_t>(cqe)) {
-      owner.world.Violation("a completion queue overflowed");
+      owner.host.Violation("a completion queue overflowed");
       return;
     }
     std::rotate(ring_.begin(), ring_.begin() + static_cast<ptrdiff_t>(first_), ring_.end());
@@ -93,13 +93,13 @@ void FakeCq::Shuffle() {
                                     [&](size_t head) { return of_one_queue(At(head), At(place)); });
     if (!behind) heads.push_back(place);
   }
-  for (size_t place = heads[owner.world.random.Below(heads.size())]; place > 0; --place) {
+  for (size_t place = heads[owner.host.random.Below(heads.size())]; place > 0; --place) {
     std::swap(At(place), At(place - 1));
   }
 }
 
 FakeCompletion FakeCq::Take() {
-  if (owner.world.options.shuffle_completions) Shuffle();
+  if (owner.host.options.shuffle_completions) Shuffle();
   const FakeCompletion completion = ring_[first_];
   if (++first_ == ring_.size()) first_ = 0;
   --count_;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/rdma/testing/fabric/fake_data_path.h"
-
 #include <errno.h>
 
 #include <utility>
 
-#include "transport/rdma/testing/fabric/fake_world.h"
+#include "transport/rdma/testing/fabric/fake_api.h"
 
 namespace farcall {
 namespace {
@@ -36,10 +34,10 @@ int ErrnoOf(const FakeDevice& device, int error) { return device.iwarp() ? -erro
 
 // Errors that hold for the whole call.
 template <typename Request>
-int Refuse(FakeWorld& world, const char* name, bool destroyed, Request* requests, Request** bad) {
-  int error = world.plan.Enter(name);
+int Refuse(FakeHost& host, const char* name, bool destroyed, Request* requests, Request** bad) {
+  int error = host.plan.Enter(name);
   if (destroyed) {
-    world.Violation(std::string(name) + " to what is destroyed");
+    host.Violation(std::string(name) + " to what is destroyed");
     error = EINVAL;
   }
   if (error != 0) *bad = requests;
@@ -48,7 +46,7 @@ int Refuse(FakeWorld& world, const char* name, bool destroyed, Request* requests
 
 int FakePostSend(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
   FakeQp& fake = *static_cast<FakeQp*>(qp);
-  FakeWorld& world = fake.owner().world;
+  FakeWorld& world = WorldOf(fake.owner());
   std::lock_guard lock(world.mutex);
   if (const int error = Refuse(world, "ibv_post_send", fake.destroyed(), requests, bad)) {
     return error;
@@ -67,7 +65,7 @@ int FakePostSend(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
 
 int FakePostRecv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
   FakeQp& fake = *static_cast<FakeQp*>(qp);
-  FakeWorld& world = fake.owner().world;
+  FakeWorld& world = WorldOf(fake.owner());
   std::lock_guard lock(world.mutex);
   if (const int error = Refuse(world, "ibv_post_recv", fake.destroyed(), requests, bad)) {
     return error;
@@ -83,9 +81,9 @@ int FakePostRecv(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
 
 int FakePostSrqRecv(ibv_srq* srq, ibv_recv_wr* requests, ibv_recv_wr** bad) {
   FakeSrq& fake = *static_cast<FakeSrq*>(srq);
-  FakeWorld& world = fake.domain.owner.world;
-  std::lock_guard lock(world.mutex);
-  if (const int error = Refuse(world, "ibv_post_srq_recv", fake.destroyed, requests, bad)) {
+  FakeHost& host = fake.domain.owner.host;
+  std::lock_guard lock(host.mutex);
+  if (const int error = Refuse(host, "ibv_post_srq_recv", fake.destroyed, requests, bad)) {
     return error;
   }
   ++fake.domain.owner.owner.counters.receive_doorbells;
@@ -97,11 +95,11 @@ int FakePostSrqRecv(ibv_srq* srq, ibv_recv_wr* requests, ibv_recv_wr** bad) {
 
 int FakePollCq(ibv_cq* cq, int count, ibv_wc* to) {
   FakeCq& fake = *static_cast<FakeCq*>(cq);
-  FakeWorld& world = fake.owner.world;
-  std::lock_guard lock(world.mutex);
-  if (world.plan.Enter("ibv_poll_cq") != 0) return -1;
+  FakeHost& host = fake.owner.host;
+  std::lock_guard lock(host.mutex);
+  if (host.plan.Enter("ibv_poll_cq") != 0) return -1;
   if (fake.destroyed) {
-    world.Violation("ibv_poll_cq of a queue that is destroyed");
+    host.Violation("ibv_poll_cq of a queue that is destroyed");
     return -1;
   }
   return fake.Poll(count, to);
@@ -109,11 +107,11 @@ int FakePollCq(ibv_cq* cq, int count, ibv_wc* to) {
 
 int FakeReqNotifyCq(ibv_cq* cq, int solicited_only) {
   FakeCq& fake = *static_cast<FakeCq*>(cq);
-  FakeWorld& world = fake.owner.world;
-  std::lock_guard lock(world.mutex);
-  if (const int error = world.plan.Enter("ibv_req_notify_cq"); error != 0) return error;
+  FakeHost& host = fake.owner.host;
+  std::lock_guard lock(host.mutex);
+  if (const int error = host.plan.Enter("ibv_req_notify_cq"); error != 0) return error;
   if (fake.destroyed) {
-    world.Violation("ibv_req_notify_cq of a queue that is destroyed");
+    host.Violation("ibv_req_notify_cq of a queue that is destroyed");
     return EINVAL;
   }
   fake.Arm(solicited_only != 0);
@@ -122,10 +120,10 @@ int FakeReqNotifyCq(ibv_cq* cq, int solicited_only) {
 
 ibv_mw* FakeAllocMw(ibv_pd* pd, ibv_mw_type type) {
   FakePd& domain = *static_cast<FakePd*>(pd);
-  FakeWorld& world = domain.owner.world;
-  std::lock_guard lock(world.mutex);
+  FakeHost& host = domain.owner.host;
+  std::lock_guard lock(host.mutex);
   FakeDevice& device = domain.owner.owner;
-  int error = world.plan.Enter("ibv_alloc_mw");
+  int error = host.plan.Enter("ibv_alloc_mw");
   if (error == 0 && domain.owner.dead) error = EIO;
   if (error == 0 && device.options.max_mw == 0) error = EOPNOTSUPP;
   if (error == 0 && type != IBV_MW_TYPE_2) error = EINVAL;
@@ -137,16 +135,16 @@ ibv_mw* FakeAllocMw(ibv_pd* pd, ibv_mw_type type) {
     return nullptr;
   }
   ++device.counters.windows;
-  return &world.memory.AddWindow(domain);
+  return &host.memory.AddWindow(domain);
 }
 
 int FakeDeallocMw(ibv_mw* mw) {
   FakeMw& window = *static_cast<FakeMw*>(mw);
-  FakeWorld& world = window.domain.owner.world;
-  std::lock_guard lock(world.mutex);
-  if (const int error = world.plan.EnterUncounted("ibv_dealloc_mw"); error != 0) return error;
+  FakeHost& host = window.domain.owner.host;
+  std::lock_guard lock(host.mutex);
+  if (const int error = host.plan.EnterUncounted("ibv_dealloc_mw"); error != 0) return error;
   if (window.destroyed) {
-    world.Violation("ibv_dealloc_mw twice");
+    host.Violation("ibv_dealloc_mw twice");
     return EINVAL;
   }
   window.destroyed = true;

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "transport/base/check.h"
-#include "transport/rdma/testing/fabric/fake_data_path.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
 
 namespace farcall {
 namespace {
@@ -138,10 +138,10 @@ std::vector<ibv_gid_entry> FakeDevice::Gids() const {
   return gids;
 }
 
-FakeContext::FakeContext(FakeWorld& fake_world, FakeDevice& fake_device, bool of_cm)
-    : ibv_context{}, world(fake_world), owner(fake_device), librdmacm(of_cm) {
+FakeContext::FakeContext(FakeHost& fake_host, FakeDevice& fake_device, bool of_cm)
+    : ibv_context{}, host(fake_host), owner(fake_device), librdmacm(of_cm) {
   device = &fake_device.handle();
-  ops = FakeDataPath();
+  ops = fake_host.data_path;
   cmd_fd = -1;
   async_fd = async.fd();
   num_comp_vectors = fake_device.options.num_comp_vectors;

@@ -18,7 +18,10 @@
 namespace farcall {
 
 struct FakeDevice;
-struct FakeWorld;
+struct FakeHost;
+
+// Bytes of one message at most.
+constexpr uint32_t kFakeMaxMessage = uint32_t{1} << 30;
 
 struct FakeIbvDevice : ibv_device {
   FakeDevice* owner = nullptr;
@@ -70,9 +73,9 @@ struct FakeDevice {
 
 // An open device. Of librdmacm's, ids on a device share one.
 struct FakeContext : ibv_context {
-  FakeContext(FakeWorld& fake_world, FakeDevice& fake_device, bool of_cm);
+  FakeContext(FakeHost& fake_host, FakeDevice& fake_device, bool of_cm);
 
-  FakeWorld& world;
+  FakeHost& host;
   FakeDevice& owner;
   const bool librdmacm;
   bool closed = false;

@@ -138,9 +138,9 @@ int DeregMr(ibv_mr* mr) {
     call.world.Violation("ibv_dereg_mr of a region on which a window is bound");
     return EBUSY;
   }
+  const std::vector<FakeQp*>& live = call.world.pairs.live();
   const bool posted =
-      std::any_of(call.world.live_queue_pairs.begin(), call.world.live_queue_pairs.end(),
-                  [&](const FakeQp* qp) { return qp->Holds(region); }) ||
+      std::any_of(live.begin(), live.end(), [&](const FakeQp* qp) { return qp->Holds(region); }) ||
       std::any_of(
           call.world.receive_queues.begin(), call.world.receive_queues.end(), [&](const auto& srq) {
             return !srq->destroyed && !srq->domain.owner.dead && srq->receives.Holds(region);

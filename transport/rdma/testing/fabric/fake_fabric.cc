@@ -90,10 +90,9 @@ FakeFabric::IdOptions FakeFabric::id_options(const rdma_cm_id* id) const {
 
 ibv_qp_attr FakeFabric::queue_pair(uint32_t qp_num) const {
   std::lock_guard lock(world_->mutex);
-  for (const auto& qp : world_->queue_pairs) {
-    if (qp->qp_num == qp_num) return qp->Attributes();
-  }
-  CheckFailed("no queue pair has this number", __FILE__, __LINE__, __func__);
+  const FakeQp* const qp = world_->pairs.Find(qp_num);
+  Check(qp != nullptr, "no queue pair has this number");
+  return qp->Attributes();
 }
 
 }  // namespace farcall

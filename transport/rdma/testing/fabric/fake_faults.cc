@@ -69,7 +69,7 @@ std::vector<uint32_t> FakeFaults::QueuePairs(absl::string_view device) const {
   std::lock_guard lock(world_.mutex);
   const FakeDevice& on = world_.Device(device);
   std::vector<uint32_t> numbers;
-  for (const FakeQp* qp : world_.live_queue_pairs) {
+  for (const FakeQp* qp : world_.pairs.live()) {
     if (&qp->device() == &on && qp->state == IBV_QPS_RTS) numbers.push_back(qp->qp_num);
   }
   return numbers;
@@ -77,7 +77,7 @@ std::vector<uint32_t> FakeFaults::QueuePairs(absl::string_view device) const {
 
 void FakeFaults::BreakQueuePair(uint32_t qp_num) {
   std::lock_guard lock(world_.mutex);
-  for (FakeQp* qp : world_.live_queue_pairs) {
+  for (FakeQp* qp : world_.pairs.live()) {
     if (qp->qp_num == qp_num) qp->Break();
   }
   world_.cm.Pump();
@@ -135,7 +135,7 @@ void FakeFaults::RaiseEvent(absl::string_view device, ibv_event_type type) {
   event.event_type = type;
   switch (SubjectOf(type)) {
     case FakeSubject::kQueuePair:
-      for (FakeQp* const qp : world_.live_queue_pairs) {
+      for (FakeQp* const qp : world_.pairs.live()) {
         event.element.qp = qp;
         if (&qp->device() == &fake) qp->owner().async.Push(event);
       }
@@ -214,7 +214,7 @@ void FakeFaults::FailNextRoute(int status) {
 
 void FakeFaults::DelayConnectionEvents(uint64_t steps) {
   std::lock_guard lock(world_.mutex);
-  world_.cm.delay = steps;
+  world_.cm.schedule.delay = steps;
 }
 
 }  // namespace farcall

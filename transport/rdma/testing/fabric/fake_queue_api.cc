@@ -154,7 +154,7 @@ ibv_qp* CreateQp(ibv_pd* pd, ibv_qp_init_attr* init) {
     return call.Null(EINVAL);
   }
   FakeQp* made = nullptr;
-  const int error = call.world.cm.MakeQp(*static_cast<FakePd*>(pd), *init, nullptr, made);
+  const int error = call.world.pairs.Make(*static_cast<FakePd*>(pd), *init, nullptr, made);
   return error == 0 ? made : call.Null(error);
 }
 
@@ -166,7 +166,7 @@ int DestroyQp(ibv_qp* qp) {
     call.world.Violation("ibv_destroy_qp twice, or of a queue pair of rdma_create_qp");
     return EINVAL;
   }
-  call.world.cm.EndQp(fake);
+  call.world.pairs.End(fake);
   call.world.cm.Pump();
   return 0;
 }

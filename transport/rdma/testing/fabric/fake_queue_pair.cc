@@ -6,24 +6,26 @@
 
 #include <algorithm>
 
-#include "transport/rdma/testing/fabric/fake_cm_id.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
+#include "transport/rdma/testing/fabric/fake_qp_table.h"
 #include "transport/rdma/testing/fabric/fake_subject.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
 
 namespace farcall {
 
-FakeQp::FakeQp(FakeId* fake_id, FakePd& domain, const ibv_qp_init_attr& init, uint32_t number)
+FakeQp::FakeQp(FakeQpTable& table, rdma_cm_id* cm_id, FakePd& domain, const ibv_qp_init_attr& init,
+               uint32_t number)
     : ibv_qp{},
-      world_(domain.owner.world),
-      id_(fake_id),
+      host_(domain.owner.host),
+      table_(table),
+      id_(cm_id),
       domain_(domain),
       send_cq_(*static_cast<FakeCq*>(init.send_cq)),
       receive_cq_(*static_cast<FakeCq*>(init.recv_cq)),
       shared_(static_cast<FakeSrq*>(init.srq)),
       init_(init),
-      own_receives_(world_, domain, init.srq != nullptr ? 0 : init.cap.max_recv_wr,
+      own_receives_(host_, domain, init.srq != nullptr ? 0 : init.cap.max_recv_wr,
                     init.cap.max_recv_sge),
-      sends_(world_, domain, init.cap) {
+      sends_(host_, domain, init.cap) {
   context = domain.context;
   qp_context = init.qp_context;
   pd = &domain;
@@ -63,7 +65,7 @@ int FakeQp::PostSend(const ibv_send_wr& request) {
   if (send.inlined) ++counters.inline_sends;
   if (request.opcode == IBV_WR_RDMA_READ) CountReads();
   if (device().iwarp() && passive_ && !received_ && state == IBV_QPS_RTS) {
-    world_.Violation("the passive side of an iWARP connection sent before it received");
+    host_.Violation("the passive side of an iWARP connection sent before it received");
   }
   for (FakeDevice::SendFault& fault : device().send_faults) {
     if (fault.left == 0 || --fault.left != 0) continue;
@@ -156,7 +158,7 @@ void FakeQp::Break() {
   if (ahead_.empty()) RaiseLastReceive();
   Pump();
   // iWARP runs over one TCP stream, which breaks for both.
-  if (was_connected && device().iwarp()) world_.cm.OnStreamBroken(*this, peer_);
+  if (was_connected && device().iwarp()) table_.on_stream_broken(*this, peer_);
   if (peer_ != nullptr) peer_->OnPeerChanged();
 }
 
@@ -179,12 +181,12 @@ void FakeQp::RaiseLastReceive() {
 }
 
 void FakeQp::Destroy() {
-  if (world_.memory.HasWindowFor(*this)) {
-    world_.Violation("a queue pair was destroyed with a window bound for it: rxe waits a minute");
+  if (host_.memory.HasWindowFor(*this)) {
+    host_.Violation("a queue pair was destroyed with a window bound for it: rxe waits a minute");
   }
   if (!ahead_.empty() && device().options.last_wqe_events && !device().removed &&
       !device().keeps_receives) {
-    world_.Violation(
+    host_.Violation(
         "a queue pair was destroyed before IBV_EVENT_QP_LAST_WQE_REACHED: the shared queue has "
         "lost receives");
   }
@@ -208,7 +210,7 @@ void FakeQp::Destroy() {
     --shared_->queue_pairs;
     std::erase_if(shared_->receives.waiting, [&](FakeQp* qp) { return qp == peer_; });
   }
-  if (was_connected && device().iwarp()) world_.cm.OnStreamBroken(*this, peer_);
+  if (was_connected && device().iwarp()) table_.on_stream_broken(*this, peer_);
   if (peer_ != nullptr) peer_->OnPeerChanged();
 }
 

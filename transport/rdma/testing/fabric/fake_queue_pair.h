@@ -4,6 +4,7 @@
 #define FARCALL_TRANSPORT_RDMA_TESTING_FABRIC_FAKE_QUEUE_PAIR_H_
 
 #include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,14 +17,15 @@
 
 namespace farcall {
 
-struct FakeId;
+class FakeQpTable;
 
 // Reliable connected. Positions count its sends: those below `completed` are answered,
 // those below `sent` are delivered. With the fabric's mutex held.
 class FakeQp : public ibv_qp {
  public:
   // `id`: of rdma_create_qp; null: of ibv_create_qp.
-  FakeQp(FakeId* id, FakePd& domain, const ibv_qp_init_attr& init, uint32_t number);
+  FakeQp(FakeQpTable& table, rdma_cm_id* id, FakePd& domain, const ibv_qp_init_attr& init,
+         uint32_t number);
 
   // As the verbs: an errno, or 0.
   int PostSend(const ibv_send_wr& request);
@@ -62,7 +64,7 @@ class FakeQp : public ibv_qp {
   FakeDevice& device() const { return domain_.owner.owner; }
   FakeContext& owner() const { return domain_.owner; }
   FakeReceiveQueue& own_receives() { return own_receives_; }
-  FakeId* id() const { return id_; }
+  rdma_cm_id* id() const { return id_; }
   bool destroyed() const { return destroyed_; }
   int events_taken = 0;
   int events_acknowledged = 0;
@@ -106,8 +108,9 @@ class FakeQp : public ibv_qp {
   void RaiseLastReceive();
   void FlushOne();
 
-  FakeWorld& world_;
-  FakeId* const id_;
+  FakeHost& host_;
+  FakeQpTable& table_;
+  rdma_cm_id* const id_;
   FakePd& domain_;
   FakeCq& send_cq_;
   FakeCq& receive_cq_;

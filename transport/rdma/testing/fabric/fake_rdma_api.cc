@@ -87,12 +87,12 @@ int ResolveRoute(rdma_cm_id* id, int) {
               [](FakeWorld& world, FakeId& fake) { return world.cm.ResolveRoute(fake); });
 }
 
-int CreateQp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* init) {
+int CreateQpOfId(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* init) {
   return OnId("rdma_create_qp", id,
               [&](FakeWorld& world, FakeId& fake) { return world.cm.CreateQp(fake, pd, *init); });
 }
 
-void DestroyQp(rdma_cm_id* id) {
+void DestroyQpOfId(rdma_cm_id* id) {
   FakeCall call("rdma_destroy_qp", kGivesBack);
   FakeId& fake = *static_cast<FakeId*>(id);
   if (fake.destroyed || fake.qp == nullptr) {
@@ -228,8 +228,8 @@ VerbsApi::Rdma FakeRdmaCm() {
   rdma.bind_addr = BindAddr;
   rdma.resolve_addr = ResolveAddr;
   rdma.resolve_route = ResolveRoute;
-  rdma.create_qp = CreateQp;
-  rdma.destroy_qp = DestroyQp;
+  rdma.create_qp = CreateQpOfId;
+  rdma.destroy_qp = DestroyQpOfId;
   rdma.connect = Connect;
   rdma.listen = Listen;
   rdma.accept = Accept;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
 #include "transport/rdma/testing/fabric/fake_queue_pair.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
 
 namespace farcall {
 namespace {
@@ -31,14 +31,14 @@ void FakeQp::RunLocal(FakeSend& send) {
     if (AnswerAll()) FailOldest(IBV_WC_MW_BIND_ERR, 0);
     return;
   }
-  const char* const why = bind ? world_.memory.Bind(*this, domain_, send.bind)
-                               : world_.memory.Invalidate(*this, send.remote_key);
+  const char* const why = bind ? host_.memory.Bind(*this, domain_, send.bind)
+                               : host_.memory.Invalidate(*this, send.remote_key);
   if (why == nullptr) {
     if (bind) ++device().counters.binds;
     ++sends_.sent;
     return;
   }
-  world_.Violation(absl::StrCat(bind ? "a bind of " : "an invalidation of ", why));
+  host_.Violation(absl::StrCat(bind ? "a bind of " : "an invalidation of ", why));
   if (AnswerAll()) FailOldest(bind ? IBV_WC_MW_BIND_ERR : IBV_WC_LOC_PROT_ERR, 0);
 }
 
@@ -49,7 +49,7 @@ void FakeQp::Ask(FakeSend& send) {
   const bool too_many = asking_ >= peer.answers_;
   const bool refused = (peer.access_ & IBV_ACCESS_REMOTE_READ) == 0;
   if (too_many || refused ||
-      world_.memory.WhyNotRemote(peer, send.remote_key, send.remote_address, send.bytes) !=
+      host_.memory.WhyNotRemote(peer, send.remote_key, send.remote_address, send.bytes) !=
           nullptr) {
     if (AnswerAll()) FailOldest(too_many ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_ACCESS_ERR, 0);
     return peer.Break();

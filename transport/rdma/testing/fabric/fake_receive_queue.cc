@@ -7,13 +7,13 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
 
 namespace farcall {
 
-FakeReceiveQueue::FakeReceiveQueue(FakeWorld& world, FakePd& domain, uint32_t max_receives,
+FakeReceiveQueue::FakeReceiveQueue(FakeHost& host, FakePd& domain, uint32_t max_receives,
                                    uint32_t max_ranges)
-    : world_(world),
+    : host_(host),
       domain_(domain),
       max_(max_receives),
       max_ranges_(std::max<uint32_t>(1, max_ranges)),
@@ -33,10 +33,10 @@ int FakeReceiveQueue::Post(const ibv_recv_wr& request) {
     ranges[i] = request.sg_list[i];
     receive.bytes += ranges[i].length;
   }
-  const char* const why = world_.memory.WhyNot(domain_, ranges, receive.count, /*write=*/true);
+  const char* const why = host_.memory.WhyNot(domain_, ranges, receive.count, /*write=*/true);
   receive.usable = why == nullptr;
-  if (why != nullptr) world_.Violation(absl::StrCat("a receive was posted with ", why));
-  if (world_.options.check_memory && receive.usable) {
+  if (why != nullptr) host_.Violation(absl::StrCat("a receive was posted with ", why));
+  if (host_.options.check_memory && receive.usable) {
     receive.fingerprint = FingerprintOfEnds(ranges, receive.count);
   }
   ++posted_;
@@ -46,9 +46,9 @@ int FakeReceiveQueue::Post(const ibv_recv_wr& request) {
 
 FakeReceive FakeReceiveQueue::Take() {
   const FakeReceive receive = ring_[taken_++ % max_];
-  if (world_.options.check_memory && receive.usable &&
+  if (host_.options.check_memory && receive.usable &&
       FingerprintOfEnds(receive.ranges, receive.count) != receive.fingerprint) {
-    world_.Violation("the bytes of a posted receive were touched");
+    host_.Violation("the bytes of a posted receive were touched");
   }
   return receive;
 }
@@ -71,7 +71,7 @@ void FakeReceiveQueue::Clear() {
 FakeSrq::FakeSrq(FakePd& fake_pd, const ibv_srq_init_attr& attr)
     : ibv_srq{},
       domain(fake_pd),
-      receives(fake_pd.owner.world, fake_pd, attr.attr.max_wr, attr.attr.max_sge),
+      receives(fake_pd.owner.host, fake_pd, attr.attr.max_wr, attr.attr.max_sge),
       max_wr(attr.attr.max_wr) {
   context = fake_pd.context;
   srq_context = attr.srq_context;

@@ -28,7 +28,7 @@ struct FakeReceive {
 // polled. With the fabric's mutex held.
 class FakeReceiveQueue {
  public:
-  FakeReceiveQueue(FakeWorld& world, FakePd& domain, uint32_t max_receives, uint32_t max_ranges);
+  FakeReceiveQueue(FakeHost& host, FakePd& domain, uint32_t max_receives, uint32_t max_ranges);
 
   // An errno; 0: posted.
   int Post(const ibv_recv_wr& request);
@@ -47,7 +47,7 @@ class FakeReceiveQueue {
  private:
   ibv_sge* RangesAt(uint64_t position) { return &ranges_[(position % max_) * max_ranges_]; }
 
-  FakeWorld& world_;
+  FakeHost& host_;
   FakePd& domain_;
   const uint32_t max_;
   const uint32_t max_ranges_;

@@ -8,13 +8,12 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "transport/rdma/testing/fabric/fake_data_path.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
 
 namespace farcall {
 
-FakeSendQueue::FakeSendQueue(FakeWorld& world, FakePd& domain, const ibv_qp_cap& cap)
-    : world_(world),
+FakeSendQueue::FakeSendQueue(FakeHost& host, FakePd& domain, const ibv_qp_cap& cap)
+    : host_(host),
       domain_(domain),
       max_(cap.max_send_wr),
       max_ranges_(std::max<uint32_t>(1, cap.max_send_sge)),
@@ -80,19 +79,19 @@ void FakeSendQueue::StoreRanges(const ibv_send_wr& request, FakeSend& send) {
             &ranges_[(posted_ % max_) * max_ranges_]);
   send.count = request.num_sge;
   if (const char* why =
-          world_.memory.WhyNot(domain_, send.ranges, send.count, send.opcode == IBV_WR_RDMA_READ)) {
-    world_.Violation(absl::StrCat("a send was posted with ", why));
+          host_.memory.WhyNot(domain_, send.ranges, send.count, send.opcode == IBV_WR_RDMA_READ)) {
+    host_.Violation(absl::StrCat("a send was posted with ", why));
     send.outcome = IBV_WC_LOC_PROT_ERR;
     return;
   }
-  if (world_.options.check_memory && send.message())
+  if (host_.options.check_memory && send.message())
     send.fingerprint = Fingerprint(send.ranges, send.count);
 }
 
 void FakeSendQueue::CheckUnchanged(const FakeSend& send) const {
-  if (send.inlined || !send.message() || !world_.options.check_memory) return;
+  if (send.inlined || !send.message() || !host_.options.check_memory) return;
   if (Fingerprint(send.ranges, send.count) != send.fingerprint) {
-    world_.Violation("the bytes of a send changed before its completion was polled");
+    host_.Violation("the bytes of a send changed before its completion was polled");
   }
 }
 

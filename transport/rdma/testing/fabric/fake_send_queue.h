@@ -44,7 +44,7 @@ struct FakeSend {
 // send, or of a later one, was polled. With the fabric's mutex held.
 class FakeSendQueue {
  public:
-  FakeSendQueue(FakeWorld& world, FakePd& domain, const ibv_qp_cap& cap);
+  FakeSendQueue(FakeHost& host, FakePd& domain, const ibv_qp_cap& cap);
 
   // An errno; 0: posted.
   int Post(const ibv_send_wr& request, bool signaled);
@@ -70,7 +70,7 @@ class FakeSendQueue {
   void StoreInline(const ibv_send_wr& request, FakeSend& send);
   void StoreRanges(const ibv_send_wr& request, FakeSend& send);
 
-  FakeWorld& world_;
+  FakeHost& host_;
   FakePd& domain_;
   const uint32_t max_;
   const uint32_t max_ranges_;

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "transport/rdma/testing/fabric/fake_host.h"
 #include "transport/rdma/testing/fabric/fake_queue_pair.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
 
 namespace farcall {
 namespace {
@@ -62,7 +62,7 @@ void FakeQp::Move(uint64_t choice) {
 }
 
 void FakeQp::Pump() {
-  if (world_.options.mode != FakeMode::kImmediate) return;
+  if (host_.options.mode != FakeMode::kImmediate) return;
   while (CanMove()) Move(/*choice=*/0);
 }
 
@@ -94,7 +94,7 @@ void FakeQp::Transmit() {
   }
   if (send.opcode == IBV_WR_BIND_MW || send.opcode == IBV_WR_LOCAL_INV) return RunLocal(send);
   if (!Joined() || peer_->destroyed_ || peer_->state == IBV_QPS_ERR ||
-      peer_->state == IBV_QPS_RESET || world_.Lost(device(), peer_->device())) {
+      peer_->state == IBV_QPS_RESET || host_.Lost(device(), peer_->device())) {
     return WaitForAnswer();
   }
   if (peer_->state != IBV_QPS_RTS && peer_->state != IBV_QPS_RTR) {
@@ -145,7 +145,7 @@ ibv_wc_status FakeQp::ReceiveFault() {
 }
 
 void FakeQp::Acknowledge() {
-  if (peer_ != nullptr && world_.Lost(device(), peer_->device())) return WaitForAnswer();
+  if (peer_ != nullptr && host_.Lost(device(), peer_->device())) return WaitForAnswer();
   FakeSend& send = sends_.At(sends_.completed);
   sends_.CheckUnchanged(send);
   if (send.opcode == IBV_WR_RDMA_READ) TakeAnswer(send);
@@ -175,7 +175,7 @@ void FakeQp::WaitForReceive(FakeReceiveQueue& queue) {
       return;
     }
     --rnr_left_;
-    wait_until_ = world_.now + world_.options.rnr_steps;
+    wait_until_ = host_.now + host_.options.rnr_steps;
   }
   wait_ = Wait::kReceive;
   queue.waiting.push_back(this);
@@ -185,8 +185,8 @@ void FakeQp::WaitForAnswer() {
   wait_ = Wait::kLost;
   // The driver rxe takes 7 for ever.
   const bool for_ever = device().options.link == FakeLink::kRoce && retry_count_ == 7;
-  if (for_ever || (peer_ != nullptr && world_.Silent(device(), peer_->device()))) return;
-  wait_until_ = world_.now + world_.options.retry_steps;
+  if (for_ever || (peer_ != nullptr && host_.Silent(device(), peer_->device()))) return;
+  wait_until_ = host_.now + host_.options.retry_steps;
 }
 
 bool FakeQp::OnTime(uint64_t now) {

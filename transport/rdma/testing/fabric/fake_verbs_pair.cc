@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
+#include "transport/rdma/testing/fabric/fake_qp_table.h"
 #include "transport/rdma/testing/fabric/fake_queue_pair.h"
-#include "transport/rdma/testing/fabric/fake_world.h"
 
 namespace farcall {
 namespace {
@@ -96,7 +96,7 @@ int FakeQp::ToReceive(const ibv_qp_attr& attr) {
 
 // Null: no queue pair has this number there. What is sent gets lost then.
 FakeQp* FakeQp::FindPeer(const ibv_qp_attr& attr) const {
-  for (FakeQp* const qp : world_.live_queue_pairs) {
+  for (FakeQp* const qp : table_.live()) {
     if (qp->qp_num != attr.dest_qp_num) continue;
     if (qp->device().options.link != device().options.link) continue;
     if (!ArePartitionsSame(qp->partition(), partition())) continue;

@@ -8,21 +8,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
+#include "transport/rdma/testing/fabric/fake_api.h"
 
 namespace farcall {
 namespace {
 
 std::atomic<FakeWorld*> current{nullptr};
 
-constexpr size_t kMaxViolations = 100;
-
 }  // namespace
 
 FakeWorld::FakeWorld(FakeFabricOptions fabric_options)
-    : options(std::move(fabric_options)), random(options.seed), cm(*this) {
-  for (const FakeDeviceOptions& device : options.devices) {
-    devices.push_back(std::make_unique<FakeDevice>(devices.size(), device));
-  }
+    : FakeHost(std::move(fabric_options), FakeDataPath()), pairs(*this), cm(*this, pairs) {
   Check(current.exchange(this) == nullptr, "one FakeFabric at a time");
 }
 
@@ -32,36 +28,6 @@ FakeWorld& FakeWorld::Current() {
   FakeWorld* const world = current;
   Check(world != nullptr, "the table of a FakeFabric is used while it lives");
   return *world;
-}
-
-void FakeWorld::Violation(std::string what) {
-  if (violations.size() < kMaxViolations) violations.push_back(std::move(what));
-}
-
-FakeDevice& FakeWorld::Device(absl::string_view name) {
-  for (const auto& device : devices) {
-    if (device->options.name == name) return *device;
-  }
-  CheckFailed("no fake device has this name", __FILE__, __LINE__, __func__);
-}
-
-FakeContext& FakeWorld::Open(FakeDevice& device, bool of_cm) {
-  return *contexts.emplace_back(std::make_unique<FakeContext>(*this, device, of_cm));
-}
-
-FakeContext* FakeWorld::FindCmContext(const FakeDevice& device) const {
-  for (const auto& context : contexts) {
-    if (&context->owner == &device && context->librdmacm && !context->closed && !context->dead &&
-        !context->replaced) {
-      return context.get();
-    }
-  }
-  return nullptr;
-}
-
-FakeContext& FakeWorld::CmContext(FakeDevice& device) {
-  FakeContext* const found = FindCmContext(device);
-  return found != nullptr ? *found : Open(device, /*of_cm=*/true);
 }
 
 void FakeWorld::DropDeadContexts() {
@@ -78,30 +44,14 @@ void FakeWorld::DropDeadContexts() {
   }
 }
 
-bool FakeWorld::RemovalPending(const FakeDevice& device) const {
-  return std::any_of(contexts.begin(), contexts.end(), [&](const auto& context) {
-    return &context->owner == &device && context->dead && !context->closed && !context->released;
-  });
-}
-
-bool FakeWorld::IsCut(const FakeDevice& from, const FakeDevice& to) const {
-  return std::any_of(cuts.begin(), cuts.end(),
-                     [&](const CutPath& cut) { return cut.Joins(from, to); });
-}
-
-bool FakeWorld::Silent(const FakeDevice& from, const FakeDevice& to) const {
-  return std::any_of(cuts.begin(), cuts.end(),
-                     [&](const CutPath& cut) { return cut.silent && cut.Joins(from, to); });
-}
-
 void FakeWorld::OnPathsChanged() {
-  for (FakeQp* const qp : live_queue_pairs) qp->OnPeerChanged();
+  for (FakeQp* const qp : pairs.live()) qp->OnPeerChanged();
 }
 
 void FakeWorld::RemoveDevice(FakeDevice& device, bool flush) {
   device.flush_when_removed = flush;
   const auto break_all = [&] {
-    for (FakeQp* const qp : live_queue_pairs) {
+    for (FakeQp* const qp : pairs.live()) {
       if (&qp->device() == &device) qp->Break();
     }
   };
@@ -119,12 +69,12 @@ void FakeWorld::RemoveDevice(FakeDevice& device, bool flush) {
 bool FakeWorld::Step() {
   ++now;
   bool timed = false;
-  for (FakeQp* const qp : live_queue_pairs) {
+  for (FakeQp* const qp : pairs.live()) {
     if (qp->OnTime(now)) return true;
     timed = timed || qp->timed();
   }
   std::vector<FakeQp*> movers;
-  for (FakeQp* const qp : live_queue_pairs) {
+  for (FakeQp* const qp : pairs.live()) {
     if (qp->CanMove()) movers.push_back(qp);
   }
   const std::vector<size_t> actions = cm.schedule.Ready();
@@ -156,7 +106,7 @@ std::vector<std::string> FakeWorld::Leaks() const {
   for (const auto& queue : receive_queues) {
     if (!queue->destroyed) leaks.push_back("shared receive queue");
   }
-  for (const FakeQp* qp : live_queue_pairs) {
+  for (const FakeQp* qp : pairs.live()) {
     leaks.push_back(absl::StrCat("queue pair ", qp->qp_num, " on ", qp->device().options.name));
   }
   if (lists > 0) leaks.push_back("list of devices");
