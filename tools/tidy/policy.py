@@ -14,6 +14,10 @@ def _rdma(*rooms):
     return _TRANSPORT + ["transport/rdma/%s/" % room for room in rooms]
 
 
+def _fabric(*rooms):
+    return _TRANSPORT + ["transport/rdma/testing/fabric/%s/" % room for room in rooms]
+
+
 def _link(*rooms):
     return _TRANSPORT + ["transport/link/%s/" % room for room in rooms]
 
@@ -96,7 +100,12 @@ TEST_LAYERS = {
     "transport/testing/sim/": _TRANSPORT
     + ["transport/testing/*", "transport/testing/conformance/"],
     # A stand-in for what lies below the transport knows nothing of it.
-    "transport/rdma/testing/fabric/": _TRANSPORT + ["transport/rdma/verbs/", "transport/testing/*"],
+    "transport/rdma/testing/fabric/": _TRANSPORT
+    + ["transport/rdma/testing/fabric/", "transport/rdma/verbs/", "transport/testing/*"],
+    # Its rooms, from below to above.
+    "transport/rdma/testing/fabric/device/": _TRANSPORT + ["transport/testing/*"],
+    "transport/rdma/testing/fabric/queues/": _fabric("device"),
+    "transport/rdma/testing/fabric/cm/": _fabric("device", "queues"),
     "rpc/": ["rpc/", "transport/"],
     "examples/": ["examples/", "rpc/", "transport/"],
     "benchmarks/": ["benchmarks/", "rpc/", "transport/"],

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "transport/rdma/testing/fabric/device/fake_options.h"
 #include "transport/rdma/testing/fabric/fake_faults.h"
-#include "transport/rdma/testing/fabric/fake_options.h"
 #include "transport/rdma/verbs/verbs_api.h"
 
 namespace farcall {

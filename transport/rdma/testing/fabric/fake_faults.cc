@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "transport/rdma/testing/fabric/fake_subject.h"
+#include "transport/rdma/testing/fabric/device/fake_subject.h"
 #include "transport/rdma/testing/fabric/fake_world.h"
 
 namespace farcall {

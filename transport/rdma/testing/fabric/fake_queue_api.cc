@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "transport/rdma/testing/fabric/device/fake_subject.h"
 #include "transport/rdma/testing/fabric/fake_api.h"
-#include "transport/rdma/testing/fabric/fake_subject.h"
 
 namespace farcall {
 namespace {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "transport/rdma/testing/fabric/fake_cm.h"
-#include "transport/rdma/testing/fabric/fake_completion_queue.h"
-#include "transport/rdma/testing/fabric/fake_host.h"
-#include "transport/rdma/testing/fabric/fake_qp_table.h"
-#include "transport/rdma/testing/fabric/fake_receive_queue.h"
+#include "transport/rdma/testing/fabric/cm/fake_cm.h"
+#include "transport/rdma/testing/fabric/device/fake_host.h"
+#include "transport/rdma/testing/fabric/queues/fake_completion_queue.h"
+#include "transport/rdma/testing/fabric/queues/fake_qp_table.h"
+#include "transport/rdma/testing/fabric/queues/fake_receive_queue.h"
 
 namespace farcall {
 
