@@ -246,7 +246,6 @@ IMPURE_CALLS = (
 
 # --- Sizes ----------------------------------------------------------------------
 FILE_LINES = 300
-TEST_FILE_LINES = 450
 FUNCTION_LINES = 70
 LINE_LENGTH = 100
 # Bytes. Nothing here is larger but by mistake.

@@ -84,10 +84,10 @@ def check(tree):
     for source in tree:
         if not (source.is_cpp or source.is_python or source.is_shell):
             continue
-        limit = policy.TEST_FILE_LINES if source.is_test else policy.FILE_LINES
-        if len(source.lines) > limit:
-            what = "%d lines, more than %d" % (len(source.lines), limit)
-            findings.append(Finding(source.path, limit, what, "split it: one noun or verb a file"))
+        if len(source.lines) > policy.FILE_LINES:
+            what = "%d lines, more than %d" % (len(source.lines), policy.FILE_LINES)
+            cure = "split it: one noun or verb a file"
+            findings.append(Finding(source.path, policy.FILE_LINES, what, cure))
         findings.extend(_check_functions(source))
         findings.extend(_check_lines(source))
     return findings
