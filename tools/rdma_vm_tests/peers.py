@@ -13,7 +13,7 @@ from guest import Late, Trouble
 BIN = [""]
 # The port of the server's TCP listener: counters and filters know calls over TCP by it.
 PORT = 8002
-START_LIMIT = 30
+START_LIMIT = 120
 # How queue pairs are set up where a case does not say it: several.sh.
 SET_UP = os.environ.get("FARCALL_RDMA_SET_UP", "rdma_cm")
 # Reasons that pass only when somebody changes something.

@@ -145,8 +145,9 @@ class Traffic:
             self._reasons[client] = client.reasons()
 
     def lets_go(self, files):
-        """Until none of the processes has one of these open, which are those of removed devices."""
-        end = time.monotonic() + 30
+        """Until none of the processes has one of these open, which are those of removed devices. A
+        process that keeps one keeps it for good."""
+        end = time.monotonic() + 90
         for peer in self._servers + self._clients:
             while any(link.split(" ")[0] in files for link in stuck.opened(peer.pid())):
                 if time.monotonic() > end:
