@@ -50,7 +50,7 @@ struct OptionField {
   std::optional<Special> special_too{};  // of a number
   // Bytes are shown and read with KiB, MiB or GiB, too.
   bool bytes = false;
-  absl::string_view meaning;  // for people: half a sentence
+  absl::string_view meaning{};  // for people: half a sentence
 };
 
 // The value as SetText takes it.
