@@ -3,6 +3,7 @@
 // Synchronous calls from inside handlers and closures, also where caller and callee
 // share one loop: the thread that waits has handed the drive over.
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -113,6 +114,30 @@ TEST(NestedTest, HandlersCallEachOtherAtAnyDepth) {
   deep.Call(pair.to_a());
   EXPECT_EQ(deep.controller.ErrorCode(), kLimit) << deep.Error();
   EXPECT_TRUE(Eventually([&] { return ChainEchoes(pair, 30); }));
+}
+
+// Each runs for so long before its call that another thread takes the loop, and its method goes to
+// the one handler thread: none of those that wait takes that thread's place.
+TEST(NestedTest, SlowHandlersCallEachOther) {
+  ServerOptions one_thread;
+  one_thread.handler_threads = 1;
+  Channel* to_self = nullptr;
+  TestRuntime runtime;
+  const EchoHandler chain = Chain(to_self);
+  TestServer server(
+      [&](Controller& controller, const test::EchoRequest& request, test::EchoResponse& response,
+          google::protobuf::Closure* done) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(30);
+        while (std::chrono::steady_clock::now() < end) {
+        }
+        chain(controller, request, response, done);
+      },
+      On(runtime, one_thread));
+  const auto channel = OpenChannel(server.address(), *runtime, Patient());
+  to_self = channel.get();
+  TestCall call;
+  SetDepth(call, 12);
+  EXPECT_TRUE(call.Call(*channel).Echoed()) << call.Error();
 }
 
 TEST(NestedTest, PoolHandlersCallEachOther) {

@@ -9,7 +9,12 @@ thread_local BlockingHook* current_hook = nullptr;
 
 }  // namespace
 
-bool BeforeBlocking() { return current_hook == nullptr || current_hook->BeforeBlocking(); }
+bool BeforeBlocking() {
+  if (current_hook == nullptr) return true;
+  if (!current_hook->BeforeBlocking()) return false;
+  current_hook->watched.OnBlocking();
+  return true;
+}
 
 void SetBlockingHook(BlockingHook* hook) { current_hook = hook; }
 

@@ -14,6 +14,8 @@ class WatchedCode {
  public:
   // By another thread, while it still runs; at most once.
   virtual void OnLong() = 0;
+  // By its own thread, each time before it waits for something; OnLong does not come afterwards.
+  virtual void OnBlocking() {}
   // For a line of the log.
   virtual std::string Name() const = 0;
 
@@ -25,8 +27,15 @@ class WatchedCode {
 // no thread touches the code any more.
 class WatchSlot {
  public:
-  void Set(WatchedCode& code) { code_.store(&code, std::memory_order_release); }
+  void Set(WatchedCode& code) {
+    running_ = &code;
+    code_.store(&code, std::memory_order_release);
+  }
+  void OnBlocking() {
+    if (running_ != nullptr) running_->OnBlocking();
+  }
   void Clear() {
+    running_ = nullptr;
     if (code_.exchange(nullptr, std::memory_order_acq_rel) != nullptr) return;
     // Who took it out tells it, maybe just now.
     std::lock_guard<std::mutex> lock(telling_);
@@ -42,6 +51,7 @@ class WatchSlot {
 
  private:
   std::atomic<WatchedCode*> code_{nullptr};
+  WatchedCode* running_ = nullptr;  // its own thread's
   std::mutex telling_;
 };
 

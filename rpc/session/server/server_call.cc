@@ -43,18 +43,24 @@ class ServerCall::Watched final : public WatchedCode {
  public:
   explicit Watched(ServerCall& call) : call_(call) {}
   void OnLong() override {
-    reported_ = true;
+    counted_ = true;
     MethodState& state = *call_.admission_.method.state;
     state.pace.OnLong(state.stats.counts().started);
     call_.core_->counters.long_handlers.fetch_add(1, std::memory_order_relaxed);
     call_.core_->handlers->BeginElsewhere();
   }
   std::string Name() const override { return call_.method().full_name(); }
-  bool reported() const { return reported_; }  // once OnLong is not called any more
+  // As on a handler thread: who waits in a synchronous call counts no more, since what it waits for
+  // may wait for a place among the handlers itself.
+  void OnBlocking() override { EndCount(); }
+  // Once OnLong is not called any more.
+  void EndCount() {
+    if (std::exchange(counted_, false)) call_.core_->handlers->EndElsewhere();
+  }
 
  private:
   ServerCall& call_;
-  bool reported_ = false;
+  bool counted_ = false;
 };
 
 bool ServerCall::BelongsOnPool() const {
@@ -106,7 +112,7 @@ void ServerCall::RunHere() {
     const WatchScope scope(watched);
     RunNow();
   }
-  if (watched.reported()) core_->handlers->EndElsewhere();
+  watched.EndCount();
 }
 
 void ServerCall::RunOnPool() {
