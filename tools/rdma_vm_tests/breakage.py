@@ -16,7 +16,8 @@ from peers import PORT, SET_UP, Client, Server
 from traffic import BACK, FIRST, SIZES, Held, Traffic, mended_by
 
 # Seconds. A process that keeps a device holds up its removal for as long as it lives: only such a
-# one meets this limit, in an emulated machine on a busy host.
+# one meets this limit, in an emulated machine on a busy host. That a device is let go within a
+# second is tested in virtual time (rpc/testing/rdma/rdma_relink_test.cc).
 REMOVAL_LIMIT = 90
 # Why calls travel over TCP when a device or its way is gone: what broke is told first, then
 # what the next attempts meet with.

@@ -25,6 +25,8 @@ using std::chrono::seconds;
 
 constexpr char kAddress[] = "10.0.0.1:80";
 constexpr Duration kSoon = seconds(20);
+// What the kernel's removal of a device may wait for a process.
+constexpr Duration kLetGo = seconds(1);
 // After what was lost is there again.
 constexpr Duration kBack = seconds(3);
 
@@ -76,7 +78,7 @@ class RdmaRelinkTest : public testing::TestWithParam<ConnectionType> {
   }
   void Unplug(const char* device) {
     faults().RemoveDevice(device, /*flush=*/true);
-    EXPECT_TRUE(hosts_.Until([&] { return !faults().RemovalPending(device); }, kSoon));
+    EXPECT_TRUE(hosts_.Until([&] { return !faults().RemovalPending(device); }, kLetGo));
     std::filesystem::remove(Shown(device));
   }
   void Plug(const char* device) {
