@@ -12,17 +12,17 @@ _programs_of() {
     interop) echo //tools/interop/... ;;
     k8s) k8s/programs targets ;;
     cmake) printf '%s\n' //:distribution //tools/doctor //tools/farcall ;;
-    *) echo "programs.sh: there is no $1" >&2 && return 1 ;;
   esac
 }
 
-# build_programs "NAME..." FLAG...
+# build_programs "NAME..." WORD...: these words, flags or more targets, are Bazel's.
 build_programs() {
-  local name targets=
+  local name targets=()
   [ -z "${PROGRAMS_BIN:-}" ] || return 0
-  for name in $1; do targets+=" $(_programs_of "$name")" || return; done
-  # shellcheck disable=SC2086  # labels have no spaces
-  bazel_command build --config=opt --show_progress_rate_limit=5 "${@:2}" $targets
+  for name in $1; do
+    mapfile -t -O "${#targets[@]}" targets < <(_programs_of "$name")
+  done
+  bazel_command build --config=opt --show_progress_rate_limit=5 "${@:2}" "${targets[@]}"
 }
 
 # Where they are.
