@@ -3,29 +3,13 @@
 // In the steady state frames are cut and written without an allocation. The global
 // operator new is replaced by one that counts, hence a program of its own.
 
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/frame_testing.h"
-
-namespace {
-thread_local size_t allocations = 0;
-}  // namespace
-
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new[](size_t size) { return ::operator new(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+#include "transport/testing/allocations/counted_new.h"
 
 namespace farcall {
 namespace {
@@ -33,9 +17,9 @@ namespace {
 constexpr int kRounds = 100;
 
 TEST(FrameAllocationTest, TheCounterCounts) {
-  const size_t before = allocations;
+  const size_t before = AllocationsSoFar();
   const auto memory = std::make_unique<std::string>(1000, 'x');
-  EXPECT_GE(allocations - before, 2u);
+  EXPECT_GE(AllocationsSoFar() - before, 2u);
 }
 
 TEST(FrameAllocationTest, CuttingIntoAReusedFrameAllocatesNothing) {
@@ -49,9 +33,9 @@ TEST(FrameAllocationTest, CuttingIntoAReusedFrameAllocatesNothing) {
   Frame frame;
   for (int round = 0; round < kRounds; ++round) {
     Buffer input = bytes.Share();
-    const size_t before = allocations;
+    const size_t before = AllocationsSoFar();
     const auto needed = CutFrame(input, FrameLimits(), frame);
-    const size_t after = allocations;
+    const size_t after = AllocationsSoFar();
     ASSERT_EQ(*needed, 0u);
     // The first one fills the frame.
     ASSERT_TRUE(round == 0 || after == before) << "round " << round;
@@ -67,9 +51,9 @@ TEST(FrameAllocationTest, AMetaAcrossTwoBlocksAllocatesNothingEither) {
   Frame frame;
   for (int round = 0; round < kRounds; ++round) {
     Buffer input = bytes.Share();
-    const size_t before = allocations;
+    const size_t before = AllocationsSoFar();
     const auto needed = CutFrame(input, FrameLimits(), frame);
-    const size_t after = allocations;
+    const size_t after = AllocationsSoFar();
     ASSERT_EQ(*needed, 0u);
     // The first one fills the frame.
     ASSERT_TRUE(round == 0 || after == before) << "round " << round;
@@ -82,10 +66,10 @@ TEST(FrameAllocationTest, WritingASmallFrameAllocatesNothing) {
   char out[1024];
   for (int round = 0; round < kRounds; ++round) {
     meta.set_correlation_id(round);
-    const size_t before = allocations;
+    const size_t before = AllocationsSoFar();
     const auto encoder = FrameEncoder::Create(meta, &echo, 100);
     if (encoder->head_size() <= sizeof(out)) encoder->WriteTo(out);
-    const size_t after = allocations;
+    const size_t after = AllocationsSoFar();
     ASSERT_LE(encoder->head_size(), sizeof(out));
     ASSERT_EQ(after, before) << "round " << round;
   }

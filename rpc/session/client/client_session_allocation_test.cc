@@ -5,27 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <string>
 
 #include "rpc/session/client/client_session_testing.h"
-
-namespace {
-thread_local size_t allocations = 0;
-}  // namespace
-
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new[](size_t size) { return ::operator new(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+#include "transport/testing/allocations/counted_new.h"
 
 namespace farcall {
 namespace {
@@ -48,9 +32,9 @@ size_t AllocationsOf(int64_t id, int reads) {
   wire->Deliver(head);
   size_t taken = 0;
   client.world.loop->RunOrPost([&] {
-    const size_t before = allocations;
+    const size_t before = AllocationsSoFar();
     for (int i = 0; i < reads; ++i) wire->handler->OnRead(wire->input);
-    taken = allocations - before;
+    taken = AllocationsSoFar() - before;
   });
   wire->End(absl::UnavailableError("closed by peer"));
   client.world.Run();
@@ -65,10 +49,10 @@ TEST(ClientSessionAllocationTest, TheMetaOfAnUnfinishedAnswerIsParsedOnce) {
 }
 
 TEST(ClientSessionAllocationTest, AndParsingItIsSeen) {
-  const size_t before = allocations;
+  const size_t before = AllocationsSoFar();
   wire::RpcMeta meta;
   for (int i = 0; i < kFields; ++i) meta.add_user_fields()->set_key("k");
-  EXPECT_GE(allocations - before, size_t{kFields});
+  EXPECT_GE(AllocationsSoFar() - before, size_t{kFields});
 }
 
 }  // namespace

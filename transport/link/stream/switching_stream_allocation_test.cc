@@ -5,9 +5,7 @@
 // hence a program of its own.
 
 #include <chrono>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -15,21 +13,7 @@
 #include "transport/base/check.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/link/stream/switching_stream.h"
-
-namespace {
-thread_local size_t allocations = 0;
-}  // namespace
-
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new[](size_t size) { return ::operator new(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+#include "transport/testing/allocations/counted_new.h"
 
 namespace farcall {
 namespace {
@@ -78,9 +62,9 @@ class End final : public SwitchingStream::Output {
 };
 
 TEST(SwitchingStreamAllocationTest, TheCounterCounts) {
-  const size_t before = allocations;
+  const size_t before = AllocationsSoFar();
   const auto memory = std::make_unique<int>(1);
-  EXPECT_EQ(allocations - before, 1u);
+  EXPECT_EQ(AllocationsSoFar() - before, 1u);
 }
 
 TEST(SwitchingStreamAllocationTest, ACallAndItsAnswerCostOneFrameEachAndNothingElse) {
@@ -95,10 +79,10 @@ TEST(SwitchingStreamAllocationTest, ACallAndItsAnswerCostOneFrameEachAndNothingE
   for (int i = 0; i < kCalls; ++i) {
     Buffer request = call.Share();
     Buffer answer = call.Share();
-    const size_t before = allocations;
+    const size_t before = AllocationsSoFar();
     server.Read(client.Turn(std::move(request), now), now);
     client.Read(server.Turn(std::move(answer), now), now);
-    if (i > 10) cost += allocations - before;
+    if (i > 10) cost += AllocationsSoFar() - before;
     now += std::chrono::microseconds(4);
   }
   EXPECT_EQ(cost, 0u);

@@ -6,25 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <new>
 
 #include "rpc/cluster/server_set.h"
-
-namespace {
-thread_local size_t allocations = 0;
-}  // namespace
-
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new[](size_t size) { return ::operator new(size); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+#include "transport/testing/allocations/counted_new.h"
 
 namespace farcall {
 namespace {
@@ -45,7 +29,7 @@ class AllocationTest : public testing::TestWithParam<const char*> {
     set.Update(nodes, now);
     size_t before = 0;
     for (uint64_t i = 0; i < 3000; ++i) {
-      if (i == 2000) before = allocations;
+      if (i == 2000) before = AllocationsSoFar();
       now += milliseconds(1);
       const auto first = set.Pick(i, {}, now);
       const ServerSet::ServerId tried[] = {*first};
@@ -54,7 +38,7 @@ class AllocationTest : public testing::TestWithParam<const char*> {
         set.OnEnd(id, ServerSet::Outcome::kSuccess, milliseconds(1), now);
       }
     }
-    return allocations - before;
+    return AllocationsSoFar() - before;
   }
 };
 
