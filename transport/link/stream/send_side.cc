@@ -41,11 +41,14 @@ Buffer SendSide::Next(size_t most) {
     if (cut > 0) size = cut;
   }
   OnNext(size);
-  Buffer part;
-  Buffer& next = size == queue_.size() ? queue_ : part = queue_.CutFront(size);
-  Buffer shared = next.Share();
-  flight_.Append(std::move(next));
-  return shared;
+  if (size < queue_.size()) {
+    Buffer part = queue_.CutFront(size);
+    flight_.Append(part.Share());
+    return part;
+  }
+  Buffer all = queue_.Share();
+  flight_.Append(std::move(queue_));
+  return all;
 }
 
 const Buffer* SendSide::NextAlone(size_t most) {

@@ -60,9 +60,9 @@ void SwitchingStream::FlushData(TimePoint now) {
     if (link == kLifeline) lifeline_end_ = offset + size;
     LinkFrame frame{.type = LinkFrameType::kData, .offset = offset};
     const size_t fresh = send_.highest() - sent;
-    if (alone != nullptr && SendNow(link, frame, *alone, fresh)) continue;
+    if (SendNow(link, frame, alone == nullptr ? data : *alone, fresh)) continue;
     frame.payload = alone == nullptr ? std::move(data) : alone->Share();
-    Send(link, std::move(frame), fresh);
+    Queue(link, std::move(frame), fresh);
   }
 }
 
@@ -74,7 +74,7 @@ void SwitchingStream::FlushAck(TimePoint now) {
 }
 
 void SwitchingStream::FlushPing(TimePoint now) {
-  // Most often.
+  // The usual case, told without a look at the whole watch: no PING is due before this.
   if (!several() && unacknowledged_since_ && now < *unacknowledged_since_ + limits_.ping_interval) {
     return;
   }
@@ -86,9 +86,12 @@ void SwitchingStream::FlushPing(TimePoint now) {
   ++stats_.pings;
 }
 
-// `fresh`: the last bytes of its payload, which were never sent before.
-void SwitchingStream::Send(LinkId link, LinkFrame&& frame, size_t fresh) {
-  if (SendNow(link, frame, frame.payload, fresh)) return;
+void SwitchingStream::Send(LinkId link, LinkFrame&& frame) {
+  if (!SendNow(link, frame, frame.payload, /*fresh=*/0)) Queue(link, std::move(frame), /*fresh=*/0);
+}
+
+// After SendNow. `fresh`: the last bytes of its payload, which were never sent before.
+void SwitchingStream::Queue(LinkId link, LinkFrame&& frame, size_t fresh) {
   Buffer bytes = writer_.Encode(std::move(frame));
   Given(link).Add(fresh, bytes.size(), output_.Unsent(link));
   output_.Send(link, std::move(bytes));
@@ -98,6 +101,7 @@ void SwitchingStream::Send(LinkId link, LinkFrame&& frame, size_t fresh) {
 bool SwitchingStream::SendNow(LinkId link, LinkFrame& frame, const Buffer& payload, size_t fresh) {
   frame.acknowledged = receive_.acknowledged();
   receive_.OnAckSent();
+  if (link == kLifeline) return false;
   char space[kMaxLinkHead];
   const absl::string_view head = EncodeLinkHead(frame, payload.size(), space);
   if (!output_.SendNow(link, head, payload)) return false;

@@ -243,7 +243,8 @@ class SwitchingStream {
   void ApplyAcknowledged(uint64_t offset, TimePoint now);
 
   // stream_output.cc: what is sent, and when.
-  void Send(LinkId link, LinkFrame&& frame, size_t fresh = 0);
+  void Send(LinkId link, LinkFrame&& frame);
+  void Queue(LinkId link, LinkFrame&& frame, size_t fresh);
   bool SendNow(LinkId link, LinkFrame& frame, const Buffer& payload, size_t fresh);
   FramedBacklog& Given(LinkId link) {
     return link == kLifeline ? on_lifeline_ : rails_.Find(link)->given;
