@@ -32,13 +32,13 @@ class WatchSlot {
     code_.store(&code, std::memory_order_release);
   }
   void OnBlocking() {
-    if (running_ != nullptr) running_->OnBlocking();
+    if (running_ == nullptr) return;
+    TakeBack();
+    running_->OnBlocking();
   }
   void Clear() {
     running_ = nullptr;
-    if (code_.exchange(nullptr, std::memory_order_acq_rel) != nullptr) return;
-    // Who took it out tells it, maybe just now.
-    std::lock_guard<std::mutex> lock(telling_);
+    TakeBack();
   }
   // Returns its name; "": there is no code, or it was returned before.
   std::string TakeName() {
@@ -50,8 +50,14 @@ class WatchSlot {
   }
 
  private:
-  std::atomic<WatchedCode*> code_{nullptr};
-  WatchedCode* running_ = nullptr;  // its own thread's
+  void TakeBack() {
+    if (code_.exchange(nullptr, std::memory_order_acq_rel) != nullptr) return;
+    // It was told, maybe just now.
+    std::lock_guard<std::mutex> lock(telling_);
+  }
+
+  std::atomic<WatchedCode*> code_{nullptr};  // to be told; null: it was, or will not be
+  WatchedCode* running_ = nullptr;           // its own thread's
   std::mutex telling_;
 };
 

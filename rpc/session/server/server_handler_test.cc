@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <memory>
 #include <stdexcept>
 
 #include "rpc/closure.h"
+#include "rpc/dispatch/handler_pool.h"
 #include "rpc/session/server/server_session_testing.h"
+#include "transport/loop/blocking.h"
+#include "transport/loop/loop_testing.h"
 
 namespace farcall {
 namespace {
@@ -16,6 +20,33 @@ namespace {
 using Closure = google::protobuf::Closure;
 
 class ServerHandlerTest : public ServerSessionTest {};
+
+// Of a thread that drives a loop: whenever it is to wait, another one takes the drive.
+struct WillingHook final : BlockingHook {
+  WillingHook() { SetBlockingHook(this); }
+  ~WillingHook() { SetBlockingHook(nullptr); }
+  bool BeforeBlocking() override { return true; }
+};
+
+TEST_F(ServerHandlerTest, AHandlerThatRanForLongAndThenWaitsLeavesItsPlaceToOthers) {
+  core_->handlers = std::make_unique<HandlerPool>(/*most=*/1);
+  WillingHook hook;
+  for (int round = 0; round < 2; ++round) {
+    TestEvent other;
+    service_.say = [&](Controller&, Closure* done) {
+      EXPECT_EQ(hook.watched.TakeName(), "farcall.one.Lone.Say");
+      core_->handlers->Submit(*new UserClosure([&] { other.Signal(); }));
+      EXPECT_EQ(other.count(), 0) << "one handler runs at once";
+      EXPECT_TRUE(BeforeBlocking());
+      EXPECT_TRUE(other.Wait());
+      done->Run();
+    };
+    if (round == 0) Accept();
+    wire_->Deliver(Request(1));
+    EXPECT_EQ(Answer().meta.response().error_code(), 0);
+  }
+  EXPECT_EQ(core_->counters.long_handlers.load(), 2u);
+}
 
 TEST_F(ServerHandlerTest, AHandlerThatThrowsFailsItsCall) {
   Accept();
