@@ -17,7 +17,7 @@
 namespace farcall {
 
 // InFlight for what begins often, on many loops: each counts in a part of its own, so that no two
-// of them write to the same cache line. Any thread. Other than InFlight it outlives the last End.
+// of them write to the same cache line. Any thread. Unlike InFlight it must outlive the last End.
 class InFlightByPart {
  public:
   // `part`: any number; two that differ by a multiple of kParts share one.

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "transport/base/check.h"
 #include "transport/base/unique_fd.h"
 
 namespace farcall {
@@ -47,7 +48,11 @@ class EpollSource {
   void Remove(Watch watch, int fd);
   // Whether what `watch` belongs to has much to do itself, which is no reason for others to leave
   // some of theirs.
-  void SetBulk(Watch watch, bool bulk) { entries_[watch.slot].bulk = bulk; }
+  void SetBulk(Watch watch, bool bulk) {
+    Entry& entry = entries_[watch.slot];
+    Check(entry.generation == watch.generation, "a watch that is removed has nothing to do");
+    entry.bulk = bulk;
+  }
 
   // How many watches there are.
   size_t size() const { return entries_.size() - free_slots_.size(); }
@@ -58,9 +63,9 @@ class EpollSource {
   // who has much then leaves some of it for the next turn, so that this one need not wait for all.
   bool crowded() const { return crowded_ > 0; }
 
-  // Calls the handlers of what is ready, at most kBatch events: those that were
-  // fetched before, else those that are there now. True: there were some. The first: until
-  // enough() is true before one of them, and the others stay fetched.
+  // Calls the handlers of what is ready, at most kBatch events: those that were fetched before,
+  // else those that are there now. True: there were some. Before each it asks enough(): once that
+  // is true, this one and the rest stay fetched.
   template <typename Enough>
   bool PollUntil(Enough&& enough) {
     if (!fetched()) Fetch(0);

@@ -77,7 +77,7 @@ bool EventLoop::Look(bool source_worked) {
   const bool look_due = LookDue(source_worked);
   const std::optional<TimePoint> timer = timers_.next();
   if (!timer || *timer > now_) {
-    // Where much waits, the look that is due all the same is at all of them.
+    // Where much waits, the look that is due all the same is at all that was fetched.
     const bool much = MuchUser();
     const bool left = epoll_->fetched() && !much;
     if (!left && !(descriptors && look_due)) return false;

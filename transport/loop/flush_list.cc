@@ -20,6 +20,7 @@ void FlushList::Remove(Flushable& output) {
 
 // To the front, where it will be the first of the next time.
 size_t FlushList::KeepLast() {
+  while (!outputs_.empty() && outputs_.back() == nullptr) outputs_.pop_back();
   if (outputs_.size() < 2) return 0;
   std::rotate(outputs_.begin(), outputs_.end() - 1, outputs_.end());
   Renumber(0);

@@ -50,7 +50,7 @@ class RdmaTransport final : public UpgradeTransport {
   // Any thread, no loop held. Waits for the control loop for at most `timeout`: it may be busy
   // with registrations, or with a device whose driver hangs.
   RdmaStatus Status(Duration timeout);
-  // With the control loop held.
+  // For tests, which connect without a link (DirectRdma). With the control loop held.
   RdmaHost& host() { return host_; }
 
  private:

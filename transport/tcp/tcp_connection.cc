@@ -117,7 +117,7 @@ bool TcpConnection::BesideOthers(size_t bytes) const {
 }
 
 size_t TcpConnection::PerTurn() const {
-  return BesideOthers(kPerTurn) ? kPerTurnBesideOthers : kPerTurn;
+  return loop_.fds().crowded() ? kPerTurnBesideOthers : kPerTurn;
 }
 
 // Now, or at the end of the turn.
@@ -210,7 +210,11 @@ void TcpConnection::Flush() {
   read_later_ = false;
   if (read && write) {
     writes_next_ = !writes_next_;
-    (writes_next_ ? write : read) = false;
+    if (writes_next_) {
+      write = false;
+    } else {
+      read = false;
+    }
     Soon();
   }
   if (read && state_ == State::kOpen) ReadTurn();

@@ -48,7 +48,8 @@ class LinkedStream final : private SwitchingStream::Output, private Flushable {
     // Another transport is in use, more or fewer rails are, or why_not() is another. Comes from
     // anywhere, and is put off.
     absl::AnyInvocable<void() const> on_change;
-    // The last call, from anywhere: why it is over is what Close was given, or what broke.
+    // The last call, from anywhere. The status says why it is over: what Close was given, or what
+    // broke.
     // Lifeline and generations may go.
     absl::AnyInvocable<void(const absl::Status&) const> on_end;
   };

@@ -64,7 +64,7 @@ class Upgrader {
   // Something came, here or there, that may make the next attempt good.
   virtual void OnCome() = 0;
   void WatchWhile(bool wanted);
-  // For the peer's ticket of `generation`.
+  // Sends what the ticket says to the peer, as UPGRADE_SETUP of `generation`.
   UpgradeTransport::SendSetUp SendSetUps(uint32_t generation);
   // An UPGRADE_SETUP frame, where `generation` is under way.
   absl::Status OnSetUp(const LinkFrame& frame, uint32_t generation);

@@ -144,7 +144,7 @@ void BrpcChannel::OnReceived(uint32_t slot, const ibv_wc& completion) {
   if (completion.byte_len == 0) return queue_->Reuse(slot, /*bare=*/true);
   ++came_;
   queue_->ledger().OnConsumed(*member_);
-  TakeBytes(slot, /*skip=*/0, completion.byte_len, incoming_.Tail());
+  TakeBytes(slot, /*skip=*/0, completion.byte_len);
 }
 
 // What it says. An error: the peer does not keep to the protocol.

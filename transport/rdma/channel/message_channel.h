@@ -79,7 +79,7 @@ class MessageChannel final : public PairChannel {
   static constexpr uint32_t kReference = 256 << 10;
   static constexpr uint64_t kMaxFetched = 512 << 10;
 
-  // What SendNow takes, without a header. Smaller slices are copied in any case.
+  // Bytes that SendNow takes at most, without a header.
   static constexpr size_t kMostNow = 512;
 
   // Completions of a window, bound and invalidated.

@@ -59,7 +59,7 @@ void MessageChannel::OnReceived(uint32_t slot, uint32_t bytes) {
     if (header->reference) {
       queue_->Reuse(slot, /*bare=*/false);
     } else {
-      TakeBytes(slot, kMessageHeaderBytes, bytes, incoming_.Tail());
+      TakeBytes(slot, kMessageHeaderBytes, bytes);
     }
   }
   if (header->fin) ended_ = true;

@@ -135,11 +135,12 @@ void PairChannel::CountWait(Wait wait) {
   }
 }
 
-void PairChannel::TakeBytes(uint32_t slot, uint32_t skip, uint32_t bytes, Buffer& to) {
+void PairChannel::TakeBytes(uint32_t slot, uint32_t skip, uint32_t bytes) {
   const uint32_t payload = bytes - skip;
   counters_.bytes_read += payload;
   poller_->bytes_in.Add(payload);
   if (detached_) return queue_->Reuse(slot, /*bare=*/false);
+  Buffer& to = incoming_.Tail();
   const absl::string_view copied(queue_->block(slot)->bytes() + skip, payload);
   const bool small = bytes < limits_.copy_out_below;
   // Who keeps a message keeps its block: all of it, of which it needs less than half.

@@ -38,7 +38,7 @@
 
 namespace farcall {
 
-// What a MessageChannel has done.
+// What a PairChannel has done.
 struct ChannelCounters {
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
@@ -234,9 +234,9 @@ class PairChannel {
   // What waits is tried each turn, and counts once.
   enum class Wait : uint8_t { kNothing, kMemory, kCredits, kSlots };
   void CountWait(Wait wait);
-  // Appends the bytes of the receive behind the first `skip` of all `bytes`; its slot is used
-  // again.
-  void TakeBytes(uint32_t slot, uint32_t skip, uint32_t bytes, Buffer& to);
+  // The bytes of the receive behind the first `skip` of all `bytes` are input, unless it is
+  // detached; its slot is used again.
+  void TakeBytes(uint32_t slot, uint32_t skip, uint32_t bytes);
 
   const VerbsApi& api_;
   ibv_qp& pair_;
