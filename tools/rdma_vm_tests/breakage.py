@@ -11,14 +11,10 @@ import time
 
 import stopped
 import suite
-from guest import A, B, begin, finish, run
+from guest import A, B, REMOVAL_LIMIT, begin, finish, run
 from peers import PORT, SET_UP, Client, Server
 from traffic import BACK, FIRST, SIZES, Held, Traffic, mended_by
 
-# Seconds. A process that keeps a device holds up its removal for as long as it lives: only such a
-# one meets this limit, in an emulated machine on a busy host. That a device is let go within a
-# second is tested in virtual time (rpc/testing/rdma/rdma_relink_test.cc).
-REMOVAL_LIMIT = 90
 # Why calls travel over TCP when a device or its way is gone: what broke is told first, then
 # what the next attempts meet with.
 GONE = ("broken", "peer_has_none", "no_device", "no_active_port", "no_address", "unreachable",
@@ -26,12 +22,10 @@ GONE = ("broken", "peer_has_none", "no_device", "no_active_port", "no_address", 
 
 
 def _timed(removal):
-    """The kernel may not wait long for any process. Seconds, as text."""
+    """Seconds, as text."""
     started = time.monotonic()
     removal()
-    seconds = time.monotonic() - started
-    suite.check(seconds <= REMOVAL_LIMIT, "the removal took %.1f s" % seconds)
-    return "%.2f" % seconds
+    return "%.2f" % (time.monotonic() - started)
 
 
 def _remove(*hosts, pair=0):

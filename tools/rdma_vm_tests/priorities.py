@@ -47,11 +47,12 @@ table ip farcall_marks {
     iifname != "%(cable)s" return
     tcp flags & rst == rst return
     udp dport 4791 @th,104,24 1 @th,352,16 0x16 return
-  udp dport 4791 ip dscp 26 counter name rdma_marked return
+    udp dport 4791 ip dscp 26 counter name rdma_marked return
     udp dport 4791 counter name rdma_other return
     tcp dport %(port)d ip dscp 26 counter name tcp_marked return
     tcp sport %(port)d ip dscp 26 counter name tcp_marked return
     tcp dport %(port)d update @tcp_unmarked { tcp flags }
+    tcp sport %(port)d update @tcp_unmarked { tcp flags }
     tcp dport %(port)d counter name tcp_other return
     tcp sport %(port)d counter name tcp_other return
     meta l4proto tcp ip dscp 26 counter name rdma_marked return
@@ -98,7 +99,7 @@ class _Marks:
         }
 
     def unmarked(self):
-        """Flags of TCP packets to the server's port that had no mark, as nft shows them."""
+        """Flags of TCP packets from and to the server's port without a mark, as nft shows them."""
         return " ".join(self._host.run("nft", "list", "set", *_UNMARKED).split())
 
     def windows(self, kind, count):
@@ -196,8 +197,10 @@ def _check_marks(seen, *kinds):
     for kind in kinds:
         marked, other = now[kind + "_marked"][1], now[kind + "_other"][1]
         if marked == 0 or other > 0:
-            told = "%s: %d marked, %d not; flags of those over TCP: %s"
-            raise Trouble(told % (kind, marked, other, seen.unmarked()))
+            told = "%s: %d marked, %d not" % (kind, marked, other)
+            if kind == "tcp":
+                told += "; flags of those: " + seen.unmarked()
+            raise Trouble(told)
 
 
 def both_kinds_are_marked_on_the_wire():

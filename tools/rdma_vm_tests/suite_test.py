@@ -188,8 +188,12 @@ class PrioritiesTest(unittest.TestCase):
     def test_one_packet_without_the_mark_is_seen(self):
         good = {"tcp_marked": (100, 2), "rdma_marked": (5000, 3)}
         priorities._check_marks(self.marks(**good), "tcp", "rdma")
-        for bad in ({"tcp_other": (40, 1)}, {"tcp_marked": (0, 0)}, {"rdma_other": (40, 1)}):
-            with self.assertRaisesRegex(Trouble, "flags of those over TCP: elements = { ack }"):
+        for bad, told in (
+            ({"tcp_other": (40, 1)}, "tcp: 2 marked, 1 not; flags of those: elements = { ack }"),
+            ({"tcp_marked": (0, 0)}, "tcp: 0 marked, 0 not"),
+            ({"rdma_other": (40, 1)}, "rdma: 3 marked, 1 not$"),
+        ):
+            with self.assertRaisesRegex(Trouble, told):
                 priorities._check_marks(self.marks(**{**good, **bad}), "tcp", "rdma")
 
 

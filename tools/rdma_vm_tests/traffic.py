@@ -8,7 +8,7 @@ import time
 
 import stuck
 import suite
-from guest import A, B, Late, Trouble, run
+from guest import A, B, REMOVAL_LIMIT, Late, Trouble, run
 from peers import Client, Server
 
 # Each end may use only this device, so that what is broken is what was in use.
@@ -147,7 +147,7 @@ class Traffic:
     def lets_go(self, files):
         """Until none of the processes has one of these open, which are those of removed devices. A
         process that keeps one keeps it for good."""
-        end = time.monotonic() + 90
+        end = time.monotonic() + REMOVAL_LIMIT
         for peer in self._servers + self._clients:
             while any(link.split(" ")[0] in files for link in stuck.opened(peer.pid())):
                 if time.monotonic() > end:
