@@ -74,7 +74,7 @@ _explain() {
     END {flush()}' "$log"
 }
 
-# _run NAME COMMAND ARGUMENT...: leaves its log, its status and its seconds.
+# _run NAME COMMAND ARGUMENT...: leaves its log, its status, its seconds and the load at its end.
 _run() {
   local name=$1 log="$logs/$1.log" started=$SECONDS status=0 heartbeat
   shift
@@ -83,7 +83,7 @@ _run() {
   heartbeat=$!
   BAZEL_PROFILES="$logs/$name" "$@" </dev/null >"$log" 2>&1 || status=$?
   kill "$heartbeat" && wait "$heartbeat" 2>/dev/null
-  echo "$status $((SECONDS - started))" >"$logs/$name.end"
+  echo "$status $((SECONDS - started)) $(cut -d' ' -f1 /proc/loadavg)" >"$logs/$name.end"
 }
 
 # run_stage NAME COMMAND ARGUMENT...: a command without test targets counts as one.
@@ -123,9 +123,9 @@ stop_stages() { [ -z "$_beside_pid" ] || kill -TERM -- "-$_beside_pid" 2>/dev/nu
 
 # _judge NAME: counts what the stage's log tells, and shows what failed.
 _judge() {
-  local name=$1 log="$logs/$1.log" status=1 seconds=0 passed failed
+  local name=$1 log="$logs/$1.log" status=1 seconds=0 load=- passed failed
   # One that was stopped has left none.
-  [ ! -e "$logs/$name.end" ] || read -r status seconds <"$logs/$name.end"
+  [ ! -e "$logs/$name.end" ] || read -r status seconds load <"$logs/$name.end"
   passed=$(_results "$log" | grep -cE ' (PASSED|FLAKY)$')
   failed=$(_results "$log" | grep -cvE ' (PASSED|FLAKY)$')
   if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
@@ -137,7 +137,7 @@ _judge() {
   _stage_passed+=("$passed")
   _stage_failed+=("$failed")
   _stage_seconds+=("$seconds")
-  _stage_loads+=("$(cut -d' ' -f1 /proc/loadavg)")
+  _stage_loads+=("$load")
   [ "$failed" -eq 0 ] && return
   echo "[$(_elapsed)] $name FAILED; the log is $log"
   _results "$log" | grep -vE ' (PASSED|FLAKY)$' | sed 's/^/  /'

@@ -54,16 +54,18 @@ def _how(code):
 
 
 class Server:
-    """A server process, for a `with`: entering waits until it listens, leaving ends it.
+    """A server process, for a `with`: entering waits until it listens, or has printed another
+    line that begins with `ready`; leaving ends it. `address` is the word behind that.
 
     Its standard input is a pipe from here: with --exit_with_stdin it ends even when this
     process is killed.
     """
 
-    def __init__(self, name, command, start_limit=START_LIMIT):
+    def __init__(self, name, command, start_limit=START_LIMIT, ready="listening on"):
         self._name = name
         self._command = command
         self._start_limit = start_limit
+        self._ready = ready
         self._process = None
         self._stderr = None
         self.address = ""
@@ -105,23 +107,24 @@ class Server:
 
     def _wait_for_address(self):
         """The address of the line "listening on ADDRESS"; others before it do not count."""
+        pattern = rb"^%s *(\S*) *\n" % re.escape(self._ready.encode())
         limit = time.monotonic() + self._start_limit
         text = b""
         while len(text) < _MOST_TEXT:
             text += self._read_some(limit)
-            found = re.search(rb"^listening on (\S+) *\n", text, re.MULTILINE)
+            found = re.search(pattern, text, re.MULTILINE)
             if found:
                 return found.group(1).decode(errors="replace")
-        self._fail("said much, but not where it listens")
+        self._fail('said much, but not "%s"' % self._ready)
 
     def _read_some(self, limit):
         output = self._process.stdout.fileno()
         left = limit - time.monotonic()
         if left <= 0 or not select.select([output], [], [], left)[0]:
-            self._fail("did not say where it listens within %g s" % self._start_limit)
+            self._fail('did not say "%s" within %g s' % (self._ready, self._start_limit))
         more = os.read(output, 4096)
         if not more:
-            self._fail(_how(self._process.wait(STOP_LIMIT)) + " before it listened")
+            self._fail('%s before "%s"' % (_how(self._process.wait(STOP_LIMIT)), self._ready))
         return more
 
     def _stop(self):

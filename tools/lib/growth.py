@@ -2,20 +2,17 @@
 """The part of tools/bench --growth that measures: what a call costs where there is more of
 something else: connections, bulk beside it, load that does not wait, idle connections."""
 
-import contextlib
 import dataclasses
 import json
 import os
 import resource
-import select
-import subprocess
 import sys
 import time
 
 import machine
 from arguments import Arguments, bounded, new_file
 from cells import Cell, Variant
-from children import ChildFailed, exit_on_signals, pinned
+from children import ChildFailed, Server, exit_on_signals, pinned
 from echo_run import BINARIES, Setting, measure, put_load, start_server
 from progress import Progress
 from spread import Spread, ratio
@@ -70,24 +67,14 @@ class Process:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@contextlib.contextmanager
 def idle_client(setting, address, connections):
-    """A client whose connections are open and were used once."""
+    """A client whose connections are open and were used once, for a `with`."""
     command = pinned(
         [os.path.join(setting.bin_dir, BINARIES["farcall"]), "--server=" + address,
          "--connections=%d" % connections, "--idle"],
         setting.client_cores,
     )  # fmt: skip
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        try:
-            if not select.select([child.stdout], [], [], CONNECT_LIMIT)[0]:
-                child.kill()
-                raise ChildFailed("the idle client", command, "has not connected in time", "")
-            if child.stdout.readline().strip() != b"idle":
-                raise ChildFailed("the idle client", command, "has not made its connections", "")
-            yield Process(child.pid)
-        finally:
-            child.stdin.close()
+    return Server("the idle client", command, CONNECT_LIMIT, ready="idle")
 
 
 def idle(setting):
@@ -98,7 +85,7 @@ def idle(setting):
     for count in (1, MANY + 1):
         with start_server(setting, FARCALL) as server:
             with idle_client(setting, server.address, count) as client:
-                sides = {"server": Process(server.pid), "client": client}
+                sides = {"server": Process(server.pid), "client": Process(client.pid)}
                 # An idle connection is looked at, and gives memory back.
                 time.sleep(IDLE_SECONDS)
                 before = sum(side.cpu_seconds() for side in sides.values())

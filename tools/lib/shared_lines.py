@@ -59,8 +59,9 @@ class Writers:
             self._runs = {FIRST: 0, SECOND: 1, NOBODY: None}[address]
 
     def written(self):
-        """How many lines were written at all."""
-        return len(self._lines)
+        """How many lines each of them wrote."""
+        both = list(self._lines.values())
+        return tuple(sum(1 for counts in both if counts[thread]) for thread in (0, 1))
 
     def shared(self, often=1):
         """For each line that both wrote so often: the instructions of both."""

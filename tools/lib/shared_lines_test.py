@@ -44,12 +44,15 @@ class WritersTest(unittest.TestCase):
         self.assertEqual(self.trace(" S 5000,8\n", " S 5040,8\n").shared(), [])
         self.assertEqual(self.trace(" S 5000,8\n", " L 5000,8\n").shared(), [])
 
+    def test_lines_are_counted_for_each(self):
+        self.assertEqual(self.trace(" S 5000,8\n S 5040,8\n", " L 5000,8\n").written(), (2, 0))
+
 
 class TwoLoopsTest(unittest.TestCase):
     def test_echoes_over_tcp(self):
         writers, program = shared_lines.trace(PROGRAM, CALLS, IN_FLIGHT)
-        # Each call writes some.
-        self.assertGreater(writers.written(), CALLS)
+        # Each call writes some, on either loop.
+        self.assertGreater(min(writers.written()), CALLS)
         self.assertEqual(shared_lines.report(writers, program, CALLS), [])
 
 
