@@ -13,6 +13,9 @@
 
 namespace farcall::bench {
 
+// Calls under way of a load of bulk beside one of small calls.
+inline constexpr int kBulkInFlight = 8;
+
 struct LoadOptions {
   // The server's address: `host:port`, `[v6]:port`, `unix:PATH` as far as the system has them.
   std::string server;

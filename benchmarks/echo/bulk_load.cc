@@ -12,11 +12,9 @@
 #include "benchmarks/echo/echo_client.h"
 #include "transport/buffer/block_writer.h"
 
-ABSL_FLAG(
-    uint64_t, bulk, 0,
-    "client: one more connection on the same loops, which echoes this many attached bytes all "
-    "the time and is not part of the report; 0: none");
-ABSL_FLAG(int, bulk_in_flight, 8, "client: calls under way on it");
+ABSL_FLAG(uint64_t, bulk, 0,
+          "client: one more connection on the same loops, which echoes this many attached bytes, 8 "
+          "calls at a time, and is not part of the report; 0: none");
 
 namespace farcall::bench {
 
@@ -26,7 +24,7 @@ absl::StatusOr<std::unique_ptr<BulkLoad>> BulkLoad::StartFromFlags(const LoadOpt
   if (absl::GetFlag(FLAGS_bulk) == 0) return nullptr;
   LoadOptions options = others;
   options.attachment = absl::GetFlag(FLAGS_bulk);
-  options.in_flight = absl::GetFlag(FLAGS_bulk_in_flight);
+  options.in_flight = kBulkInFlight;
   options.connections = 1;
   options.rate = 0;
   options.synchronous = false;

@@ -17,7 +17,7 @@ namespace farcall::bench {
 // Large echoes on one more connection, beside the load that is reported.
 class BulkLoad {
  public:
-  // As --bulk and --bulk_in_flight say; null: none. To the server of `others`, for as long.
+  // As --bulk says; null: none. To the server of `others`, for as long.
   static absl::StatusOr<std::unique_ptr<BulkLoad>> StartFromFlags(const LoadOptions& others,
                                                                   Runtime& runtime,
                                                                   const LoadWindow& window);

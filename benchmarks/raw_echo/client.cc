@@ -76,10 +76,11 @@ absl::StatusOr<LoadReport> RunRawLoad(const LoadOptions& options,
                                       const std::optional<LoadOptions>& bulk) {
   const absl::Status valid = options.Validate();
   if (!valid.ok()) return valid;
+  const bool busy = options.polling == "busy";
+  if (bulk && !busy) return absl::InvalidArgumentError("--bulk needs --polling=busy");
   absl::StatusOr<std::vector<UniqueFd>> connections = ConnectAll(options);
   if (!connections.ok()) return connections.status();
 
-  const bool busy = options.polling == "busy";
   const int threads = busy ? std::min(options.threads, options.connections) : options.connections;
   const LoadWindow window = LoadWindow::From(std::chrono::steady_clock::now(), options);
   std::list<Worker> workers;

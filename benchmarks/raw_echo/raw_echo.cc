@@ -26,8 +26,6 @@ namespace {
 
 namespace bench = farcall::bench;
 
-constexpr int kBulkInFlight = 8;
-
 absl::Status Serve() {
   const bench::ServerOptions options = bench::ServerOptionsFromFlags();
   absl::StatusOr<bench::ServerLife> life = bench::ServerLife::Begin(options.exit_with_stdin);
@@ -45,7 +43,7 @@ absl::Status PutLoad() {
   if (absl::GetFlag(FLAGS_bulk) > 0) {
     bulk = options;
     bulk->attachment = absl::GetFlag(FLAGS_bulk);
-    bulk->in_flight = kBulkInFlight;
+    bulk->in_flight = bench::kBulkInFlight;
     bulk->rate = 0;
   }
   const absl::StatusOr<bench::LoadReport> report = bench::RunRawLoad(options, bulk);
