@@ -50,8 +50,11 @@ LAYERS = {
     "transport/link/": _TRANSPORT + ["transport/link/"],
     # Its rooms, from below to above.
     "transport/link/hello/": _link(),
-    "transport/link/stream/": _link(),
-    "transport/link/upgrade/": _link("hello", "stream"),
+    "transport/link/stream/frames/": _link(),
+    "transport/link/stream/bytes/": _link(),
+    "transport/link/stream/rails/": _link("stream/bytes"),
+    "transport/link/stream/": _link("stream/frames", "stream/bytes", "stream/rails"),
+    "transport/link/upgrade/": _link("hello"),
     "transport/link/connection/": _link("hello", "stream", "upgrade") + ["transport/brpc/"],
     "transport/tls/": _TRANSPORT + ["transport/tls/"],
     "rpc/": _TRANSPORT + ["rpc/"],

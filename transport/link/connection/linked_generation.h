@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "transport/buffer/buffer.h"
 #include "transport/link/connection/linked_stream.h"
-#include "transport/link/stream/frame_parts.h"
+#include "transport/link/stream/frames/frame_parts.h"
 #include "transport/transport.h"
 
 namespace farcall {

@@ -7,7 +7,7 @@
 
 #include "transport/link/connection/linked_generation.h"
 #include "transport/link/connection/linked_stream.h"
-#include "transport/link/stream/progress_watch.h"
+#include "transport/link/stream/rails/progress_watch.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "transport/base/time.h"
 #include "transport/link/connection/link_settings.h"
-#include "transport/link/stream/frame.h"
+#include "transport/link/stream/frames/frame.h"
 #include "transport/link/stream/switching_stream.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"

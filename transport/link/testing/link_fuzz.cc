@@ -15,7 +15,7 @@
 
 #include "transport/base/check.h"
 #include "transport/link/hello/hello.h"
-#include "transport/link/stream/frame.h"
+#include "transport/link/stream/frames/frame.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/raw_peer.h"
 #include "transport/link/upgrade/upgrade_messages.h"

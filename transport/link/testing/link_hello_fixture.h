@@ -17,7 +17,7 @@
 #include "gtest/gtest.h"
 #include "transport/link/hello/hello.h"
 #include "transport/link/link_transport.h"
-#include "transport/link/stream/frame.h"
+#include "transport/link/stream/frames/frame.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/raw_peer.h"
 #include "transport/testing/conformance/conformance_run.h"

@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "transport/link/hello/hello.h"
-#include "transport/link/stream/frame.h"
+#include "transport/link/stream/frames/frame.h"
 #include "transport/link/testing/link_hostile_testing.h"
 #include "transport/link/testing/raw_peer.h"
 #include "transport/link/upgrade/upgrade_messages.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "transport/link/stream/frame.h"
+#include "transport/link/stream/frames/frame.h"
 #include "transport/link/stream/switching_stream.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/upgrade/upgrade_messages.h"

@@ -14,7 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "transport/link/hello/hello.h"
-#include "transport/link/stream/frame.h"
+#include "transport/link/stream/frames/frame.h"
 #include "transport/link/testing/link_harness.h"
 #include "transport/link/testing/link_rdma_testing.h"
 #include "transport/link/testing/raw_peer.h"

@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "transport/link/hello/link.pb.h"
-#include "transport/link/stream/frame.h"
+#include "transport/link/stream/frames/frame.h"
 #include "transport/link/upgrade/reason.h"
 #include "transport/why_not_rdma.h"
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "transport/base/time.h"
-#include "transport/link/stream/byte_range.h"
-#include "transport/link/stream/rails.h"
+#include "transport/link/stream/bytes/byte_range.h"
+#include "transport/link/stream/rails/rails.h"
 
 namespace farcall {
 

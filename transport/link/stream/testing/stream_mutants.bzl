@@ -185,11 +185,25 @@ _MUTANTS = [
     }),
 ]
 
+# Where they are that are in a room below the stream.
+_ROOMS = {
+    "early_bytes.cc": "bytes",
+    "flight_log.cc": "rails",
+    "generations.cc": "rails",
+    "lifeline_watch.cc": "rails",
+    "progress_watch.cc": "rails",
+    "rails.cc": "rails",
+    "rate_meter.cc": "rails",
+    "receive_side.cc": "bytes",
+    "send_side.cc": "bytes",
+}
+
 def stream_mutants():
     """A test for each mutant. It passes if a simulation finds a violation in it."""
     mutants(
         name = "stream_mutants",
         mutants = _MUTANTS,
+        packages = {src: "//transport/link/stream/" + room for src, room in _ROOMS.items()},
         deps = [
             ":stream",
             "//transport/link/stream/testing:stream_mutant_main",

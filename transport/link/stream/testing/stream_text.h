@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "transport/link/stream/frame.h"
+#include "transport/link/stream/frames/frame.h"
 #include "transport/link/stream/switching_stream.h"
 
 namespace farcall {

@@ -24,7 +24,7 @@
 #include "transport/base/check.h"
 #include "transport/base/unique_fd.h"
 #include "transport/link/hello/hello.h"
-#include "transport/link/stream/frame.h"
+#include "transport/link/stream/frames/frame.h"
 #include "transport/link/upgrade/upgrade_messages.h"
 #include "transport/rdma/testing/rdma_harness.h"
 #include "transport/rdma/verbs/load.h"
