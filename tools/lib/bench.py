@@ -3,14 +3,14 @@
 
 import sys
 
-import comparison
-import machine
-from arguments import Arguments, bounded, new_file, parsed
-from cells import measures, parse_cells, parse_variants
-from children import ChildFailed, exit_on_signals
-from echo_run import Setting, measure
-from progress import Progress
-from results import Results
+from console.arguments import Arguments, bounded, new_file, parsed
+from console.progress import Progress
+from loads import comparison
+from loads.cells import measures, parse_cells, parse_variants
+from loads.echo_run import Setting, measure
+from loads.results import Results
+from places import machine
+from places.children import ChildFailed, exit_on_signals
 
 CELLS = (
     "32x1s,32x16s,32x1,32x32,32x128,32+4Kx64,32+64Kx8,32+1Mx8,64Kx8,"

@@ -5,8 +5,8 @@ worse; outliers have a frame."""
 import json
 import sys
 
-from svg import Svg
-from units import number
+from console.svg import Svg
+from console.units import number
 
 _INK = "#333333"
 _SOFT = "#6b7280"

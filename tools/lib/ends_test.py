@@ -12,9 +12,8 @@ import tempfile
 import unittest
 import unittest.mock
 
-import perftest
 import rdma_bench
-import rdma_loads
+from loads import perftest, rdma_loads
 from rdma_test import BW, LAT
 
 # Of both hosts: $ROOM/down-HOST makes one unreachable.
@@ -265,6 +264,23 @@ class PodsTest(EndsTest):
         self.assertEqual(code, 1)
         self.assertIn("0/2 nodes have rdma", err)
         self.assertIn(self.DELETED, self.said("kubectl").splitlines()[-1])
+
+
+class ArgumentsTest(unittest.TestCase):
+    def test_wrong_arguments_are_one_line(self):
+        for arguments, message in (
+            (["--hosts=a"], "is not two names"),
+            (["--hosts=a,b", "--pods"], "--hosts does not go with --pods"),
+            (["--hosts=a,b", "--driver=rxe"], "--driver does not go with"),
+            (["--pods", "--installed"], "--installed goes with --hosts alone"),
+            (["--address=10.0.0.1"], "--address goes with --hosts or --pods alone"),
+        ):
+            err = io.StringIO()
+            with contextlib.redirect_stderr(err), self.assertRaises(SystemExit) as raised:
+                rdma_bench.main(["--rdma", *arguments])
+            self.assertEqual(raised.exception.code, 2, arguments)
+            self.assertIn(message, err.getvalue())
+            self.assertEqual(err.getvalue().count("\n"), 1)
 
 
 if __name__ == "__main__":

@@ -9,15 +9,15 @@ import resource
 import sys
 import time
 
-import machine
-from arguments import Arguments, bounded, new_file
-from cells import Cell, Variant
-from children import ChildFailed, Server, exit_on_signals, pinned
-from echo_run import BINARIES, Setting, measure, put_load, start_server
-from progress import Progress
-from spread import Spread, ratio
-from table import Table
-from units import number
+from console.arguments import Arguments, bounded, new_file
+from console.progress import Progress
+from console.table import Table
+from console.units import number
+from loads.cells import Cell, Variant
+from loads.echo_run import BINARIES, Setting, measure, put_load, start_server
+from loads.spread import Spread, ratio
+from places import machine
+from places.children import ChildFailed, Server, exit_on_signals, pinned
 
 FARCALL = Variant("farcall", "adaptive")
 SOCKETS = Variant("raw", "busy")

@@ -10,11 +10,11 @@ import sys
 import tempfile
 
 import callgrind
-import machine
-from arguments import Arguments, new_file
-from children import ChildFailed
-from progress import Progress
-from table import Table
+from console.arguments import Arguments, new_file
+from console.progress import Progress
+from console.table import Table
+from places import machine
+from places.children import ChildFailed
 
 PROGRAM = "benchmarks/micro/rdma_echo_instructions"
 SIDES = {"client": "ClientTurn", "server": "ServerTurn"}

@@ -5,15 +5,15 @@ has the help."""
 import json
 import sys
 
-import curves
-import machine
-from arguments import Arguments, bounded, new_file, parsed
-from cells import Variant, parse_cells
-from children import ChildFailed, exit_on_signals
-from echo_run import Setting, put_load, start_server
-from progress import Progress
-from table import Table
-from units import number
+from console.arguments import Arguments, bounded, new_file, parsed
+from console.progress import Progress
+from console.table import Table
+from console.units import number
+from loads import curves
+from loads.cells import Variant, parse_cells
+from loads.echo_run import Setting, put_load, start_server
+from places import machine
+from places.children import ChildFailed, exit_on_signals
 
 CELLS = (
     "32x1,32x8,32x32,32x128,32+4Kx1,32+4Kx8,32+4Kx32,32+4Kx128,"

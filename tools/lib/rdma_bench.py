@@ -6,17 +6,16 @@ import contextlib
 import json
 import sys
 
-import ends_run
-import machine
-import rdma_ratios
-from arguments import Arguments, bounded, new_file
-from children import ChildFailed, exit_on_signals
-from ends_options import add_ends, add_perftest, check_ends
-from perftest import parse as parse_perftest
-from progress import Progress
-from rdma_loads import PERFTESTS, plan
-from two_ends import Hosts, Pods, Unfit
-from vm_run import report_of, run_steps
+from console.arguments import Arguments, bounded, new_file
+from console.progress import Progress
+from loads import rdma_ratios
+from loads.perftest import parse as parse_perftest
+from loads.rdma_loads import PERFTESTS, plan
+from places import ends_run, machine
+from places.children import ChildFailed, exit_on_signals
+from places.ends_options import add_ends, add_perftest, check_ends
+from places.two_ends import Hosts, Pods, Unfit
+from places.vm_run import report_of, run_steps
 
 ENOUGH_ROUNDS = 5
 # Options of tools/bench that choose what is measured, which is fixed here.

@@ -5,15 +5,15 @@ between the two hosts of tools/rdma_vm."""
 import json
 import sys
 
-import machine
-from arguments import Arguments, bounded, new_file, parsed
-from cells import parse_cells
-from children import ChildFailed, exit_on_signals
-from progress import Progress
+from console.arguments import Arguments, bounded, new_file, parsed
+from console.progress import Progress
+from console.table import Table
+from console.units import number
+from loads.cells import parse_cells
+from places import machine
+from places.children import ChildFailed, exit_on_signals
+from places.vm_run import echo_step, report_of, run_steps
 from quickstart import CELLS, carried_text
-from table import Table
-from units import number
-from vm_run import echo_step, report_of, run_steps
 
 SHOWN = (("qps", "calls/s"), ("p50_us", "p50 us"), ("p99_us", "p99 us"), ("mb_per_s", "MB/s"))
 WIDTHS = (12, 8) + (9, 9) + (7, 7) * 3

@@ -9,14 +9,12 @@ import os
 import tempfile
 import unittest
 
-import perftest
 import rdma_bench
-import rdma_loads
 import rdma_quickstart
-import rdma_ratios
-from cells import Cell
-from children import ChildFailed
-from vm_run import Step, echo_step, run_steps
+from loads import perftest, rdma_loads, rdma_ratios
+from loads.cells import Cell
+from places.children import ChildFailed
+from places.vm_run import Step, echo_step, run_steps
 
 # As perftest 4.5 prints them.
 LAT = """ Mtu             : 4096[B]

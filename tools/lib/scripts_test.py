@@ -11,11 +11,10 @@ import tempfile
 import unittest
 
 import bench
-import machine
 import quickstart
-from cells import Cell, Variant
-from echo_run import BINARIES, Setting, client_command, server_command
-from results import ROW_KEYS
+from loads.cells import Cell, Variant
+from loads.echo_run import BINARIES, Setting, client_command, server_command
+from loads.results import ROW_KEYS
 
 # Speaks as the benchmarks do. QPS: farcall 400 k, gRPC 100 k, bare sockets 800 k.
 FAKE = """#!/usr/bin/env -S python3 -B
@@ -193,36 +192,14 @@ class QuickstartTest(ScriptTest):
         self.assertIn(Cell(32, 0, 1), options.cells)
 
 
-class MachineTest(unittest.TestCase):
-    def test_each_side_gets_cores_of_its_own_where_there_are_two(self):
-        self.assertEqual(machine.one_core_each([3, 1, 2]), ([1], [2]))
-        self.assertEqual(machine.one_core_each([5]), ([5], [5]))
-        self.assertEqual(machine.half_each([0, 1, 2, 3, 4]), ([0, 1], [2, 3, 4]))
-        self.assertEqual(machine.half_each([7]), ([7], [7]))
-
-    def test_cores_that_others_keep_busy_are_counted(self):
-        watch = machine.OthersWatch()
-        self.assertGreaterEqual(watch.cores(), 0)
-        self.assertAlmostEqual(
-            machine._busy_seconds("cpu 100 20 30 5000 7 1 2 3 0 0"),
-            156 / os.sysconf("SC_CLK_TCK"),
-        )
-        self.assertEqual(machine.others_text(0.1), "")
-        self.assertIn("1.5 cores", machine.others_text(1.5))
-
-    def test_facts_are_there(self):
-        facts = machine.facts()
-        self.assertGreaterEqual(facts["cores"], 1)
-        self.assertIn("kernel", machine.line(facts))
-
-
 class HelpTest(unittest.TestCase):
     """--help is text of the shell scripts; the options are here."""
 
     def test_help_names_every_option(self):
         tools = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
         parts = {
-            "bench": ("bench", "rdma_bench", "ends_options", "studies", "instructions", "growth"),
+            "bench": ("bench", "rdma_bench", "places/ends_options", "studies", "instructions",
+                      "growth"),
             "quickstart": ("quickstart", "rdma_quickstart"),
         }
         for name in parts:

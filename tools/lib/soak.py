@@ -10,13 +10,13 @@ import sys
 import tempfile
 import time
 
-from arguments import Arguments, bounded, new_file, parsed
-from children import exit_on_signals
-from progress import Progress
+from console.arguments import Arguments, bounded, new_file, parsed
+from console.progress import Progress
+from console.table import Table
+from places.children import exit_on_signals
 from soak_chaos import Chaos, Listing
 from soak_peers import SoakClient, SoakFailed, SoakServer, usage
 from soak_verdict import judge
-from table import Table
 
 SERVER = "rpc/testing/soak/soak_server"
 CLIENT = "rpc/testing/soak/soak_client"

@@ -6,16 +6,14 @@ import json
 import re
 import sys
 
-import ends_run
-import machine
-import two_ends
-from arguments import Arguments, bounded, new_file
-from children import ChildFailed, exit_on_signals
-from ends_options import add_ends, check_ends
-from progress import Progress
-from table import Table
-from units import number
-from vm_run import Place, Step
+from console.arguments import Arguments, bounded, new_file
+from console.progress import Progress
+from console.table import Table
+from console.units import number
+from places import ends_run, machine, two_ends
+from places.children import ChildFailed, exit_on_signals
+from places.ends_options import add_ends, check_ends
+from places.vm_run import Place, Step
 
 PROGRAMS = ("kv-server", "kv-bench", "block-server", "block-bench")
 PUBLISHED = """Published for brpc, RDMA beside TCP: queries for 30 keys at 200,000/s:

@@ -4,7 +4,7 @@
 import dataclasses
 import os
 
-from children import ChildFailed, Server, pinned, run_client
+from places.children import ChildFailed, Server, pinned, run_client
 
 # Relative to bazel-bin.
 BINARIES = {

@@ -3,8 +3,8 @@
 
 import json
 
-from cells import Cell, Variant
-from spread import median, ratio
+from loads.cells import Cell, Variant
+from loads.spread import median, ratio
 
 ROW_KEYS = (
     "system",

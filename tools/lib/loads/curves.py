@@ -5,9 +5,9 @@ import os
 import subprocess
 import tempfile
 
-from cells import Cell
-from chart import COLORS, Curve, Panel, draw_legend, legend_rows
-from svg import Svg
+from console.chart import COLORS, Curve, Panel, draw_legend, legend_rows
+from console.svg import Svg
+from loads.cells import Cell
 
 _WIDTH = 1120
 _HEAD = 78

@@ -3,9 +3,9 @@
 
 import dataclasses
 
-from spread import median, ratio
-from table import Table
-from units import number
+from console.table import Table
+from console.units import number
+from loads.spread import median, ratio
 
 # Of the echo benchmark's report.
 MEASURED = ("qps", "p50_us", "p99_us", "mb_per_s", "client_cpu_us", "server_cpu_us")

@@ -6,7 +6,9 @@ import os
 import sys
 import unittest
 
-from children import ChildFailed, Server, pinned, run_client
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+from places.children import ChildFailed, Server, pinned, run_client  # noqa: E402
 
 # A server as the benchmarks have it: says where it listens, ends with its input.
 GOOD_SERVER = "print('listening on 127.0.0.1:7', flush=True); sys.stdin.read()"

@@ -4,7 +4,7 @@
 import dataclasses
 import re
 
-from units import bytes_text, parse_size
+from console.units import bytes_text, parse_size
 
 _CELL = re.compile(r"(?:(put|get):)?([^x+:]+)(?:\+([^x+]+))?x(\d+)(s?)")
 

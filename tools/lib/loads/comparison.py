@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of tools/bench."""
 
-from table import Table
-from units import number
+from console.table import Table
+from console.units import number
 
 _TITLES = (
     "load",

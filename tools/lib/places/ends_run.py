@@ -3,10 +3,8 @@
 
 import dataclasses
 
-import end_facts
-import guest_steps
-import two_ends
-from vm_run import Place, output_of, planned
+from places import end_facts, guest_steps, two_ends
+from places.vm_run import Place, output_of, planned
 
 # Seconds for a server there to end, once it was told to.
 _END_LIMIT = 5

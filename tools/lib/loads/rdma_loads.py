@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tools/bench --rdma measures: steps for a place, and their order."""
 
-from cells import Cell
-from perftest import Perftest
-from vm_run import VM, echo_step, peer_step
+from loads.cells import Cell
+from loads.perftest import Perftest
+from places.vm_run import VM, echo_step, peer_step
 
 KIB = 1 << 10
 MIB = 1 << 20

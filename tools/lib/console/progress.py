@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from units import duration
+from console.units import duration
 
 
 class Progress:

@@ -7,8 +7,8 @@ import os
 import subprocess
 import tempfile
 
-from children import ChildFailed, pinned
-from guest_steps import LONGER
+from places.children import ChildFailed, pinned
+from places.guest_steps import LONGER
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,10 +48,11 @@ VM = Place(
 _BRPC = ("FARCALL_RDMA_SET_UP=auto",)
 # Both ends want it.
 _READS = ("FARCALL_RDMA_READ_AT_LEAST=64KiB",)
-_TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-_GATE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "brpc_gate.py")
+_HERE = os.path.dirname(os.path.realpath(__file__))
+_TOOLS = os.path.dirname(os.path.dirname(_HERE))
+_GATE = os.path.join(_HERE, "brpc_gate.py")
 _PEER = os.path.join(_TOOLS, "rdma_vm_tests", "brpc_peer", "peer.py")
-_GUEST = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guest_steps.py")
+_GUEST = os.path.join(_HERE, "guest_steps.py")
 
 
 def _settings(place, host, brpc, reads):

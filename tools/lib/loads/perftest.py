@@ -3,8 +3,8 @@
 
 import dataclasses
 
-from children import ChildFailed
-from vm_run import VM, Step
+from places.children import ChildFailed
+from places.vm_run import VM, Step
 
 # Seconds until it listens, which it does not tell.
 _PAUSE = 1.0

@@ -3,12 +3,16 @@
 """What is measured, and what is made of the measurements."""
 
 import json
+import os
+import sys
 import unittest
 
-import comparison
-from cells import Cell, Variant, parse_cells, parse_variants
-from results import RATIO_METRICS, ROW_KEYS, Results
-from spread import Spread, median, ratio
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+from loads import comparison  # noqa: E402
+from loads.cells import Cell, Variant, parse_cells, parse_variants  # noqa: E402
+from loads.results import RATIO_METRICS, ROW_KEYS, Results  # noqa: E402
+from loads.spread import Spread, median, ratio  # noqa: E402
 
 FARCALL = Variant("farcall", "adaptive")
 GRPC = Variant("grpc", "event")

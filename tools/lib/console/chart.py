@@ -3,8 +3,8 @@
 
 import dataclasses
 
-from axis import PointScale, scale_for
-from units import short
+from console.axis import PointScale, scale_for
+from console.units import short
 
 _INK = "#333333"
 _SOFT = "#6b7280"

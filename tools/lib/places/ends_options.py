@@ -3,7 +3,7 @@
 
 import shlex
 
-from arguments import parsed
+from console.arguments import parsed
 
 _OF_ENDS = ("devices", "address", "perftest_flags")
 

@@ -6,12 +6,15 @@ import fcntl
 import io
 import os
 import struct
+import sys
 import termios
 import unittest
 
-from progress import Progress
-from table import Table
-from units import bytes_text, duration, number, parse_size, short
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+from console.progress import Progress  # noqa: E402
+from console.table import Table  # noqa: E402
+from console.units import bytes_text, duration, number, parse_size, short  # noqa: E402
 
 
 class UnitsTest(unittest.TestCase):

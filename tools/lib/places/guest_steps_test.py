@@ -6,10 +6,13 @@ import contextlib
 import io
 import json
 import os
+import sys
 import tempfile
 import unittest
 
-import guest_steps
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+from places import guest_steps  # noqa: E402
 
 
 class GuestTest(unittest.TestCase):

@@ -8,13 +8,13 @@ import shlex
 import subprocess
 import tempfile
 
-from children import ChildFailed
+from places.children import ChildFailed
 
 # Ends the program with the standard input, which ends with this process, whatever the program does.
 _WITH_STDIN = 'exec 3<&0; "$@" <&3 & p=$!; { cat <&3; kill $p; } >/dev/null 2>&1 & wait $p'
 _SHORT = 60  # seconds for what takes no time
 _LONG = 600  # to bring a program, or for pods to start
-_TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_TOOLS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
 class Unfit(Exception):
