@@ -17,8 +17,7 @@ def _matches(pattern, header):
     return header.startswith(pattern)
 
 
-def _check_own(source, number, header):
-    table = policy.TEST_LAYERS if source.is_test else policy.LAYERS
+def _check_own(source, number, header, table):
     prefix = _longest_prefix(table, source.path)
     if prefix is None:
         return None
@@ -58,16 +57,27 @@ def _check_root(source, number, header, directories):
     return Finding(source.path, number, what, "write the path from the repository's root")
 
 
+def _check_python(source, paths):
+    for number, name in source.imports():
+        path = policy.PYTHON_ROOT + name.replace(".", "/") + ".py"
+        if path in paths:
+            yield _check_own(source, number, path, policy.PYTHON_LAYERS)
+
+
 def check(tree):
+    paths = {source.path for source in tree}
     directories = tuple({source.path.split("/")[0] + "/" for source in tree if "/" in source.path})
     findings = []
     for source in tree:
+        if source.is_python and source.path.startswith(policy.PYTHON_ROOT):
+            findings += _check_python(source, paths)
         if not source.is_cpp:
             continue
+        table = policy.TEST_LAYERS if source.is_test else policy.LAYERS
         for number, header, in_angles in source.includes():
             findings.append(_check_system(source, number, header))
             if header.startswith(directories):
-                findings.append(_check_own(source, number, header))
+                findings.append(_check_own(source, number, header, table))
                 findings.append(_check_testing(source, number, header))
             elif not in_angles:
                 findings.append(_check_root(source, number, header, directories))

@@ -117,6 +117,17 @@ TEST_LAYERS = {
 # Beside tests, who may include what only tests use.
 MAY_USE_TESTING = ["benchmarks/micro/"]
 
+# The rooms of Python. What they import is named from the folder above all of them, as in
+# `from console.table import Table`. Tests have no rights of their own.
+PYTHON_ROOT = "tools/lib/"
+PYTHON_LAYERS = {
+    "tools/lib/": ["tools/lib/"],
+    # From below to above.
+    "tools/lib/console/": [],
+    "tools/lib/places/": ["tools/lib/console/"],
+    "tools/lib/loads/": ["tools/lib/console/", "tools/lib/places/"],
+}
+
 # Headers of the system that only one part may include.
 SYSTEM_HEADERS = {
     "infiniband/": ["transport/rdma/", "tools/doctor/"],

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of the repository as the checks see them."""
 
+import ast
 import os
 import re
 import subprocess
@@ -87,6 +88,15 @@ class SourceFile:
             match = _INCLUDE.match(line)
             if match:
                 yield number, match.group(2), match.group(1) == "<"
+
+    def imports(self):
+        """(line number, name with dots) of what Python imports; each name may be a module."""
+        for node in ast.walk(ast.parse(self.text)):
+            if isinstance(node, ast.Import):
+                yield from ((node.lineno, one.name) for one in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield node.lineno, node.module
+                yield from ((node.lineno, node.module + "." + one.name) for one in node.names)
 
 
 def _git_listing(root):

@@ -106,6 +106,25 @@ class LayersTest(unittest.TestCase):
     def test_the_rooms_of_tests_have_an_order(self):
         self.expect_order([room for room in policy.TEST_LAYERS if "/testing/" in room])
 
+    def test_the_rooms_of_python_have_an_order(self):
+        def imports(path, text):
+            names = ("run.py", "console/table.py", "places/hosts.py", "loads/cells.py")
+            files = {"tools/lib/" + name: "" for name in names}
+            return findings(layers.check, {**files, path: text})
+
+        self.assertEqual([], imports("tools/lib/a.py", "import run\nfrom loads import cells\n"))
+        self.assertEqual([], imports("tools/lib/places/a.py", "import re\nimport console.table\n"))
+        self.assertEqual([], imports("tools/lib/places/a.py", "from places.hosts import A\n"))
+        for room, text, path in [
+            ("console", "import run", "run.py"),
+            ("console", "from loads.cells import Cell", "loads/cells.py"),
+            ("places", "from loads import cells, other", "loads/cells.py"),
+        ]:
+            what = "tools/lib/%s/ may not include tools/lib/%s" % (room, path)
+            for name in ("a.py", "a_test.py"):
+                full = "tools/lib/%s/%s" % (room, name)
+                self.assertEqual(["%s:1: %s" % (full, what)], imports(full, text + "\n"))
+
     def test_testing_is_for_tests(self):
         found = self.includes("benchmarks/micro/a.cc", "transport/testing/sim.h")
         self.assertEqual([], found)
