@@ -20,7 +20,7 @@
 #include "rpc/errors.h"
 #include "rpc/types.h"
 #include "rpc/user_fields.h"
-#include "transport/base/spin_lock.h"
+#include "transport/base/threads/spin_lock.h"
 #include "transport/base/time.h"
 #include "transport/buffer/buffer.h"
 #include "transport/connection_info.h"

@@ -14,7 +14,7 @@
 
 #include "rpc/naming/name_cache.h"
 #include "rpc/runtime_testing.h"
-#include "transport/base/cores.h"
+#include "transport/base/host/cores.h"
 #include "transport/loop/loop_group.h"
 #include "transport/loop/loop_testing.h"
 

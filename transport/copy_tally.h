@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport/base/thread_slot.h"
+#include "transport/base/threads/thread_slot.h"
 #include "transport/copied_bytes.h"
 
 namespace farcall {

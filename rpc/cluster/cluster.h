@@ -23,7 +23,7 @@
 #include "rpc/controller.h"
 #include "rpc/naming/naming.h"
 #include "rpc/session/client/client_session.h"
-#include "transport/base/in_flight.h"
+#include "transport/base/threads/in_flight.h"
 #include "transport/loop/event_loop.h"
 
 namespace farcall {

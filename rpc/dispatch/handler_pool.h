@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "transport/base/cores.h"
+#include "transport/base/host/cores.h"
 #include "transport/loop/user_queue.h"
 
 namespace farcall {

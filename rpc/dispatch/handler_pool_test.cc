@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rpc/dispatch/handler_pool_testing.h"
-#include "transport/base/cores.h"
+#include "transport/base/host/cores.h"
 #include "transport/loop/loop_testing.h"
 
 namespace farcall {

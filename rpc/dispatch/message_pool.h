@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "google/protobuf/message.h"
-#include "transport/base/spare_list.h"
+#include "transport/base/threads/spare_list.h"
 
 namespace farcall {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "transport/base/thread_slot.h"
+#include "transport/base/threads/thread_slot.h"
 
 namespace farcall {
 namespace {

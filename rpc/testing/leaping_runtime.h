@@ -13,7 +13,7 @@
 #include "rpc/runtime.h"
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/log_lines.h"
-#include "transport/base/in_flight.h"
+#include "transport/base/threads/in_flight.h"
 #include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/drivers/blocking_threads.h"

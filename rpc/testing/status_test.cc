@@ -22,7 +22,7 @@
 #include "rpc/testing/kept_answers.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
-#include "transport/base/cores.h"
+#include "transport/base/host/cores.h"
 
 namespace farcall {
 namespace {

@@ -11,7 +11,7 @@
 #include "tools/node/parse.h"
 #include "tools/node/readers.h"
 #include "tools/node/sys_files.h"
-#include "transport/base/numa_node.h"
+#include "transport/base/host/numa_node.h"
 
 namespace farcall::node {
 namespace {

@@ -29,6 +29,9 @@ def _session(*rooms):
 LAYERS = {
     "transport/": _TRANSPORT,
     "transport/base/": [],
+    # Its rooms, from below to above; the top knows neither.
+    "transport/base/host/": ["transport/base/*"],
+    "transport/base/threads/": ["transport/base/*", "transport/base/host/"],
     "transport/buffer/": ["transport/base/"],
     "transport/loop/": ["transport/base/"],
     # The threads above a loop, which knows nothing of them.
@@ -97,7 +100,9 @@ TEST_DIRECTORIES = ("testing/", "tools/fuzz/")
 # They may look inside their neighbours, but never up.
 TEST_LAYERS = {
     "transport/": ["transport/"],
-    # Its rooms, from below to above: the suite knows no transport, the simulated network is one.
+    # What is below all else is tested by itself.
+    "transport/base/": ["transport/base/"],
+    # What tests share, from below to above: the suite knows no transport, the network is one.
     "transport/testing/": _TRANSPORT,
     "transport/testing/conformance/": _TRANSPORT + ["transport/testing/*"],
     "transport/testing/sim/": _TRANSPORT
@@ -204,7 +209,7 @@ PURE = [
     "transport/address",
     "transport/base/backoff",
     "transport/base/big_endian",
-    "transport/base/numa_node",
+    "transport/base/host/numa_node",
     "transport/base/option_field",
     "transport/base/past_event",
     "transport/base/split_mix",

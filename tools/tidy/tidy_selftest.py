@@ -40,6 +40,8 @@ class LayersTest(unittest.TestCase):
 
     def test_allowed(self):
         self.assertEqual([], self.includes("transport/tcp/a.cc", "transport/loop/event_loop.h"))
+        self.assertEqual([], self.includes("transport/tcp/a.cc", "transport/base/threads/b.h"))
+        self.assertEqual([], self.includes("transport/base/threads/a.h", "transport/base/host/b.h"))
         self.assertEqual([], self.includes("transport/tcp/a.cc", "transport/tcp/b.h"))
         self.assertEqual([], self.includes("transport/rdma/a.cc", "transport/rdma/verbs/v.h"))
         self.assertEqual([], self.includes("transport/rdma/host/a.cc", "transport/rdma/cm/b.h"))
@@ -71,6 +73,8 @@ class LayersTest(unittest.TestCase):
             ("transport/link/upgrade/a.cc", "transport/link/stream/frames/frame.h"),
             ("transport/loop/a.cc", "transport/transport.h"),
             ("transport/base/a.cc", "transport/loop/event_loop.h"),
+            ("transport/base/a.h", "transport/base/threads/thread.h"),
+            ("transport/base/host/a.cc", "transport/base/threads/thread.h"),
             ("rpc/server.cc", "transport/tcp/tcp_transport.h"),
             ("rpc/session/runtime.cc", "transport/tcp/tcp_transport.h"),
             ("rpc/session/a.h", "rpc/session/client/client_session.h"),

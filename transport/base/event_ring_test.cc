@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "transport/base/own_count.h"
 
 namespace farcall {
 namespace {
@@ -82,23 +81,6 @@ TEST(EventRingTest, AnyThreadMayAdd) {
   uint64_t times = ring.forgotten();
   for (const PastEvent& event : ring.events()) times += event.times;
   EXPECT_GE(times, 400u);
-}
-
-TEST(OwnCountTest, OneCountsAndAnyReads) {
-  OwnCount count;
-  std::thread reader([&] {
-    uint64_t before = 0;
-    for (int i = 0; i < 1000; ++i) {
-      const uint64_t now = count.value();
-      EXPECT_GE(now, before);
-      before = now;
-    }
-  });
-  for (int i = 0; i < 1000; ++i) count.Add(2);
-  reader.join();
-  EXPECT_EQ(count.value(), 2000u);
-  count.Set(7);
-  EXPECT_EQ(count.value(), 7u);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "transport/base/thread_slot.h"
+#include "transport/base/threads/thread_slot.h"
 
 namespace farcall {
 

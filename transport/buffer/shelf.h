@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "transport/base/quick_lock.h"
+#include "transport/base/threads/quick_lock.h"
 #include "transport/buffer/block.h"
 #include "transport/buffer/block_list.h"
 

@@ -12,7 +12,7 @@
 #include "transport/accept_gate.h"
 #include "transport/address.h"
 #include "transport/base/episode_log.h"
-#include "transport/base/in_flight.h"
+#include "transport/base/threads/in_flight.h"
 #include "transport/base/time.h"
 #include "transport/base/unique_fd.h"
 #include "transport/buffer/block_pool.h"

@@ -25,7 +25,7 @@
 #include "rpc/wire/frame.h"
 #include "rpc/wire/oversized_frame.h"
 #include "transport/backlog_bound.h"
-#include "transport/base/in_flight.h"
+#include "transport/base/threads/in_flight.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
 

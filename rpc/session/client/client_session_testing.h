@@ -13,7 +13,7 @@
 #include "rpc/errors.h"
 #include "rpc/session/client/client_session.h"
 #include "rpc/session/session_testing.h"
-#include "transport/base/in_flight.h"
+#include "transport/base/threads/in_flight.h"
 
 namespace farcall {
 

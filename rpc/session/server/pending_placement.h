@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "rpc/attachment_placer.h"
-#include "transport/base/spin_lock.h"
+#include "transport/base/threads/spin_lock.h"
 
 namespace farcall {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "transport/base/in_flight.h"
+#include "transport/base/threads/in_flight.h"
 
 namespace farcall {
 namespace {

@@ -10,8 +10,8 @@
 #include "rpc/exception_text.h"
 #include "rpc/session/server/server_frame_call.h"
 #include "rpc/session/server/server_session.h"
-#include "transport/base/chunk_pool.h"
 #include "transport/base/clock.h"
+#include "transport/base/threads/chunk_pool.h"
 
 namespace farcall {
 

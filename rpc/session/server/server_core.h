@@ -23,8 +23,8 @@
 #include "rpc/runtime_parts.h"
 #include "rpc/session/server/memory_holders.h"
 #include "rpc/stats/stats_sampler.h"
-#include "transport/base/in_flight.h"
-#include "transport/base/in_flight_by_part.h"
+#include "transport/base/threads/in_flight.h"
+#include "transport/base/threads/in_flight_by_part.h"
 
 namespace farcall {
 

@@ -14,7 +14,7 @@
 #include "rpc/wire/payload.h"
 #include "rpc/wire/plain_meta.h"
 #include "transport/base/check.h"
-#include "transport/base/chunk_pool.h"
+#include "transport/base/threads/chunk_pool.h"
 #include "transport/buffer/registration_cache.h"
 
 namespace farcall {

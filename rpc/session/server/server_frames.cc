@@ -12,7 +12,7 @@
 #include "rpc/session/server/server_frame_call.h"
 #include "rpc/session/server/server_session.h"
 #include "transport/base/check.h"
-#include "transport/base/chunk_pool.h"
+#include "transport/base/threads/chunk_pool.h"
 
 namespace farcall {
 namespace {

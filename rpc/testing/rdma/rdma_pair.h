@@ -19,7 +19,7 @@
 #include "rpc/testing/log_lines.h"
 #include "transport/base/clock.h"
 #include "transport/base/event_ring.h"
-#include "transport/base/in_flight.h"
+#include "transport/base/threads/in_flight.h"
 #include "transport/buffer/registration_cache.h"
 #include "transport/link/selecting_transport.h"
 #include "transport/loop/drivers/blocking_threads.h"

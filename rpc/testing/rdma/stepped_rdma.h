@@ -17,7 +17,7 @@
 #include "rpc/testing/log_lines.h"
 #include "rpc/testing/rdma/rdma_pair.h"
 #include "transport/base/event_ring.h"
-#include "transport/base/in_flight.h"
+#include "transport/base/threads/in_flight.h"
 #include "transport/link/selecting_transport.h"
 #include "transport/rdma/testing/fake_rdma.h"
 #include "transport/rdma/testing/stepped_clock.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tools/doctor/checks/checks.h"
-#include "transport/base/numa_node.h"
+#include "transport/base/host/numa_node.h"
 #include "transport/loop/drivers/near_adapters.h"
 #include "transport/rdma/choice/adapter_choice.h"
 

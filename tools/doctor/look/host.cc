@@ -16,7 +16,7 @@
 #include "rpc/runtime_options.h"
 #include "rpc/settings/settings.h"
 #include "tools/doctor/checks/gids.h"
-#include "transport/base/cores.h"
+#include "transport/base/host/cores.h"
 #include "transport/rdma/device/local_addresses.h"
 
 namespace farcall::doctor {

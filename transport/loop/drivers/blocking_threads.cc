@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "transport/base/thread.h"
+#include "transport/base/threads/thread.h"
 
 namespace farcall {
 

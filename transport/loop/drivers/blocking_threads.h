@@ -12,7 +12,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
-#include "transport/base/cores.h"
+#include "transport/base/host/cores.h"
 
 namespace farcall {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "transport/base/thread.h"
+#include "transport/base/threads/thread.h"
 #include "transport/loop/blocking.h"
 #include "transport/loop/drivers/loop_monitor.h"
 #include "transport/loop/wait_for_work.h"

@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "transport/base/thread_place.h"
+#include "transport/base/threads/thread_place.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/polling.h"
 

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "transport/base/clock.h"
-#include "transport/base/cores.h"
+#include "transport/base/host/cores.h"
 #include "transport/loop/drivers/loop_driver.h"
 
 namespace farcall {

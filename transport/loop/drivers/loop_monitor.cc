@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "transport/base/check.h"
-#include "transport/base/thread.h"
+#include "transport/base/threads/thread.h"
 #include "transport/loop/drivers/loop_driver.h"
 
 namespace farcall {

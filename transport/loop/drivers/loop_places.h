@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "transport/base/numa_node.h"
-#include "transport/base/thread_place.h"
+#include "transport/base/host/numa_node.h"
+#include "transport/base/threads/thread_place.h"
 #include "transport/loop/drivers/near_adapters.h"
 #include "transport/loop/event_loop.h"
 

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "transport/base/clock.h"
-#include "transport/base/cores.h"
+#include "transport/base/host/cores.h"
 
 namespace farcall {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/base/numa_node.h"
+#include "transport/base/host/numa_node.h"
 
 namespace farcall {
 

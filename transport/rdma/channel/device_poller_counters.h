@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "transport/base/own_count.h"
+#include "transport/base/threads/own_count.h"
 #include "transport/rdma/verbs/verbs_names.h"
 #include "transport/rdma_status.h"
 

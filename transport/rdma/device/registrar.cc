@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "transport/base/check.h"
-#include "transport/base/cores.h"
+#include "transport/base/host/cores.h"
 #include "transport/rdma/device/memlock.h"
 #include "transport/rdma/device/registrar_region.h"
 
