@@ -101,7 +101,8 @@ class OperationsTest(unittest.TestCase):
     def test_its_options_exist(self):
         headers = "".join(read(path) for path in (
             "transport/rdma_options.h", "rpc/runtime_options.h", "rpc/channel_options.h",
-            "rpc/server_options.h", "transport/buffer/block_pool.h", "transport/loop/polling.h"))
+            "rpc/server_options.h", "transport/buffer/block_pool.h",
+            "transport/loop/drive/polling.h"))
         named = re.findall(r"(?:RdmaOptions|BlockPoolOptions|ChannelOptions|PollingMode)::(\w+)",
                            self.PAGE)
         self.assertTrue(named)
@@ -145,7 +146,7 @@ class SettingsTest(unittest.TestCase):
         page = read("docs/settings.md")
         for header, struct, prefix in (
                 ("rpc/runtime_options.h", "RuntimeOptions", ""),
-                ("transport/loop/polling.h", "PollingOptions", "polling."),
+                ("transport/loop/drive/polling.h", "PollingOptions", "polling."),
                 ("transport/buffer/block_pool.h", "BlockPoolOptions", "pool."),
                 ("transport/rdma_options.h", "RdmaOptions", "rdma."),
                 ("transport/link_options.h", "LinkOptions", "link."),

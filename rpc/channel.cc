@@ -21,7 +21,7 @@
 #include "transport/base/threads/chunk_pool.h"
 #include "transport/base/threads/thread_slot.h"
 #include "transport/buffer/registration_cache.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/loop_group.h"
 
 namespace farcall {

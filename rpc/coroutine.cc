@@ -8,7 +8,7 @@
 #include <string>
 
 #include "rpc/exception_text.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/loop_group.h"
 
 namespace farcall {

@@ -37,8 +37,8 @@
 #include "rpc/runtime.h"
 #include "transport/base/time.h"
 #include "transport/loop/event_loop.h"
-#include "transport/loop/timer_queue.h"
-#include "transport/loop/user_queue.h"
+#include "transport/loop/queues/timer_queue.h"
+#include "transport/loop/queues/user_queue.h"
 
 namespace farcall {
 
@@ -152,7 +152,7 @@ requires(!std::is_void_v<First> && (!std::is_void_v<Others> && ...))
 // A thread that waits for a task.
 class TaskEvent final : public TaskWaiter {
  public:
-  // If this thread drives a loop, another one takes it over (transport/loop/blocking.h).
+  // If this thread drives a loop, another one takes it over (transport/loop/drive/blocking.h).
   // Throws std::runtime_error where none can: too many wait already, and the task is not begun.
   TaskEvent();
   std::coroutine_handle<> OnTaskEnd() noexcept override;

@@ -13,7 +13,7 @@
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
 #include "transport/base/unique_fd.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 
 namespace farcall {
 namespace {

@@ -12,7 +12,7 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/registration_cache.h"
 #include "transport/link_options.h"
-#include "transport/loop/polling.h"
+#include "transport/loop/drive/polling.h"
 #include "transport/rdma_options.h"
 
 namespace farcall {

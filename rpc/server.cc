@@ -25,7 +25,7 @@
 #include "transport/base/check.h"
 #include "transport/base/host/cores.h"
 #include "transport/base/host/process_mark.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/loop_group.h"
 #include "transport/transport.h"
 

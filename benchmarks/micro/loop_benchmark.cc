@@ -14,9 +14,9 @@
 
 #include "transport/base/clock.h"
 #include "transport/base/unique_fd.h"
+#include "transport/loop/drive/wait_word.h"
 #include "transport/loop/drivers/loop_driver.h"
 #include "transport/loop/event_loop.h"
-#include "transport/loop/wait_word.h"
 
 namespace farcall {
 namespace {

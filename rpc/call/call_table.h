@@ -10,7 +10,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "transport/base/time.h"
-#include "transport/loop/timer_queue.h"
+#include "transport/loop/queues/timer_queue.h"
 
 namespace farcall {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "transport/base/threads/thread.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 
 namespace farcall {
 

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "transport/base/host/cores.h"
-#include "transport/loop/user_queue.h"
+#include "transport/loop/queues/user_queue.h"
 
 namespace farcall {
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "rpc/dispatch/handler_pool_testing.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/loop_testing.h"
 
 namespace farcall {

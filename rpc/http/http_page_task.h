@@ -9,7 +9,7 @@
 #include "rpc/http/http_page.h"
 #include "rpc/http/http_writer.h"
 #include "rpc/session/server/server_session.h"
-#include "transport/loop/user_queue.h"
+#include "transport/loop/queues/user_queue.h"
 
 namespace farcall {
 

@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "rpc/session/server/server_session.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"
 

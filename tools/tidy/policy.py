@@ -7,6 +7,9 @@
 # "a/*" is only the files directly in a.
 
 _TRANSPORT = ["transport/*", "transport/base/", "transport/buffer/", "transport/loop/"]
+_BELOW_LOOP = ["transport/base/"] + [
+    "transport/loop/%s/" % room for room in ("drive", "queues", "sources")
+]
 _RPC_PUBLIC = ["rpc/*"]
 
 
@@ -33,9 +36,13 @@ LAYERS = {
     "transport/base/host/": ["transport/base/*"],
     "transport/base/threads/": ["transport/base/*", "transport/base/host/"],
     "transport/buffer/": ["transport/base/"],
-    "transport/loop/": ["transport/base/"],
+    # The parts of a loop, which know neither it nor each other.
+    "transport/loop/drive/": ["transport/base/"],
+    "transport/loop/queues/": ["transport/base/"],
+    "transport/loop/sources/": ["transport/base/"],
+    "transport/loop/": _BELOW_LOOP,
     # The threads above a loop, which knows nothing of them.
-    "transport/loop/drivers/": ["transport/base/", "transport/loop/*"],
+    "transport/loop/drivers/": ["transport/base/", "transport/loop/*", "transport/loop/drive/"],
     # The hellos of another framework: for whoever has a TCP connection in its hands.
     "transport/brpc/": _TRANSPORT,
     # The kinds of transport never see each other.
@@ -102,6 +109,10 @@ TEST_LAYERS = {
     "transport/": ["transport/"],
     # What is below all else is tested by itself.
     "transport/base/": ["transport/base/"],
+    "transport/loop/": ["transport/base/", "transport/loop/"],
+    "transport/loop/drive/": ["transport/base/"],
+    "transport/loop/queues/": ["transport/base/"],
+    "transport/loop/sources/": ["transport/base/"],
     # What tests share, from below to above: the suite knows no transport, the network is one.
     "transport/testing/": _TRANSPORT,
     "transport/testing/conformance/": _TRANSPORT + ["transport/testing/*"],
@@ -231,12 +242,12 @@ PURE = [
     "transport/link/upgrade/client_upgrade_machine",
     "transport/link/upgrade/server_upgrade_machine",
     "transport/link_options",
-    "transport/loop/drive_turns",
-    "transport/loop/driver_claim",
-    "transport/loop/flush_list",
+    "transport/loop/drive/drive_turns",
+    "transport/loop/drive/driver_claim",
+    "transport/loop/queues/flush_list",
     "transport/loop/drivers/near_adapters",
-    "transport/loop/polling",
-    "transport/loop/timer_queue",
+    "transport/loop/drive/polling",
+    "transport/loop/queues/timer_queue",
     "transport/rdma/choice/",
     "transport/rdma/flow/",
     "transport/rdma/setup/network_status",

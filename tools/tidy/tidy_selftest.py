@@ -42,6 +42,9 @@ class LayersTest(unittest.TestCase):
         self.assertEqual([], self.includes("transport/tcp/a.cc", "transport/loop/event_loop.h"))
         self.assertEqual([], self.includes("transport/tcp/a.cc", "transport/base/threads/b.h"))
         self.assertEqual([], self.includes("transport/base/threads/a.h", "transport/base/host/b.h"))
+        self.assertEqual([], self.includes("transport/loop/a.h", "transport/loop/queues/mailbox.h"))
+        drivers = "transport/loop/drivers/b.h"
+        self.assertEqual([], self.includes("transport/loop/a_test.cc", drivers))
         self.assertEqual([], self.includes("transport/tcp/a.cc", "transport/tcp/b.h"))
         self.assertEqual([], self.includes("transport/rdma/a.cc", "transport/rdma/verbs/v.h"))
         self.assertEqual([], self.includes("transport/rdma/host/a.cc", "transport/rdma/cm/b.h"))
@@ -72,6 +75,10 @@ class LayersTest(unittest.TestCase):
             ("transport/link/stream/frames/a.h", "transport/link/stream/bytes/byte_range.h"),
             ("transport/link/upgrade/a.cc", "transport/link/stream/frames/frame.h"),
             ("transport/loop/a.cc", "transport/transport.h"),
+            ("transport/loop/a.cc", "transport/loop/drivers/loop_driver.h"),
+            ("transport/loop/drive/a.h", "transport/loop/event_loop.h"),
+            ("transport/loop/drive/a_test.cc", "transport/loop/loop_visitor.h"),
+            ("transport/loop/queues/a.cc", "transport/loop/sources/epoll_source.h"),
             ("transport/base/a.cc", "transport/loop/event_loop.h"),
             ("transport/base/a.h", "transport/base/threads/thread.h"),
             ("transport/base/host/a.cc", "transport/base/threads/thread.h"),

@@ -9,7 +9,7 @@
 
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"
 #include "transport/why_not_rdma.h"

@@ -4,7 +4,7 @@
 
 #include "transport/base/check.h"
 #include "transport/base/clock.h"
-#include "transport/loop/spin.h"
+#include "transport/loop/drive/spin.h"
 
 namespace farcall {
 namespace {

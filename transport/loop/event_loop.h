@@ -32,15 +32,15 @@
 #include "transport/base/host/process_mark.h"
 #include "transport/base/threads/quick_lock.h"
 #include "transport/base/time.h"
-#include "transport/loop/driver_claim.h"
-#include "transport/loop/epoll_source.h"
-#include "transport/loop/flush_list.h"
+#include "transport/loop/drive/driver_claim.h"
 #include "transport/loop/loop_drive.h"
-#include "transport/loop/mailbox.h"
-#include "transport/loop/source_list.h"
-#include "transport/loop/timer_queue.h"
-#include "transport/loop/user_queue.h"
-#include "transport/loop/wake_fds.h"
+#include "transport/loop/queues/flush_list.h"
+#include "transport/loop/queues/mailbox.h"
+#include "transport/loop/queues/timer_queue.h"
+#include "transport/loop/queues/user_queue.h"
+#include "transport/loop/sources/epoll_source.h"
+#include "transport/loop/sources/source_list.h"
+#include "transport/loop/sources/wake_fds.h"
 
 namespace farcall {
 

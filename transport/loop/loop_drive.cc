@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "transport/loop/drive/wait_word.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_visitor.h"
-#include "transport/loop/wait_word.h"
 
 namespace farcall {
 

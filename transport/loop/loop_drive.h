@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "transport/base/clock.h"
-#include "transport/loop/drive_turns.h"
-#include "transport/loop/polling.h"
+#include "transport/loop/drive/drive_turns.h"
+#include "transport/loop/drive/polling.h"
 
 namespace farcall {
 

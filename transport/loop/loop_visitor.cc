@@ -2,9 +2,9 @@
 
 #include "transport/loop/loop_visitor.h"
 
-#include "transport/loop/spin.h"
+#include "transport/loop/drive/spin.h"
+#include "transport/loop/drive/wait_word.h"
 #include "transport/loop/wait_for_work.h"
-#include "transport/loop/wait_word.h"
 
 namespace farcall {
 

@@ -5,8 +5,8 @@
 
 #include <sched.h>
 
+#include "transport/loop/drive/polling.h"
 #include "transport/loop/event_loop.h"
-#include "transport/loop/polling.h"
 
 namespace farcall {
 

@@ -11,7 +11,7 @@
 
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/rdma/setup/brpc_set_up.h"
 #include "transport/rdma/setup/connect_attempt.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rpc/session/client/client_session.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/event_loop.h"
 
 namespace farcall {

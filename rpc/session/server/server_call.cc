@@ -10,7 +10,7 @@
 #include "rpc/exception_text.h"
 #include "rpc/interceptor.h"
 #include "rpc/session/server/server_session.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 
 namespace farcall {
 

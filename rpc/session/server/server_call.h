@@ -16,7 +16,7 @@
 #include "rpc/dispatch/handler_pool.h"
 #include "rpc/dispatch/service_map.h"
 #include "rpc/session/server/server_core.h"
-#include "transport/loop/user_queue.h"
+#include "transport/loop/queues/user_queue.h"
 
 namespace farcall {
 

@@ -11,7 +11,7 @@
 #include "rpc/closure.h"
 #include "rpc/dispatch/handler_pool.h"
 #include "rpc/session/server/server_session_testing.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/loop_testing.h"
 
 namespace farcall {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "transport/base/threads/thread.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/drivers/loop_monitor.h"
 #include "transport/loop/wait_for_work.h"
 

@@ -15,8 +15,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "transport/base/threads/thread_place.h"
+#include "transport/loop/drive/polling.h"
 #include "transport/loop/event_loop.h"
-#include "transport/loop/polling.h"
 
 namespace farcall {
 

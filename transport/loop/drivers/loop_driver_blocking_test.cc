@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "transport/base/clock.h"
-#include "transport/loop/blocking.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/drivers/loop_driver.h"
 #include "transport/loop/loop_testing.h"
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "transport/loop/drive/blocking.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace farcall {
+namespace {
+
+struct CountedCode final : WatchedCode {
+  void OnLong() override { ++times_long; }
+  void OnBlocking() override { ++times_blocking; }
+  std::string Name() const override { return "the code"; }
+
+  int times_long = 0;
+  int times_blocking = 0;
+};
+
+struct Hook final : BlockingHook {
+  explicit Hook(bool taken_over) : taken_over_(taken_over) { SetBlockingHook(this); }
+  ~Hook() { SetBlockingHook(nullptr); }
+  bool BeforeBlocking() override { return taken_over_; }
+
+ private:
+  const bool taken_over_;
+};
+
+TEST(BlockingTest, CodeThatWaitsIsNotTakenForLongAfterwards) {
+  Hook hook(true);
+  CountedCode code;
+  const WatchScope scope(code);
+  EXPECT_TRUE(BeforeBlocking());
+  EXPECT_TRUE(BeforeBlocking());
+  EXPECT_EQ(code.times_blocking, 2);
+  EXPECT_EQ(hook.watched.TakeName(), "");
+  EXPECT_EQ(code.times_long, 0);
+}
+
+TEST(BlockingTest, CodeThatRanForLongIsNotifiedWhenItWaits) {
+  Hook hook(true);
+  CountedCode code;
+  const WatchScope scope(code);
+  EXPECT_EQ(hook.watched.TakeName(), "the code");
+  EXPECT_EQ(code.times_long, 1);
+  EXPECT_TRUE(BeforeBlocking());
+  EXPECT_EQ(code.times_blocking, 1);
+}
+
+TEST(BlockingTest, WhoMayNotWaitAndWhoIsOverIsNotNotified) {
+  CountedCode code;
+  {
+    Hook hook(false);
+    const WatchScope scope(code);
+    EXPECT_FALSE(BeforeBlocking());
+  }
+  Hook hook(true);
+  { const WatchScope scope(code); }
+  EXPECT_TRUE(BeforeBlocking());
+  EXPECT_EQ(hook.watched.TakeName(), "");
+  EXPECT_EQ(code.times_blocking, 0);
+}
+
+}  // namespace
+}  // namespace farcall
