@@ -9,8 +9,8 @@
 #include "benchmarks/common/load_options.h"
 #include "benchmarks/common/load_recorder.h"
 #include "benchmarks/echo/echo_load.h"
-#include "rpc/channel.h"
-#include "rpc/runtime.h"
+#include "rpc/runtime/channel.h"
+#include "rpc/runtime/runtime.h"
 
 namespace farcall::bench {
 

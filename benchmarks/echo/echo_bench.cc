@@ -23,9 +23,9 @@
 #include "benchmarks/echo/echo_client.h"
 #include "benchmarks/echo/echo_service.h"
 #include "benchmarks/echo/store_service.h"
-#include "rpc/runtime.h"
-#include "rpc/server.h"
-#include "rpc/setting_flags.h"
+#include "rpc/runtime/runtime.h"
+#include "rpc/runtime/server.h"
+#include "rpc/runtime/setting_flags.h"
 
 ABSL_FLAG(bool, inproc, false, "server and client in this process, over loopback");
 ABSL_FLAG(bool, put, false, "attachments are not sent back");

@@ -17,7 +17,7 @@
 #include "benchmarks/echo/bulk_load.h"
 #include "benchmarks/echo/echo.pb.h"
 #include "benchmarks/echo/store_service.h"
-#include "rpc/channel.h"
+#include "rpc/runtime/channel.h"
 #include "transport/buffer/block_writer.h"
 #include "transport/loop/loop_group.h"
 

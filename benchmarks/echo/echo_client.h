@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "benchmarks/common/load_options.h"
 #include "benchmarks/echo/echo_load.h"
-#include "rpc/channel.h"
-#include "rpc/runtime.h"
+#include "rpc/runtime/channel.h"
+#include "rpc/runtime/runtime.h"
 
 namespace farcall::bench {
 

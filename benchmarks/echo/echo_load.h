@@ -17,7 +17,7 @@
 #include "benchmarks/common/open_loop_schedule.h"
 #include "benchmarks/echo/echo.pb.h"
 #include "benchmarks/echo/echo_pacer.h"
-#include "rpc/channel.h"
+#include "rpc/runtime/channel.h"
 
 namespace farcall::bench {
 

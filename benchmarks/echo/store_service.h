@@ -19,7 +19,7 @@
 #include "rpc/attachment_placer.h"
 #include "rpc/closure.h"
 #include "rpc/controller.h"
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 
 namespace farcall::bench {
 

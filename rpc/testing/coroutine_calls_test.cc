@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "rpc/coroutine.h"
+#include "rpc/runtime/coroutine.h"
 #include "rpc/testing/test_peers.h"
 #include "transport/loop/loop_testing.h"
 

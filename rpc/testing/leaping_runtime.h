@@ -10,7 +10,7 @@
 #include <chrono>
 #include <memory>
 
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/log_lines.h"
 #include "transport/base/threads/in_flight.h"

@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "rpc/attachment_placer.h"
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 #include "rpc/testing/scripted_service.h"
 
 namespace farcall {

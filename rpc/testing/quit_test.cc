@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "rpc/run_until_asked_to_quit.h"
+#include "rpc/runtime/run_until_asked_to_quit.h"
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/kept_answers.h"
 #include "rpc/testing/test_call.h"

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "rpc/channel.h"
 #include "rpc/controller.h"
+#include "rpc/runtime/channel.h"
 #include "rpc/testing/test_service.pb.h"
 #include "transport/base/check.h"
 #include "transport/loop/loop_testing.h"

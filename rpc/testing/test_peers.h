@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "rpc/channel.h"
-#include "rpc/runtime.h"
-#include "rpc/server.h"
+#include "rpc/runtime/channel.h"
+#include "rpc/runtime/runtime.h"
+#include "rpc/runtime/server.h"
 #include "rpc/testing/log_lines.h"
 #include "rpc/testing/scripted_service.h"
 #include "transport/buffer/block_pool.h"

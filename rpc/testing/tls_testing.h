@@ -7,8 +7,8 @@
 
 #include <memory>
 
-#include "rpc/channel.h"
-#include "rpc/server.h"
+#include "rpc/runtime/channel.h"
+#include "rpc/runtime/server.h"
 #include "rpc/testing/test_peers.h"
 #include "transport/tls_options.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "rpc/run_until_asked_to_quit.h"
-#include "rpc/setting_flags.h"
+#include "rpc/runtime/run_until_asked_to_quit.h"
+#include "rpc/runtime/setting_flags.h"
 #include "tools/doctor/program.h"
 
 int main(int argc, char** argv) {

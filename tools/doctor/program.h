@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "rpc/server.h"
+#include "rpc/runtime/server.h"
 
 namespace farcall::doctor {
 

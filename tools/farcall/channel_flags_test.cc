@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rpc/interceptor.h"
-#include "rpc/server.h"
+#include "rpc/runtime/server.h"
 #include "rpc/testing/raw_peer.h"
 #include "tools/farcall/program_testing.h"
 #include "transport/tls/testing/test_certificates.h"

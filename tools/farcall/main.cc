@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "rpc/setting_flags.h"
+#include "rpc/runtime/setting_flags.h"
 #include "tools/farcall/command.h"
 
 int main(int argc, char** argv) {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "rpc/reflection/reflection.pb.h"
-#include "rpc/settled_connection.h"
+#include "rpc/runtime/settled_connection.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall::cli {

@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rpc/channel.h"
-#include "rpc/runtime.h"
+#include "rpc/runtime/channel.h"
+#include "rpc/runtime/runtime.h"
 #include "tools/farcall/arguments.h"
 
 namespace farcall::cli {

@@ -13,7 +13,7 @@
 #include "benchmarks/common/call_tally.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
-#include "rpc/channel.h"
+#include "rpc/runtime/channel.h"
 #include "tools/farcall/press_report.h"
 
 namespace farcall::cli {

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "rpc/reflection/reflection.h"
 #include "rpc/reflection/reflection.pb.h"
-#include "rpc/server.h"
+#include "rpc/runtime/server.h"
 
 namespace farcall::cli {
 namespace {

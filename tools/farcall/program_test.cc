@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rpc/reflection/reflection.h"
-#include "rpc/server.h"
+#include "rpc/runtime/server.h"
 #include "tools/farcall/program_testing.h"
 
 namespace farcall::cli {

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/descriptor.h"
-#include "rpc/channel.h"
+#include "rpc/runtime/channel.h"
 #include "tools/farcall/arguments.h"
 
 namespace farcall::cli {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "rpc/channel.h"
+#include "rpc/runtime/channel.h"
 #include "tools/interop/interop.pb.h"
 
 namespace farcall::interop {

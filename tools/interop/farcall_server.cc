@@ -11,7 +11,7 @@
 
 #include "absl/strings/string_view.h"
 #include "rpc/closure.h"
-#include "rpc/server.h"
+#include "rpc/runtime/server.h"
 #include "tools/interop/interop.pb.h"
 
 namespace farcall::interop {

@@ -35,35 +35,35 @@ class PackageTest(unittest.TestCase):
 
     def test_public_headers_take_along_what_they_include(self):
         headers = self.headers(
-            rpc__channel=["rpc/session/s.h", "absl/status/status.h"],
-            rpc__session__s=["transport/t.h", "rpc/channel.h"],
+            rpc__controller=["rpc/session/s.h", "absl/status/status.h"],
+            rpc__session__s=["transport/t.h", "rpc/controller.h"],
             rpc__session__unused=[],
             transport__t=[],
         )
-        found = package.reachable(headers, ["rpc/channel.h"])
-        self.assertEqual(["rpc/channel.h", "rpc/session/s.h", "transport/t.h"], found)
+        found = package.reachable(headers, ["rpc/controller.h"])
+        self.assertEqual(["rpc/controller.h", "rpc/session/s.h", "transport/t.h"], found)
 
     def test_a_public_header_that_is_not_there_is_an_error(self):
         with self.assertRaises(SystemExit) as raised:
-            package.reachable(self.headers(rpc__channel=[]), ["rpc/channel.h", "rpc/gone.h"])
+            package.reachable(self.headers(rpc__controller=[]), ["rpc/controller.h", "rpc/gone.h"])
         self.assertEqual("no dependency provides rpc/gone.h", str(raised.exception))
 
     def test_headers_include_one_another_by_their_installed_names(self):
-        public = ["rpc/channel.h", "transport/buffer/buffer.h"]
+        public = ["rpc/controller.h", "transport/buffer/buffer.h"]
         paths = public + ["rpc/wire/meta.pb.h"]
         names = package.installed_names("farcall", paths, public)
         text = """#include <string>
 #include "absl/status/status.h"
-#include "rpc/channel.h"
+#include "rpc/controller.h"
   #  include "rpc/wire/meta.pb.h"
-// see "rpc/channel.h"
+// see "rpc/controller.h"
 #include "transport/buffer/buffer.h"
 """
         expected = """#include <string>
 #include "absl/status/status.h"
-#include "farcall/channel.h"
+#include "farcall/controller.h"
   #  include "farcall/internal/rpc/wire/meta.pb.h"
-// see "rpc/channel.h"
+// see "rpc/controller.h"
 #include "farcall/buffer.h"
 """
         self.assertEqual(expected, package.as_installed(text, names))
@@ -75,17 +75,17 @@ class PackageTest(unittest.TestCase):
         self.assertEqual("two public headers are named types.h", str(raised.exception))
 
     def test_missing_header_is_an_error(self):
-        headers = self.headers(rpc__channel=["rpc/gone.h"])
+        headers = self.headers(rpc__controller=["rpc/gone.h"])
         with self.assertRaises(SystemExit) as raised:
-            package.reachable(headers, ["rpc/channel.h"])
-        self.assertIn("rpc/channel.h includes rpc/gone.h", str(raised.exception))
+            package.reachable(headers, ["rpc/controller.h"])
+        self.assertIn("rpc/controller.h includes rpc/gone.h", str(raised.exception))
 
     def test_headers_that_users_need_not_have_are_an_error(self):
         for name in ("sys/sdt.h", "infiniband/verbs.h", "rdma/rdma_cma.h"):
-            path = self.file("rpc/channel.h", "#include <%s>\n" % name)
+            path = self.file("rpc/controller.h", "#include <%s>\n" % name)
             with self.assertRaises(SystemExit) as raised:
-                package.reachable({"rpc/channel.h": path}, ["rpc/channel.h"])
-            self.assertIn("rpc/channel.h includes <%s>" % name, str(raised.exception))
+                package.reachable({"rpc/controller.h": path}, ["rpc/controller.h"])
+            self.assertIn("rpc/controller.h includes <%s>" % name, str(raised.exception))
 
     def test_link_options_become_targets(self):
         self.assertEqual(("absl::status", "absl"), package.cmake_target("-labsl_status"))
@@ -93,21 +93,21 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(("-lm", None), package.cmake_target("-lm"))
 
     def test_layout(self):
-        headers = self.headers(rpc__channel=["rpc/session/s.h"], rpc__session__s=[])
+        headers = self.headers(rpc__controller=["rpc/session/s.h"], rpc__session__s=[])
         args = argparse.Namespace(
             name="farcall",
             version="1.2.3",
             description="about",
             archive=self.file("a", "objects"),
             template=glob.glob(HERE + "/*.in"),
-            public=["rpc/channel.h"],
+            public=["rpc/controller.h"],
             link=["-labsl_status", "-lprotobuf", "-lm"],
             header=["%s=%s" % item for item in headers.items()],
         )
         tree = package.layout(args)
         self.assertEqual(
             {
-                "include/farcall/channel.h",
+                "include/farcall/controller.h",
                 "include/farcall/internal/rpc/session/s.h",
                 "lib/cmake/farcall/farcallConfig.cmake",
                 "lib/cmake/farcall/farcallConfigVersion.cmake",
@@ -116,7 +116,7 @@ class PackageTest(unittest.TestCase):
             },
             set(tree),
         )
-        text = tree["include/farcall/channel.h"].decode()
+        text = tree["include/farcall/controller.h"].decode()
         self.assertEqual('#include "farcall/internal/rpc/session/s.h"\n', text)
         config = tree["lib/cmake/farcall/farcallConfig.cmake"].decode()
         self.assertIn("find_dependency(Protobuf)\nfind_dependency(absl)\n", config)

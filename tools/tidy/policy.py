@@ -10,7 +10,7 @@ _TRANSPORT = ["transport/*", "transport/base/", "transport/buffer/", "transport/
 _BELOW_LOOP = ["transport/base/"] + [
     "transport/loop/%s/" % room for room in ("drive", "queues", "sources")
 ]
-_RPC_PUBLIC = ["rpc/*"]
+_RPC_PUBLIC = ["rpc/*", "rpc/runtime/"]
 
 
 def _rdma(*rooms):
@@ -25,8 +25,8 @@ def _link(*rooms):
     return _TRANSPORT + ["transport/link/%s/" % room for room in rooms]
 
 
-def _session(*rooms):
-    return _TRANSPORT + _RPC_PUBLIC + ["rpc/%s/" % room for room in rooms]
+def _rpc(*rooms):
+    return _TRANSPORT + ["rpc/*"] + ["rpc/%s/" % room for room in rooms]
 
 
 LAYERS = {
@@ -67,16 +67,30 @@ LAYERS = {
     "transport/link/upgrade/": _link("hello"),
     "transport/link/connection/": _link("hello", "stream", "upgrade") + ["transport/brpc/"],
     "transport/tls/": _TRANSPORT + ["transport/tls/"],
-    "rpc/": _TRANSPORT + ["rpc/"],
-    # Names and their addresses know nothing of sessions and calls.
-    "rpc/naming/": _TRANSPORT + _RPC_PUBLIC,
+    # What its rooms and users speak of: it knows no room.
+    "rpc/": _TRANSPORT,
+    # Its rooms, from below to above. Names and their addresses know nothing of sessions and calls.
+    "rpc/naming/": _rpc(),
+    "rpc/reflection/": _rpc(),
+    "rpc/stats/": _rpc(),
+    "rpc/wire/": _rpc(),
+    "rpc/call/": _rpc("wire"),
+    "rpc/dispatch/": _rpc("stats"),
+    "rpc/settings/": _rpc() + ["rpc/status/runtime_status.h"],
     # The two sides of a connection never see each other, and what they share sees neither.
-    "rpc/session/": _session("wire"),
-    "rpc/session/client/": _session("wire", "call", "naming", "status") + ["rpc/session/*"],
-    "rpc/session/server/": _session("wire", "call", "dispatch", "stats")
+    "rpc/session/": _rpc("wire"),
+    "rpc/session/client/": _rpc("wire", "call", "naming")
+    + ["rpc/session/*", "rpc/status/runtime_status.h"],
+    "rpc/session/server/": _rpc("wire", "call", "dispatch", "stats")
     + ["rpc/session/*", "transport/brpc/"],
+    # Of each other they know one header.
+    "rpc/http/": _rpc("wire", "dispatch", "session/server") + ["rpc/status/json_writer.h"],
+    "rpc/status/": _rpc("stats", "session/server") + ["rpc/http/http_page.h"],
+    "rpc/cluster/balance/": _rpc("naming"),
+    "rpc/cluster/": _rpc("wire", "call", "naming", "session/client", "cluster/balance"),
+    "rpc/runtime/": _TRANSPORT + ["rpc/"],
     # The composition root: the one file of rpc that knows which transports there are.
-    "rpc/runtime.cc": _TRANSPORT
+    "rpc/runtime/runtime.cc": _TRANSPORT
     + ["rpc/", "transport/tcp/", "transport/tls/", "transport/rdma/", "transport/link/"],
     "examples/": _RPC_PUBLIC + ["transport/*", "transport/buffer/", "transport/loop/"],
     # They measure.

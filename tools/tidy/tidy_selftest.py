@@ -34,7 +34,7 @@ def findings(check, files):
 
 class LayersTest(unittest.TestCase):
     def includes(self, path, *headers):
-        files = {"transport/transport.h": "", "rpc/channel.h": "", "examples/echo/echo.h": ""}
+        files = {"transport/transport.h": "", "rpc/errors.h": "", "examples/echo/echo.h": ""}
         files[path] = "".join('#include "%s"\n' % header for header in headers)
         return findings(layers.check, files)
 
@@ -52,7 +52,10 @@ class LayersTest(unittest.TestCase):
         self.assertEqual([], self.includes("rpc/session/a.cc", "rpc/wire/frame.h"))
         self.assertEqual([], self.includes("rpc/session/client/a.cc", "rpc/session/turn_output.h"))
         self.assertEqual([], self.includes("rpc/session/server/a.cc", "rpc/dispatch/b.h"))
-        self.assertEqual([], self.includes("rpc/runtime.cc", "transport/tcp/tcp_transport.h"))
+        self.assertEqual([], self.includes("rpc/cluster/a.cc", "rpc/errors.h", "rpc/naming/b.h"))
+        self.assertEqual([], self.includes("rpc/http/a.cc", "rpc/status/json_writer.h"))
+        self.assertEqual([], self.includes("tools/x/a.cc", "rpc/runtime/channel.h"))
+        self.assertEqual([], self.includes("rpc/runtime/runtime.cc", "transport/tcp/t.h"))
         self.assertEqual([], self.includes("examples/echo/a.cc", "examples/echo/echo.pb.h"))
         self.assertEqual([], self.includes("benchmarks/micro/a.cc", "rpc/wire/frame.h"))
         self.assertEqual([], self.includes("transport/tcp/a_test.cc", "transport/testing/sim.h"))
@@ -60,8 +63,8 @@ class LayersTest(unittest.TestCase):
 
     def test_forbidden(self):
         cases = [
-            ("transport/tcp/a.cc", "rpc/channel.h"),
-            ("transport/tcp/a_test.cc", "rpc/channel.h"),
+            ("transport/tcp/a.cc", "rpc/errors.h"),
+            ("transport/tcp/a_test.cc", "rpc/errors.h"),
             ("transport/tcp/a.cc", "transport/rdma/verbs/v.h"),
             ("transport/rdma/a.h", "transport/tcp/socket.h"),
             ("transport/rdma/flow/a.h", "transport/rdma/verbs/verbs_api.h"),
@@ -82,8 +85,12 @@ class LayersTest(unittest.TestCase):
             ("transport/base/a.cc", "transport/loop/event_loop.h"),
             ("transport/base/a.h", "transport/base/threads/thread.h"),
             ("transport/base/host/a.cc", "transport/base/threads/thread.h"),
-            ("rpc/server.cc", "transport/tcp/tcp_transport.h"),
+            ("rpc/runtime/server.cc", "transport/tcp/tcp_transport.h"),
             ("rpc/session/runtime.cc", "transport/tcp/tcp_transport.h"),
+            ("rpc/a.h", "rpc/runtime/channel.h"),
+            ("rpc/a.cc", "rpc/wire/frame.h"),
+            ("rpc/cluster/a.cc", "rpc/runtime/runtime.h"),
+            ("rpc/http/a.cc", "rpc/status/status_pages.h"),
             ("rpc/session/a.h", "rpc/session/client/client_session.h"),
             ("rpc/session/a.h", "rpc/session/server/server_session.h"),
             ("rpc/session/client/a.cc", "rpc/session/server/server_session.h"),
@@ -114,6 +121,11 @@ class LayersTest(unittest.TestCase):
     def test_the_rooms_of_transport_have_an_order(self):
         self.expect_order([room for room in policy.LAYERS if room.startswith("transport/")])
 
+    def test_the_rooms_of_rpc_have_an_order(self):
+        self.expect_order(
+            [room for room in policy.LAYERS if room.startswith("rpc/") and room.endswith("/")]
+        )
+
     def test_the_rooms_of_tests_have_an_order(self):
         self.expect_order([room for room in policy.TEST_LAYERS if "/testing/" in room])
 
@@ -139,9 +151,9 @@ class LayersTest(unittest.TestCase):
     def test_testing_is_for_tests(self):
         found = self.includes("benchmarks/micro/a.cc", "transport/testing/sim.h")
         self.assertEqual([], found)
-        found = self.includes("rpc/a.cc", "rpc/testing/fake.h")
-        self.assertEqual(["rpc/a.cc:1: only tests may include rpc/testing/fake.h"], found)
-        self.assertEqual(1, len(self.includes("rpc/a.cc", "rpc/wire/frame_testing.h")))
+        found = self.includes("rpc/runtime/a.cc", "rpc/testing/fake.h")
+        self.assertEqual(["rpc/runtime/a.cc:1: only tests may include rpc/testing/fake.h"], found)
+        self.assertEqual(1, len(self.includes("rpc/runtime/a.cc", "rpc/wire/frame_testing.h")))
         self.assertEqual([], self.includes("rpc/wire/a_test.cc", "rpc/wire/frame_testing.h"))
 
     def test_system_headers_have_a_place(self):
@@ -157,7 +169,7 @@ class LayersTest(unittest.TestCase):
 
 class PurityTest(unittest.TestCase):
     def check(self, text, path="rpc/wire/a.cc"):
-        files = {"transport/address.h": "", "rpc/channel.h": "", path: text}
+        files = {"transport/address.h": "", "rpc/errors.h": "", path: text}
         return findings(purity.check, files)
 
     def test_pure_passes(self):
@@ -171,7 +183,7 @@ class PurityTest(unittest.TestCase):
             "#include <sys/socket.h>",
             "#include <unistd.h>",
             '#include "absl/synchronization/mutex.h"',
-            '#include "rpc/channel.h"',
+            '#include "rpc/controller.h"',
             '#include "transport/loop/event_loop.h"',
             "auto t = std::chrono::steady_clock::now();",
             "std::random_device device;",

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "rpc/channel.h"
+#include "rpc/runtime/channel.h"
 #include "rpc/testing/test_call.h"
 
 namespace farcall {

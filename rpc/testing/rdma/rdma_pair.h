@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 #include "rpc/session/client/session_registry.h"
 #include "rpc/testing/log_lines.h"
 #include "transport/base/clock.h"

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
-#include "rpc/runtime.h"
-#include "rpc/server.h"
+#include "rpc/runtime/runtime.h"
+#include "rpc/runtime/server.h"
 #include "rpc/testing/log_lines.h"
 #include "rpc/testing/rdma/rdma_pair.h"
 #include "transport/base/event_ring.h"

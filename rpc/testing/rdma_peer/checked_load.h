@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "rpc/channel.h"
 #include "rpc/controller.h"
+#include "rpc/runtime/channel.h"
 #include "rpc/testing/rdma_peer/exchange.pb.h"
 
 namespace farcall::rdma_peer {

@@ -31,7 +31,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "rpc/channel.h"
+#include "rpc/runtime/channel.h"
 #include "rpc/testing/rdma_peer/checked_load.h"
 
 namespace farcall::rdma_peer {

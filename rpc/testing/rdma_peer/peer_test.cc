@@ -11,7 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "rpc/closure.h"
-#include "rpc/server.h"
+#include "rpc/runtime/server.h"
 #include "rpc/testing/rdma_peer/client_commands.h"
 #include "rpc/testing/rdma_peer/exchange_service.h"
 #include "rpc/testing/rdma_peer/pattern_bytes.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "rpc/channel.h"
-#include "rpc/runtime.h"
-#include "rpc/server.h"
+#include "rpc/runtime/channel.h"
+#include "rpc/runtime/runtime.h"
+#include "rpc/runtime/server.h"
 #include "rpc/testing/sim/sim_call.h"
 #include "rpc/testing/sim/sim_service.h"
 #include "rpc/testing/sim/tampering_transport.h"

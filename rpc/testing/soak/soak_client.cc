@@ -17,8 +17,8 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/strings/str_cat.h"
-#include "rpc/channel.h"
 #include "rpc/retry_policy.h"
+#include "rpc/runtime/channel.h"
 #include "rpc/testing/soak/soak_ledger.h"
 #include "rpc/testing/soak/soak_load.h"
 

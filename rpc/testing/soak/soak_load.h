@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "rpc/channel.h"
+#include "rpc/runtime/channel.h"
 #include "rpc/testing/soak/soak_call.h"
 #include "rpc/testing/soak/soak_ledger.h"
 

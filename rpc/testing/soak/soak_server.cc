@@ -15,7 +15,7 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "rpc/closure.h"
-#include "rpc/server.h"
+#include "rpc/runtime/server.h"
 #include "rpc/testing/soak/soak.pb.h"
 #include "rpc/testing/soak/soak_ledger.h"
 

@@ -11,7 +11,7 @@
 #include "benchmarks/common/call_load.h"
 #include "benchmarks/common/call_tally.h"
 #include "benchmarks/common/load_run.h"
-#include "rpc/settled_connection.h"
+#include "rpc/runtime/settled_connection.h"
 #include "transport/buffer/registered_memory.h"
 
 namespace farcall::doctor {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "rpc/runtime.h"
-#include "rpc/server.h"
+#include "rpc/runtime/runtime.h"
+#include "rpc/runtime/server.h"
 #include "tools/doctor/checks/facts.h"
 #include "tools/doctor/peer/doctor_service.h"
 

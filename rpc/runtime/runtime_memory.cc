@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 #include "transport/buffer/registration_cache.h"
 #include "transport/buffer/right_sized.h"
 #include "transport/copy_tally.h"

@@ -10,8 +10,8 @@
 //   EchoService_Stub stub(channel->get());
 //   stub.Echo(&controller, &request, &response, nullptr);
 
-#ifndef FARCALL_RPC_CHANNEL_H_
-#define FARCALL_RPC_CHANNEL_H_
+#ifndef FARCALL_RPC_RUNTIME_CHANNEL_H_
+#define FARCALL_RPC_RUNTIME_CHANNEL_H_
 
 #include <memory>
 #include <vector>
@@ -70,4 +70,4 @@ class Channel final : public google::protobuf::RpcChannel {
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_CHANNEL_H_
+#endif  // FARCALL_RPC_RUNTIME_CHANNEL_H_

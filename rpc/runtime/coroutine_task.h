@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_RPC_COROUTINE_TASK_H_
-#define FARCALL_RPC_COROUTINE_TASK_H_
+#ifndef FARCALL_RPC_RUNTIME_COROUTINE_TASK_H_
+#define FARCALL_RPC_RUNTIME_COROUTINE_TASK_H_
 
 #include <atomic>
 #include <coroutine>
@@ -153,4 +153,4 @@ class [[nodiscard]] Task {
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_COROUTINE_TASK_H_
+#endif  // FARCALL_RPC_RUNTIME_COROUTINE_TASK_H_

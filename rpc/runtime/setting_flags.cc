@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/setting_flags.h"
+#include "rpc/runtime/setting_flags.h"
 
 #include "rpc/settings/flags.h"
 #include "rpc/settings/settings.h"

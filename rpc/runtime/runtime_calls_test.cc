@@ -10,11 +10,11 @@
 #include <thread>
 #include <utility>
 
-#include "rpc/channel.h"
 #include "rpc/closure.h"
 #include "rpc/dispatch/test_services.pb.h"
-#include "rpc/runtime_testing.h"
-#include "rpc/server.h"
+#include "rpc/runtime/channel.h"
+#include "rpc/runtime/runtime_testing.h"
+#include "rpc/runtime/server.h"
 #include "transport/loop/loop_testing.h"
 
 namespace farcall {

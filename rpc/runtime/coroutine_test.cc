@@ -2,7 +2,7 @@
 //
 // Tasks by themselves, without calls.
 
-#include "rpc/coroutine.h"
+#include "rpc/runtime/coroutine.h"
 
 #include <memory>
 #include <stdexcept>

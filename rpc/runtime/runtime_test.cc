@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "rpc/naming/name_cache.h"
-#include "rpc/runtime_testing.h"
+#include "rpc/runtime/runtime_testing.h"
 #include "transport/base/host/cores.h"
 #include "transport/loop/loop_group.h"
 #include "transport/loop/loop_testing.h"

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 #include "transport/loop/loop_group.h"
 
 namespace farcall {

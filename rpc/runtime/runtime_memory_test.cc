@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "rpc/controller.h"
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 
 namespace farcall {
 namespace {

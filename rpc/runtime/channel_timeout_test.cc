@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
-#include "rpc/channel.h"
 #include "rpc/closure.h"
 #include "rpc/dispatch/test_services.pb.h"
-#include "rpc/runtime.h"
+#include "rpc/runtime/channel.h"
+#include "rpc/runtime/runtime.h"
 #include "rpc/session/session_testing.h"
 
 namespace farcall {

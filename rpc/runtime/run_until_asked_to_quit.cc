@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/run_until_asked_to_quit.h"
+#include "rpc/runtime/run_until_asked_to_quit.h"
 
 #include <fcntl.h>
 #include <poll.h>

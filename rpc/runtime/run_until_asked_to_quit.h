@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_RPC_RUN_UNTIL_ASKED_TO_QUIT_H_
-#define FARCALL_RPC_RUN_UNTIL_ASKED_TO_QUIT_H_
+#ifndef FARCALL_RPC_RUNTIME_RUN_UNTIL_ASKED_TO_QUIT_H_
+#define FARCALL_RPC_RUNTIME_RUN_UNTIL_ASKED_TO_QUIT_H_
 
 #include <chrono>
 
 #include "absl/status/status.h"
-#include "rpc/server.h"
+#include "rpc/runtime/server.h"
 #include "transport/base/time.h"
 
 namespace farcall {
@@ -26,4 +26,4 @@ absl::Status RunUntilAskedToQuit(Server& server, Duration grace = std::chrono::s
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_RUN_UNTIL_ASKED_TO_QUIT_H_
+#endif  // FARCALL_RPC_RUNTIME_RUN_UNTIL_ASKED_TO_QUIT_H_

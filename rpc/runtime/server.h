@@ -12,8 +12,8 @@
 // `done` to anybody by then. What it needs to know of the call is in its Controller:
 //   auto& controller = *static_cast<farcall::Controller*>(rpc_controller);
 
-#ifndef FARCALL_RPC_SERVER_H_
-#define FARCALL_RPC_SERVER_H_
+#ifndef FARCALL_RPC_RUNTIME_SERVER_H_
+#define FARCALL_RPC_RUNTIME_SERVER_H_
 
 #include <atomic>
 #include <memory>
@@ -125,4 +125,4 @@ class Server {
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_SERVER_H_
+#endif  // FARCALL_RPC_RUNTIME_SERVER_H_

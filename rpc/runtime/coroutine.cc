@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/coroutine.h"
+#include "rpc/runtime/coroutine.h"
 
 #include <algorithm>
 #include <optional>

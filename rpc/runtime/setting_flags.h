@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_RPC_SETTING_FLAGS_H_
-#define FARCALL_RPC_SETTING_FLAGS_H_
+#ifndef FARCALL_RPC_RUNTIME_SETTING_FLAGS_H_
+#define FARCALL_RPC_RUNTIME_SETTING_FLAGS_H_
 
 namespace farcall {
 
@@ -13,4 +13,4 @@ void TakeSettingFlags(int* argc, char** argv);
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_SETTING_FLAGS_H_
+#endif  // FARCALL_RPC_RUNTIME_SETTING_FLAGS_H_

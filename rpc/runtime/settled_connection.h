@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_RPC_SETTLED_CONNECTION_H_
-#define FARCALL_RPC_SETTLED_CONNECTION_H_
+#ifndef FARCALL_RPC_RUNTIME_SETTLED_CONNECTION_H_
+#define FARCALL_RPC_RUNTIME_SETTLED_CONNECTION_H_
 
 #include <memory>
 
@@ -23,4 +23,4 @@ absl::StatusOr<std::shared_ptr<const ConnectionInfo>> SettledConnection(
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_SETTLED_CONNECTION_H_
+#endif  // FARCALL_RPC_RUNTIME_SETTLED_CONNECTION_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/send_request.h"
+#include "rpc/runtime/send_request.h"
 
 #include <algorithm>
 #include <optional>

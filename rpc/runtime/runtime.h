@@ -4,8 +4,8 @@
 // transports, memory, and the thread for what may block. A program needs to know
 // it only to set its options or to have several.
 
-#ifndef FARCALL_RPC_RUNTIME_H_
-#define FARCALL_RPC_RUNTIME_H_
+#ifndef FARCALL_RPC_RUNTIME_RUNTIME_H_
+#define FARCALL_RPC_RUNTIME_RUNTIME_H_
 
 #include <cstddef>
 #include <memory>
@@ -89,4 +89,4 @@ class Runtime {
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_RUNTIME_H_
+#endif  // FARCALL_RPC_RUNTIME_RUNTIME_H_

@@ -2,15 +2,15 @@
 //
 // Runtimes for tests.
 
-#ifndef FARCALL_RPC_RUNTIME_TESTING_H_
-#define FARCALL_RPC_RUNTIME_TESTING_H_
+#ifndef FARCALL_RPC_RUNTIME_RUNTIME_TESTING_H_
+#define FARCALL_RPC_RUNTIME_RUNTIME_TESTING_H_
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <utility>
 
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 
 namespace farcall {
 
@@ -28,4 +28,4 @@ inline RuntimeOptions WithLoops(int count) {
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_RUNTIME_TESTING_H_
+#endif  // FARCALL_RPC_RUNTIME_RUNTIME_TESTING_H_

@@ -2,7 +2,7 @@
 //
 // The composition root: the one place of rpc that knows which transports there are.
 
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_RPC_SEND_REQUEST_H_
-#define FARCALL_RPC_SEND_REQUEST_H_
+#ifndef FARCALL_RPC_RUNTIME_SEND_REQUEST_H_
+#define FARCALL_RPC_RUNTIME_SEND_REQUEST_H_
 
 #include <cstdint>
 
@@ -34,4 +34,4 @@ void SendRequest(Cluster& cluster, BlockPool& pool, RoutedCall& call,
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_SEND_REQUEST_H_
+#endif  // FARCALL_RPC_RUNTIME_SEND_REQUEST_H_

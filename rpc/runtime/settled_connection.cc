@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/settled_connection.h"
+#include "rpc/runtime/settled_connection.h"
 
 #include <chrono>
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/channel.h"
+#include "rpc/runtime/channel.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,8 +12,8 @@
 #include "rpc/call/client_call.h"
 #include "rpc/cluster/cluster.h"
 #include "rpc/naming/naming.h"
-#include "rpc/runtime.h"
-#include "rpc/send_request.h"
+#include "rpc/runtime/runtime.h"
+#include "rpc/runtime/send_request.h"
 #include "rpc/traffic_class.h"
 #include "rpc/wire/pack.h"
 #include "transport/base/check.h"

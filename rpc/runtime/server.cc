@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/server.h"
+#include "rpc/runtime/server.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@
 #include "rpc/naming/resolve.h"
 #include "rpc/naming/target.h"
 #include "rpc/reflection/reflection.h"
-#include "rpc/runtime.h"
+#include "rpc/runtime/runtime.h"
 #include "rpc/session/rdma_wanted.h"
 #include "rpc/session/server/refuse_waiting.h"
 #include "rpc/session/server/server_core.h"

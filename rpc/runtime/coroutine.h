@@ -18,8 +18,8 @@
 //
 // docs/coroutines.md has the rest.
 
-#ifndef FARCALL_RPC_COROUTINE_H_
-#define FARCALL_RPC_COROUTINE_H_
+#ifndef FARCALL_RPC_RUNTIME_COROUTINE_H_
+#define FARCALL_RPC_RUNTIME_COROUTINE_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -33,8 +33,8 @@
 
 #include "google/protobuf/service.h"
 #include "google/protobuf/stubs/callback.h"
-#include "rpc/coroutine_task.h"
-#include "rpc/runtime.h"
+#include "rpc/runtime/coroutine_task.h"
+#include "rpc/runtime/runtime.h"
 #include "transport/base/time.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/queues/timer_queue.h"
@@ -213,4 +213,4 @@ SleepAwaiter SleepFor(Runtime& runtime, Duration time);
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_COROUTINE_H_
+#endif  // FARCALL_RPC_RUNTIME_COROUTINE_H_
