@@ -140,6 +140,9 @@ TEST_LAYERS = {
     "transport/rdma/testing/fabric/queues/": _fabric("device"),
     "transport/rdma/testing/fabric/cm/": _fabric("device", "queues"),
     "rpc/": ["rpc/", "transport/"],
+    # Tests of the whole by topic, and what they share: no topic knows another.
+    "rpc/testing/": _rpc("runtime", "reflection", "session", "status", "wire")
+    + ["rpc/testing/*", "transport/"],
     "examples/": ["examples/", "rpc/", "transport/"],
     "benchmarks/": ["benchmarks/", "rpc/", "transport/"],
     "tools/": ["tools/", "rpc/", "transport/", "benchmarks/common/"],

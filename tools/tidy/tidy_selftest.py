@@ -55,6 +55,7 @@ class LayersTest(unittest.TestCase):
         self.assertEqual([], self.includes("rpc/cluster/a.cc", "rpc/errors.h", "rpc/naming/b.h"))
         self.assertEqual([], self.includes("rpc/http/a.cc", "rpc/status/json_writer.h"))
         self.assertEqual([], self.includes("tools/x/a.cc", "rpc/runtime/channel.h"))
+        self.assertEqual([], self.includes("rpc/testing/calls/a_test.cc", "rpc/testing/b.h"))
         self.assertEqual([], self.includes("rpc/runtime/runtime.cc", "transport/tcp/t.h"))
         self.assertEqual([], self.includes("examples/echo/a.cc", "examples/echo/echo.pb.h"))
         self.assertEqual([], self.includes("benchmarks/micro/a.cc", "rpc/wire/frame.h"))
@@ -91,6 +92,8 @@ class LayersTest(unittest.TestCase):
             ("rpc/a.cc", "rpc/wire/frame.h"),
             ("rpc/cluster/a.cc", "rpc/runtime/runtime.h"),
             ("rpc/http/a.cc", "rpc/status/status_pages.h"),
+            ("rpc/testing/a.h", "rpc/testing/calls/b.h"),
+            ("rpc/testing/calls/a_test.cc", "rpc/testing/hostile/b.h"),
             ("rpc/session/a.h", "rpc/session/client/client_session.h"),
             ("rpc/session/a.h", "rpc/session/server/server_session.h"),
             ("rpc/session/client/a.cc", "rpc/session/server/server_session.h"),
