@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who may include whom."""
 
-import policy
+import order
 from source_tree import Finding, is_test_path
 
 
@@ -30,7 +30,7 @@ def _check_own(source, number, header, table):
 
 
 def _check_testing(source, number, header):
-    exempt = source.is_test or source.path.startswith(tuple(policy.MAY_USE_TESTING))
+    exempt = source.is_test or source.path.startswith(tuple(order.MAY_USE_TESTING))
     if exempt or not is_test_path(header):
         return None
     what = "only tests may include %s" % header
@@ -38,7 +38,7 @@ def _check_testing(source, number, header):
 
 
 def _check_system(source, number, header):
-    for prefix, places in policy.SYSTEM_HEADERS.items():
+    for prefix, places in order.SYSTEM_HEADERS.items():
         if header.startswith(prefix) and not source.path.startswith(tuple(places)):
             return Finding(
                 source.path,
@@ -50,7 +50,7 @@ def _check_system(source, number, header):
 
 
 def _check_root(source, number, header, directories):
-    known = directories + tuple(policy.LIBRARIES) + tuple(policy.SYSTEM_HEADERS)
+    known = directories + tuple(order.LIBRARIES) + tuple(order.SYSTEM_HEADERS)
     if header.startswith(known):
         return None
     what = 'quoted include "%s" is not relative to the root' % header
@@ -59,9 +59,9 @@ def _check_root(source, number, header, directories):
 
 def _check_python(source, paths):
     for number, name in source.imports():
-        path = policy.PYTHON_ROOT + name.replace(".", "/") + ".py"
+        path = order.PYTHON_ROOT + name.replace(".", "/") + ".py"
         if path in paths:
-            yield _check_own(source, number, path, policy.PYTHON_LAYERS)
+            yield _check_own(source, number, path, order.PYTHON_LAYERS)
 
 
 def check(tree):
@@ -69,11 +69,11 @@ def check(tree):
     directories = tuple({source.path.split("/")[0] + "/" for source in tree if "/" in source.path})
     findings = []
     for source in tree:
-        if source.is_python and source.path.startswith(policy.PYTHON_ROOT):
+        if source.is_python and source.path.startswith(order.PYTHON_ROOT):
             findings += _check_python(source, paths)
         if not source.is_cpp:
             continue
-        table = policy.TEST_LAYERS if source.is_test else policy.LAYERS
+        table = order.TEST_LAYERS if source.is_test else order.LAYERS
         for number, header, in_angles in source.includes():
             findings.append(_check_system(source, number, header))
             if header.startswith(directories):

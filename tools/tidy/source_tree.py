@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-import policy
+import order
 
 SKIPPED_DIRECTORIES = {".git", ".cache", "__pycache__"}
 
@@ -37,9 +37,9 @@ class Finding:
 
 def is_test_path(path):
     """Tests and what only tests use."""
-    if os.path.splitext(path)[0].endswith(policy.TEST_STEMS):
+    if os.path.splitext(path)[0].endswith(order.TEST_STEMS):
         return True
-    return any("/" + directory in "/" + path for directory in policy.TEST_DIRECTORIES)
+    return any("/" + directory in "/" + path for directory in order.TEST_DIRECTORIES)
 
 
 class SourceFile:

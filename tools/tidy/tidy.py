@@ -5,7 +5,7 @@
 usage: tools/tidy/tidy.py [ROOT]
 
 Prints "file:line: what; cure: ..." for each broken rule, and exits with 1 if there
-is one. The rules' lists are in policy.py.
+is one. The rules' lists are in order.py and policy.py.
 """
 
 import os
