@@ -24,6 +24,16 @@ _JOINED_FILES = 16
 _OF_TESTS = ["*_testing", "*_harness"]
 _TESTS = ["*_test.cc", "*_fuzz.cc"]
 
+# Under a sanitizer these are optimised: simulations, copies and what fuzzers call are in them.
+_COMPUTES = ["rpc/dispatch", "rpc/wire", "tools/doctor/checks", "transport"]
+
+# Of them not these. What waits more than it computes is compiled in half the time without, and its
+# tests take no longer.
+_WAITS = ["transport/base", "transport/tcp", "transport/tls"] + [
+    "transport/rdma/" + room
+    for room in ["cm", "choice", "device", "host", "setup", "verbs"]
+]
+
 # What the compiler says names the sources, not what is made of them.
 _JOIN = """
 out=$1; shift
@@ -98,12 +108,41 @@ def _joined(name, srcs, mutated = [], tests = False):
         "//conditions:default": joined,
     })
 
+def _within(rooms):
+    package = native.package_name()
+    return any([package == room or package.startswith(room + "/") for room in rooms])
+
+def _include_headers(name):
+    return ["-include-pch", "$(BINDIR)/tools/rooms/%s_file.pch" % name]
+
+def _compiled(optimised, kwargs):
+    """Adds to the arguments of a target how it is compiled, unless it says so itself."""
+    if "copts" in kwargs:
+        return kwargs
+    sanitized = "headers_optimised" if optimised else "headers"
+    return dict(
+        kwargs,
+        copts = select({
+            "//tools/rooms:sanitized": ["-O1"] if optimised else [],
+            "//conditions:default": [],
+        }) + select({
+            "//tools/rooms:precompiled_sanitized": _include_headers(sanitized),
+            "//tools/rooms:precompiled": _include_headers("headers"),
+            "//conditions:default": [],
+        }),
+        deps = kwargs.get("deps", []) + select({
+            "//tools/rooms:precompiled_sanitized": ["//tools/rooms:" + sanitized],
+            "//tools/rooms:precompiled": ["//tools/rooms:headers"],
+            "//conditions:default": [],
+        }),
+    )
+
 def _library(name, srcs, hdrs, apart = [], mutated = [], generated = [], **kwargs):
     cc_library(
         name = name,
         srcs = _joined(name, _without(srcs, apart), mutated) + apart + generated,
         hdrs = hdrs,
-        **kwargs
+        **_compiled(_within(_COMPUTES) and not _within(_WAITS), kwargs)
     )
 
 def _stems(stems, suffix):
@@ -151,7 +190,7 @@ def _test(name, stems, **kwargs):
     cc_test(
         name = name,
         srcs = _joined(name, _stems(stems, ".cc"), tests = True),
-        **kwargs
+        **_compiled(False, kwargs)
     )
 
 def room_test(name, deps, threads = False, without = [], shards = None, tags = [], **kwargs):
