@@ -16,7 +16,7 @@ namespace farcall {
 // has it at a time: of two answers that come at once, each would spoil the other's bytes. Pure.
 class AnswerPlace {
  public:
-  // Empty: none is set, and the attachment stays where it came. Host memory only.
+  // Empty: none is set, and the attachment stays where it came.
   void Set(Buffer memory) { memory_ = AttachmentMemory(std::move(memory)); }
   bool is_set() const { return !memory_.empty(); }
   size_t size() const { return memory_.size(); }

@@ -95,22 +95,6 @@ TEST_F(AnswerPlaceTest, BytesMayComeFromTheMemoryItself) {
   EXPECT_EQ(memory_.substr(0, 3), "234");
 }
 
-TEST_F(AnswerPlaceTest, MemoryOfADeviceIsNotTaken) {
-  std::byte bytes[4];
-  struct NoOwner final : BlockOwner {
-    void Recycle(Block&) override {}
-  } no_owner;
-  Block block;
-  block.data = bytes;
-  block.capacity = 4;
-  block.kind = MemoryKind::kDevice;
-  block.owner = &no_owner;
-  block.references = 1;
-  Buffer memory;
-  memory.Append({BlockRef::Adopt(block), 0, 4});
-  EXPECT_DEATH(place_.Set(memory.Share()), "host memory");
-}
-
 TEST_F(AnswerPlaceTest, WhatADeviceStillWritesToIsLentToNobodyElse) {
   EXPECT_EQ(place_.Lend(&first_, 5, 0, 5).size(), 5u);
   place_.Hold();

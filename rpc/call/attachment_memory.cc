@@ -4,17 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "transport/base/check.h"
 
 namespace farcall {
-
-AttachmentMemory::AttachmentMemory(Buffer memory) : memory_(std::move(memory)) {
-  for (const Buffer::Slice& slice : memory_.slices()) {
-    Check(slice.block->kind == MemoryKind::kHost, "attachments come to lie in host memory");
-  }
-}
 
 Buffer AttachmentMemory::Gather(const Buffer& came, uint64_t& copied) const {
   Check(came.size() <= memory_.size(), "what lands has room");

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "transport/buffer/buffer.h"
@@ -15,8 +16,7 @@ namespace farcall {
 class AttachmentMemory {
  public:
   AttachmentMemory() = default;
-  // Host memory only.
-  explicit AttachmentMemory(Buffer memory);
+  explicit AttachmentMemory(Buffer memory) : memory_(std::move(memory)) {}
 
   size_t size() const { return memory_.size(); }
   bool empty() const { return memory_.empty(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A Block is a run of bytes with a reference count. Its header lies apart from
-// its bytes, so that device memory and users' memory can be blocks too.
+// its bytes, so that users' memory can be blocks too.
 
 #ifndef FARCALL_TRANSPORT_BUFFER_BLOCK_H_
 #define FARCALL_TRANSPORT_BUFFER_BLOCK_H_
@@ -11,12 +11,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "transport/base/check.h"
-
 namespace farcall {
-
-// Who may touch the bytes. Only kHost may be read or written by the CPU.
-enum class MemoryKind : uint8_t { kHost, kDevice };
 
 struct Block;
 
@@ -37,7 +32,6 @@ struct RegionKeys;
 struct Block {
   std::byte* data = nullptr;
   uint32_t capacity = 0;  // bytes
-  MemoryKind kind = MemoryKind::kHost;
   // The bytes are the program's own, by Buffer::AppendUserData or RegisteredMemory.
   bool of_program = false;
   std::atomic<uint32_t> references{0};
@@ -45,11 +39,7 @@ struct Block {
   const RegionKeys* keys = nullptr;  // so that posting needs no search
   Block* next = nullptr;             // the owner's, while there is no reference to the block
 
-  // The bytes as the CPU sees them. Only for kHost.
-  char* bytes() {
-    Check(kind == MemoryKind::kHost, "the CPU touches only host memory");
-    return reinterpret_cast<char*>(data);
-  }
+  char* bytes() { return reinterpret_cast<char*>(data); }
 };
 
 // One reference to a Block, or none. Any thread; one BlockRef is one thread's at

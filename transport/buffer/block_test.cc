@@ -96,11 +96,5 @@ TEST(BlockRefTest, ThreadsThatDropTogetherSendTheBlockHomeOnce) {
   EXPECT_EQ(owner.seen, kRounds);
 }
 
-TEST(BlockDeathTest, TheCpuDoesNotTouchDeviceMemory) {
-  TestBlocks blocks;
-  const BlockRef block = blocks.New("bytes", MemoryKind::kDevice);
-  EXPECT_DEATH(block->bytes(), "only host memory");
-}
-
 }  // namespace
 }  // namespace farcall

@@ -22,13 +22,12 @@ class TestBlocks final : public BlockOwner {
   ~TestBlocks() { Check(live_ == 0, "every test block comes home"); }
 
   // A block that holds `bytes`.
-  BlockRef New(absl::string_view bytes, MemoryKind kind = MemoryKind::kHost) {
+  BlockRef New(absl::string_view bytes) {
     auto stored = std::make_unique<Stored>();
     stored->bytes.assign(bytes.data(), bytes.size());
     Block& block = stored->block;
     block.data = reinterpret_cast<std::byte*>(stored->bytes.data());
     block.capacity = static_cast<uint32_t>(bytes.size());
-    block.kind = kind;
     block.owner = this;
     block.references = 1;
     all_.push_back(std::move(stored));

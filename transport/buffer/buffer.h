@@ -106,7 +106,7 @@ class Buffer {
   absl::StatusOr<Buffer> TrySlice(size_t from, size_t bytes) const;
 
   // Copies min(bytes, size() - from) bytes, from offset `from` (<= size()), to
-  // `out`; returns how many. Host memory only, as all that follows.
+  // `out`; returns how many.
   size_t CopyTo(void* out, size_t bytes, size_t from = 0) const;
   std::string ToString() const;
   // The first `bytes` (<= size()) in one piece: a view into the first block where

@@ -192,15 +192,6 @@ TEST_F(BufferTest, UserDataNeedsNoRelease) {
   EXPECT_EQ(buffer.ToString(), "static");
 }
 
-TEST_F(BufferTest, DeviceMemoryIsMovedButNotRead) {
-  Buffer buffer;
-  buffer.Append(Buffer::Slice{blocks_.New("abcd", MemoryKind::kDevice), 0, 4});
-  Buffer front = buffer.CutFront(1);
-  front.Append(std::move(buffer));
-  EXPECT_EQ(front.Share().size(), 4u);
-  EXPECT_DEATH(front.ToString(), "only host memory");
-}
-
 using BufferDeathTest = BufferTest;
 
 TEST_F(BufferDeathTest, RefusesMoreThanThereIs) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "transport/base/check.h"
 #include "transport/base/sanitizer.h"
 #include "transport/buffer/poison.h"
 #include "transport/buffer/registrar_testing.h"
@@ -44,7 +45,6 @@ TEST_F(RegionTest, IsCutIntoBlocksWithoutGaps) {
   for (const Block* block = &region->first_block(); block != nullptr; block = block->next) {
     EXPECT_EQ(block->data, at);
     EXPECT_EQ(block->capacity, kBlock);
-    EXPECT_EQ(block->kind, MemoryKind::kHost);
     EXPECT_EQ(block->owner, &owner_);
     EXPECT_EQ(block->keys, nullptr);
     EXPECT_EQ(block->references, 0u);

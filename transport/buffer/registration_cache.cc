@@ -61,8 +61,8 @@ Buffer RegistrationCache::Adopt(Buffer buffer) {
 
 bool RegistrationCache::Wants(const Buffer::Slice& slice) const {
   const Block& block = *slice.block;
-  return block.of_program && block.keys == nullptr && block.kind == MemoryKind::kHost &&
-         slice.length >= options_.min_bytes && block.capacity <= options_.max_bytes;
+  return block.of_program && block.keys == nullptr && slice.length >= options_.min_bytes &&
+         block.capacity <= options_.max_bytes;
 }
 
 // None: there is no room for it.

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "transport/base/check.h"
+
 namespace farcall {
 
 void SliceList::Reset() {

@@ -22,7 +22,6 @@ struct BufferSlice {
   uint32_t offset = 0;
   uint32_t length = 0;  // > 0 inside a Buffer
 
-  // Only for blocks of host memory.
   absl::string_view view() const { return {block->bytes() + offset, length}; }
   std::span<const std::byte> bytes() const {
     return std::as_bytes(std::span(block->bytes() + offset, length));

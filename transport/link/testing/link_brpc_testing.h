@@ -10,6 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "transport/base/check.h"
 #include "transport/brpc/hello.h"
 #include "transport/link/testing/brpc_rdma_harness.h"
 #include "transport/link/testing/raw_peer.h"

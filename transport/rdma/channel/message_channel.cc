@@ -5,20 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "transport/base/check.h"
-
 namespace farcall {
 namespace {
 
 uint64_t SendId(const SendPlan& send) {
   return PackWrId({.kind = WrId::Kind::kSend, .slot = send.seq});
-}
-
-bool OnHost(const Buffer& bytes) {
-  const auto slices = bytes.slices();
-  return std::all_of(slices.begin(), slices.end(), [](const Buffer::Slice& slice) {
-    return slice.block->kind == MemoryKind::kHost;
-  });
 }
 
 }  // namespace
@@ -115,7 +106,7 @@ bool MessageChannel::SendNow(absl::string_view head, const Buffer& body) {
   MessagePlan plan;
   const size_t bytes = head.size() + body.size();
   if (bytes > kMostNow || bytes + plan.header > message_limits_.max_message || !may_send_ ||
-      flow_->Budget() == 0 || windows_.close_due() || !OnHost(body)) {
+      flow_->Budget() == 0 || windows_.close_due()) {
     return false;
   }
   plan.bytes = plan.copied = plan.segments[0].length = static_cast<uint32_t>(bytes);

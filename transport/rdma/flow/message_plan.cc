@@ -34,7 +34,6 @@ uint32_t InlineBytes(Cursor cursor, const MessageLimits& limits) {
   uint32_t bytes = limits.header;
   while (!cursor.done()) {
     if (cursor.left() > most - std::min(most, bytes)) return 0;
-    if (cursor.slice().block->kind != MemoryKind::kHost) return 0;
     bytes += cursor.left();
     cursor.Skip(cursor.left());
   }
@@ -102,14 +101,11 @@ MessagePlan PlanMessage(std::span<const Buffer::Slice> slices, uint32_t skip,
   for (uint32_t room = limits.max_message - limits.header; room > 0 && !cursor.done();) {
     if (plan.bytes > 0 && IsReferred(cursor, limits, is_known)) break;
     const Block& block = *cursor.slice().block;
-    const bool host = block.kind == MemoryKind::kHost;
     uint32_t bytes = std::min(cursor.left(), room);
-    const bool unknown = host && bytes >= limits.copy_below && !is_known(block);
-    bool copy = unknown || (host && bytes < limits.copy_below);
+    const bool unknown = bytes >= limits.copy_below && !is_known(block);
+    bool copy = unknown || bytes < limits.copy_below;
     // With a single segment all is copied, a slice to a message.
-    if (host && max_segments == 1 && plan.bytes == 0) copy = true;
-    Check(copy || host || (is_known(block) && max_segments > 1),
-          "memory that is not the host's is known to the device");
+    if (max_segments == 1 && plan.bytes == 0) copy = true;
     if (copy) bytes = std::min(bytes, limits.max_copy - plan.copied);
     if (bytes == 0) break;
     const bool added = copy ? AddCopied(bytes, max_segments, plan)

@@ -82,8 +82,7 @@ struct MessagePlan {
 using IsKnown = absl::FunctionRef<bool(const Block&)>;
 
 // The next message of `slices` without their first `skip` bytes (less than the first slice
-// has). Takes as many bytes as fit, at least one if there is one. Memory that is not
-// the host's is never copied, so the device must know it. No allocation.
+// has). Takes as many bytes as fit, at least one if there is one. No allocation.
 MessagePlan PlanMessage(std::span<const Buffer::Slice> slices, uint32_t skip,
                         const MessageLimits& limits, IsKnown is_known);
 

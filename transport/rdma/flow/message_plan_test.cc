@@ -185,20 +185,6 @@ TEST(MessagePlanTest, WhatDoesNotFitInlineIsStillPacked) {
   EXPECT_EQ(plan.bytes, 400u);
 }
 
-TEST(MessagePlanTest, DeviceMemoryIsNeverCopied) {
-  Buffer buffer = Slices({20, 30});
-  buffer.slices()[1].block->kind = MemoryKind::kDevice;
-  const MessagePlan plan = PlanMessage(buffer.slices(), 0, {.max_inline = 220}, kAllKnown);
-  EXPECT_FALSE(plan.send_inline);
-  EXPECT_TRUE(Are(plan, {{kCopied, 0, 20}, {1, 0, 30}}));
-}
-
-TEST(MessagePlanDeathTest, DeviceMemoryThatTheDeviceDoesNotKnow) {
-  Buffer buffer = Slices({20});
-  buffer.slices()[0].block->kind = MemoryKind::kDevice;
-  EXPECT_DEATH(PlanMessage(buffer.slices(), 0, {}, kNoneKnown), "is known to the device");
-}
-
 TEST(MessagePlanTest, TellsWhichCopiesRegistrationWouldSpare) {
   const Buffer buffer = Slices({99, 1000, 300});
   const MessageLimits limits{.max_segments = 8, .copy_below = 100};

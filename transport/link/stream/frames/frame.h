@@ -57,14 +57,14 @@ struct LinkFrame {
   uint64_t number = 0;
   // kRailAck: when the last of those bytes came, by the sender's clock (StampOf). Others: 0.
   uint32_t arrival = 0;
-  // kData: the bytes. The upgrade frames: a message of the link (host memory). Others: empty.
+  // kData: the bytes. The upgrade frames: a message of the link. Others: empty.
   Buffer payload = {};
 };
 
 // Cuts the frame at the front of `input` off into `frame`, whose old content is dropped,
 // and returns 0; a payload is cut out, not copied. If the frame is not complete yet, touches
 // neither and returns the number of bytes (> input.size()) that must be there: first
-// kLinkHeaderSize, then the whole frame. Headers lie in host memory.
+// kLinkHeaderSize, then the whole frame.
 //
 // After an error the connection cannot go on, and `input` is untouched. kInvalidArgument:
 // an unknown type, flags, a length or offset that the type does not have. kResourceExhausted:
