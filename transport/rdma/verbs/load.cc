@@ -99,12 +99,10 @@ void Get(Library& library, VerbsApi::Ibv& ibv) {
   library.Get(ibv.get_cq_event, "ibv_get_cq_event");
   library.Get(ibv.ack_cq_events, "ibv_ack_cq_events");
   library.Get(ibv.create_srq, "ibv_create_srq");
-  library.Get(ibv.modify_srq, "ibv_modify_srq");
   library.Get(ibv.destroy_srq, "ibv_destroy_srq");
   library.Get(ibv.create_qp, "ibv_create_qp");
   library.Get(ibv.destroy_qp, "ibv_destroy_qp");
   library.Get(ibv.modify_qp, "ibv_modify_qp");
-  library.Get(ibv.query_qp, "ibv_query_qp");
   library.Get(ibv.get_async_event, "ibv_get_async_event");
   library.Get(ibv.ack_async_event, "ibv_ack_async_event");
   library.Get(ibv.wc_status_str, "ibv_wc_status_str");

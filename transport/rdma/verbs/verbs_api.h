@@ -45,12 +45,10 @@ struct VerbsApi {
     decltype(&::ibv_ack_cq_events) ack_cq_events;
 
     decltype(&::ibv_create_srq) create_srq;
-    decltype(&::ibv_modify_srq) modify_srq;
     decltype(&::ibv_destroy_srq) destroy_srq;
     decltype(&::ibv_create_qp) create_qp;
     decltype(&::ibv_destroy_qp) destroy_qp;
     decltype(&::ibv_modify_qp) modify_qp;
-    decltype(&::ibv_query_qp) query_qp;
 
     decltype(&::ibv_get_async_event) get_async_event;
     decltype(&::ibv_ack_async_event) ack_async_event;

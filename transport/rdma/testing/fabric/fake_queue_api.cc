@@ -116,16 +116,6 @@ ibv_srq* CreateSrq(ibv_pd* pd, ibv_srq_init_attr* attr) {
   return call.world.receive_queues.emplace_back(std::make_unique<FakeSrq>(domain, *attr)).get();
 }
 
-int ModifySrq(ibv_srq* srq, ibv_srq_attr* attr, int mask) {
-  FakeCall call("ibv_modify_srq");
-  if (call.planned != 0) return call.planned;
-  FakeSrq& fake = *static_cast<FakeSrq*>(srq);
-  // Few devices resize.
-  if (mask != IBV_SRQ_LIMIT || attr->srq_limit > fake.max_wr) return EINVAL;
-  fake.limit = attr->srq_limit;
-  return 0;
-}
-
 int DestroySrq(ibv_srq* srq) {
   FakeCall call("ibv_destroy_srq", kGivesBack);
   if (call.planned != 0) return call.planned;
@@ -185,20 +175,6 @@ int ModifyQp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
   return error;
 }
 
-int QueryQp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_attr* init) {
-  FakeCall call("ibv_query_qp");
-  if (call.planned != 0) return call.planned;
-  const FakeQp& fake = *static_cast<FakeQp*>(qp);
-  if (fake.destroyed()) {
-    call.world.Violation("ibv_query_qp of a queue pair that is destroyed");
-    return EINVAL;
-  }
-  if (fake.owner().dead) return EIO;
-  *attr = fake.Attributes();
-  *init = fake.InitAttributes();
-  return 0;
-}
-
 // Counts an event for what it is about, taken or acknowledged.
 template <typename Count>
 void ForElement(const ibv_async_event& event, Count count) {
@@ -248,12 +224,10 @@ void FillQueues(VerbsApi::Ibv& ibv) {
   ibv.get_cq_event = GetCqEvent;
   ibv.ack_cq_events = AckCqEvents;
   ibv.create_srq = CreateSrq;
-  ibv.modify_srq = ModifySrq;
   ibv.destroy_srq = DestroySrq;
   ibv.create_qp = CreateQp;
   ibv.destroy_qp = DestroyQp;
   ibv.modify_qp = ModifyQp;
-  ibv.query_qp = QueryQp;
   ibv.get_async_event = GetAsyncEvent;
   ibv.ack_async_event = AckAsyncEvent;
   ibv.wc_status_str = FakeWcStatusStr;

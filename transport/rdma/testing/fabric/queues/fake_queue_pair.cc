@@ -129,8 +129,6 @@ ibv_qp_attr FakeQp::Attributes() const {
   return attr;
 }
 
-ibv_qp_init_attr FakeQp::InitAttributes() const { return init_; }
-
 void FakeQp::Connect(FakeQp& peer, bool passive, uint8_t retry_count, uint8_t rnr_retry,
                      uint8_t ack_timeout) {
   peer_ = &peer;

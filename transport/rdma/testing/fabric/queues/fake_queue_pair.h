@@ -32,7 +32,6 @@ class FakeQp : public ibv_qp {
   int PostReceive(const ibv_recv_wr& request);
   int Modify(const ibv_qp_attr& attr, int mask);
   ibv_qp_attr Attributes() const;
-  ibv_qp_init_attr InitAttributes() const;
 
   // Joined to the peer and ready to send.
   void Connect(FakeQp& peer, bool passive, uint8_t retry_count, uint8_t rnr_retry,

@@ -71,21 +71,11 @@ void FakeReceiveQueue::Clear() {
 FakeSrq::FakeSrq(FakePd& fake_pd, const ibv_srq_init_attr& attr)
     : ibv_srq{},
       domain(fake_pd),
-      receives(fake_pd.owner.host, fake_pd, attr.attr.max_wr, attr.attr.max_sge),
-      max_wr(attr.attr.max_wr) {
+      receives(fake_pd.owner.host, fake_pd, attr.attr.max_wr, attr.attr.max_sge) {
   context = fake_pd.context;
   srq_context = attr.srq_context;
   pd = &fake_pd;
   ++domain.users;
-}
-
-void FakeSrq::OnTaken() {
-  if (limit == 0 || receives.size() >= limit) return;
-  limit = 0;
-  ibv_async_event event{};
-  event.element.srq = this;
-  event.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
-  domain.owner.async.Push(event);
 }
 
 }  // namespace farcall

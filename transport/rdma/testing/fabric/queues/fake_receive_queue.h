@@ -61,13 +61,8 @@ class FakeReceiveQueue {
 struct FakeSrq : ibv_srq {
   FakeSrq(FakePd& fake_pd, const ibv_srq_init_attr& attr);
 
-  // A receive was taken: raises the limit event.
-  void OnTaken();
-
   FakePd& domain;
   FakeReceiveQueue receives;
-  const uint32_t max_wr;
-  uint32_t limit = 0;
   int queue_pairs = 0;
   int events_taken = 0;
   int events_acknowledged = 0;

@@ -245,7 +245,6 @@ void FakeQp::CompleteReceive(const FakeReceive& receive, ibv_wc_status status, c
     }
   }
   receive_cq_.Push(completion);
-  if (shared_ != nullptr) shared_->OnTaken();
 }
 
 bool FakeQp::CanFlush() const {
