@@ -282,9 +282,4 @@ BlockPoolStats BlockPool::stats() const {
   return stats;
 }
 
-absl::Status BlockPool::growth_error() const {
-  const std::lock_guard lock(state_->whole.growth_mutex);
-  return state_->whole.growth_error;
-}
-
 }  // namespace farcall

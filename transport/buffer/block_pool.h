@@ -95,8 +95,6 @@ class BlockPool final : private BlockOwner {
   size_t mapped_bytes() const;
   // Any time, of one moment for each class. Takes every lock: not in the data path.
   BlockPoolStats stats() const;
-  // Why the last refused region was refused; OK: none was.
-  absl::Status growth_error() const;
 
  private:
   struct Whole;

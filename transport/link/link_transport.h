@@ -35,8 +35,6 @@ class LinkTransport final : public Transport {
                                                    const ListenOptions& options,
                                                    OnAccept on_accept) override;
 
-  const UpgradeOptions& options() const { return settings_->options; }
-
  private:
   Transport& tcp_;
   const std::shared_ptr<const LinkSettings> settings_;

@@ -62,7 +62,6 @@ class DevicePoller final : private PollSource {
   BlockPool& pool() const { return pool_; }
   ibv_cq* completions() const { return cq_.get(); }
   ibv_srq* shared_receives() const { return srq_.get(); }  // null: a queue for each queue pair
-  uint32_t max_inline() const { return options_.max_inline; }
   const DevicePollerCounters& counters() const { return counters_; }
 
   // --- With the data loop held.

@@ -94,8 +94,6 @@ class PairChannel {
     ReadsWhy reads_why = ReadsWhy::kNever;
     bool binds_alone = false;  // DeviceInfo::binds_again
 
-    // Work requests that may be in the send queue.
-    uint32_t send_queue() const { return send_slots + 2 * windows + reads; }
     // Entries of the completion queue that are there in any case.
     uint32_t own_completions() const { return kOwnSends + (reads > 0 ? kOwnReads : 0); }
   };

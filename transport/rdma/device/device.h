@@ -60,7 +60,6 @@ struct DeviceInfo {
   ibv_device_attr caps{};  // limits, ibv_query_device(3)
   int numa_node = -1;      // -1: none, or not read
 
-  bool has_shared_queue() const { return caps.max_srq > 0; }
   // Whether IBV_EVENT_QP_LAST_WQE_REACHED follows the error of each queue pair with a shared queue.
   bool tells_last_receive() const;
   // Whether it has memory windows that are bound by a work request, and RDMA READ into memory

@@ -81,8 +81,6 @@ class BrpcCredits {
   uint32_t peer_window() const { return peer_window_; }
   // Sent, not known to be completed; with and without bytes.
   uint32_t unfinished() const { return sent_ - completed_; }
-  // To be reported.
-  uint32_t due() const { return due_; }
   // Messages with bytes that came and were not reported.
   uint32_t unreported() const { return unreported_; }
   // The peer can send no bytes, and will not hear soon that it can.

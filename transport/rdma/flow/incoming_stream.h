@@ -18,7 +18,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -54,9 +53,6 @@ class IncomingStream {
 
   // --- What comes.
 
-  void AddBytes(Buffer&& bytes) {
-    if (!bytes.empty()) Tail().Append(std::move(bytes));
-  }
   // Where the next bytes are to be appended, some at least.
   Buffer& Tail();
   // An error: the peer does not keep to what it said.

@@ -46,9 +46,8 @@ std::string Taken(IncomingStream& in) {
 
 TEST(IncomingStreamTest, BytesAloneAreHereAtOnce) {
   IncomingStream in(4);
-  in.AddBytes(Buffer("ab"));
-  in.AddBytes(Buffer());
-  in.AddBytes(Buffer("cd"));
+  in.Tail().Append("ab");
+  in.Tail().Append("cd");
   EXPECT_TRUE(in.clear());
   EXPECT_EQ(Taken(in), "abcd");
   EXPECT_FALSE(in.has_bytes());
@@ -58,7 +57,7 @@ TEST(IncomingStreamTest, WhatStandsBehindAReferenceWaits) {
   const std::string stream = "..fetched";
   IncomingStream in(4);
   ASSERT_TRUE(in.AddReference(At(2, 7)).ok());
-  in.AddBytes(Buffer("after"));
+  in.Tail().Append("after");
   EXPECT_FALSE(in.clear());
   EXPECT_FALSE(in.has_bytes());
 
@@ -88,10 +87,10 @@ TEST(IncomingStreamTest, WhatStandsBehindAReferenceWaits) {
 
 TEST(IncomingStreamTest, MemoryIsAskedForWhenWhatStandsBeforeWasTaken) {
   IncomingStream in(4);
-  in.AddBytes(Buffer("header"));
+  in.Tail().Append("header");
   ASSERT_TRUE(in.AddReference(At(0, 10)).ok());
   ASSERT_TRUE(in.AddReference(At(10, 20)).ok());
-  in.AddBytes(Buffer("between"));
+  in.Tail().Append("between");
   ASSERT_TRUE(in.AddReference(At(30, 5)).ok());
   EXPECT_FALSE(in.NextToPlace()) << "the header was not read";
   Taken(in);
@@ -227,7 +226,7 @@ TEST(IncomingStreamTest, WhatIsNotWantedCountsAsReadInItsTurn) {
   IncomingStream in(4);
   ASSERT_TRUE(in.AddReference(At(0, 3)).ok());
   ASSERT_TRUE(in.AddReference(At(3, 3)).ok());
-  in.AddBytes(Buffer("end"));
+  in.Tail().Append("end");
   in.SetPlace(Memory(3));
   Read read;
   ASSERT_TRUE(in.NextRead(8, read));
@@ -260,7 +259,7 @@ TEST(IncomingStreamTest, TheStreamComesInItsOrder) {
       switch (random.Below(5)) {
         case 0:
           if (some == 0) break;
-          in.AddBytes(Buffer(absl::string_view(stream).substr(sent, some)));
+          in.Tail().Append(absl::string_view(stream).substr(sent, some));
           sent += some;
           break;
         case 1:

@@ -45,8 +45,7 @@ class ReadChoice {
   // kMeasuring: it finds out. kAlways: all are read. Else none is.
   explicit ReadChoice(ReadsWhy why) : use_{.why = why} {}
 
-  // How the next large piece goes.
-  Way way() const { return way_; }
+  // Whether the next large piece is read.
   bool reads() const { return use_.why == ReadsWhy::kAlways || (automatic_ && way_ == kRead); }
   // Whether it is to hear of large pieces that are sent.
   bool measures() const { return automatic_ && measures_; }

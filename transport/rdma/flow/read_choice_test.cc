@@ -145,7 +145,7 @@ TEST(ReadChoiceTest, TwoRoundsThatAreDisturbedDoNotDecideAndThreeDo) {
     int round = 0;
     bool second = false;
     do {
-      const bool reads = stream.choice.way() == ReadChoice::kRead;
+      const bool reads = stream.choice.reads();
       if (second && !reads) ++round;
       second = reads;
       stream.read_time = std::chrono::microseconds(disturbed.contains(round) ? 500 : 100);
