@@ -2,6 +2,8 @@
 
 #include "transport/connection_info.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace farcall {
 
 absl::string_view ToString(TransportKind kind) {
@@ -14,6 +16,11 @@ absl::string_view ToString(TransportKind kind) {
       return "simulated";
   }
   return "unknown";
+}
+
+std::string ConnectionInfo::peer_name() const {
+  if (peer.family() != AddressFamily::kNone) return peer.ToString();
+  return absl::StrCat("(a client of ", local.ToString(), ")");
 }
 
 }  // namespace farcall

@@ -96,6 +96,9 @@ struct ConnectionInfo {
   RdmaUse rdma;
   // What it sends on where several rails are agreed on, the oldest first.
   std::vector<RailInfo> rails;
+
+  // For messages.
+  std::string peer_name() const;
 };
 
 }  // namespace farcall

@@ -160,12 +160,12 @@ bool TcpConnection::Took(const SocketResult& result) {
         RetryWhenMemory();
       } else {
         Finish(absl::ResourceExhaustedError(
-            absl::StrCat("no memory to read the rest of a message from ", PeerName(),
+            absl::StrCat("no memory to read the rest of a message from ", info_.peer_name(),
                          ": the block pool is at its limit (BlockPoolOptions::max_bytes)")));
       }
       return false;
     case SocketProgress::kEnd:
-      Finish(lost_.ok() ? absl::UnavailableError(absl::StrCat("closed by peer ", PeerName()))
+      Finish(lost_.ok() ? absl::UnavailableError(absl::StrCat("closed by peer ", info_.peer_name()))
                         : lost_);
       return false;
     case SocketProgress::kFailed:
@@ -266,15 +266,12 @@ bool TcpConnection::Starved() {
   return !reader_.input().empty() && loop_.now() - *starving_since_ >= kStarved;
 }
 
-std::string TcpConnection::PeerName() const {
-  if (info_.peer.family() != AddressFamily::kNone) return info_.peer.ToString();
-  return absl::StrCat("(a client of ", info_.local.ToString(), ")");
-}
-
 absl::Status TcpConnection::Lost(int error) const {
-  if (error == EPIPE) return absl::UnavailableError(absl::StrCat("closed by peer ", PeerName()));
+  if (error == EPIPE) {
+    return absl::UnavailableError(absl::StrCat("closed by peer ", info_.peer_name()));
+  }
   return absl::UnavailableError(
-      absl::StrCat("connection to ", PeerName(), " lost: ", ErrnoStatus(error).message()));
+      absl::StrCat("connection to ", info_.peer_name(), " lost: ", ErrnoStatus(error).message()));
 }
 
 void TcpConnection::Finish(absl::Status why) {

@@ -74,7 +74,6 @@ class TcpConnection final : public Connection, private FdHandler, private Flusha
   void OnWriteFailed(int error);
   void RetryWhenMemory();
   bool Starved();
-  std::string PeerName() const;
   absl::Status Lost(int error) const;
   void Finish(absl::Status why);
 

@@ -204,8 +204,9 @@ void TlsConnection::SendOutput(size_t plain) {
   encrypted_.Add(plain, engine_->output_size(), inner_->backlog());
   inner_->Write(engine_->TakeOutput());
   if (phase_ != Phase::kOpen || inner_->backlog() <= inner_high_ + kMaxUnasked) return;
-  End(absl::ResourceExhaustedError(absl::StrCat(
-          PeerName(), " makes this end of TLS answer again and again, and reads nothing")),
+  End(absl::ResourceExhaustedError(
+          absl::StrCat(inner_->info().peer_name(),
+                       " makes this end of TLS answer again and again, and reads nothing")),
       CloseMode::kAbort);
 }
 
@@ -230,9 +231,9 @@ void TlsConnection::Starve() {
   starving_ = true;
   if (!starving_since_) starving_since_ = loop_.now();
   if (!plain_.input().empty() && loop_.now() - *starving_since_ >= kStarved) {
-    return End(absl::ResourceExhaustedError(
-                   absl::StrCat("no memory to decrypt the rest of a message from ", PeerName(),
-                                ": the block pool is at its limit (BlockPoolOptions::max_bytes)")),
+    return End(absl::ResourceExhaustedError(absl::StrCat(
+                   "no memory to decrypt the rest of a message from ", inner_->info().peer_name(),
+                   ": the block pool is at its limit (BlockPoolOptions::max_bytes)")),
                CloseMode::kAbort);
   }
   Govern();

@@ -101,7 +101,6 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   absl::Status ClosedByPeer() const;
   absl::Status Failed() const;
   absl::Status EndedEarly(const absl::Status& why) const;
-  std::string PeerName() const;
 
   // What may wait encrypted. Bytes; a burst of this size is encrypted in less than 0.2 ms.
   static constexpr size_t kMaxEncrypted = size_t{256} << 10;

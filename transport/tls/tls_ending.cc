@@ -33,7 +33,7 @@ void TlsConnection::OnDeadline() {
   if (closing_ || phase_ == Phase::kEnding) return End(why_, CloseMode::kAbort);
   const absl::Duration timeout = absl::FromChrono(handshake_timeout_);
   End(absl::DeadlineExceededError(
-          absl::StrCat("no end of the TLS handshake with ", PeerName(), " within ",
+          absl::StrCat("no end of the TLS handshake with ", inner_->info().peer_name(), " within ",
                        absl::FormatDuration(timeout),
                        server_ ? "; this port speaks TLS" : "; does it speak TLS?")),
       CloseMode::kAbort);
@@ -73,13 +73,13 @@ void TlsConnection::NotifyReady(const absl::Status& status) {
 }
 
 absl::Status TlsConnection::ClosedByPeer() const {
-  return absl::UnavailableError(absl::StrCat("closed by peer ", PeerName()));
+  return absl::UnavailableError(absl::StrCat("closed by peer ", inner_->info().peer_name()));
 }
 
 // A client that connects is named by the error of that.
 absl::Status TlsConnection::Failed() const {
   if (phase_ == Phase::kHandshake && !server_) return engine_->error();
-  return Annotate(engine_->error(), PeerName());
+  return Annotate(engine_->error(), inner_->info().peer_name());
 }
 
 // The connection below ended, without a close_notify: RFC 8446 section 6.1.
@@ -88,14 +88,8 @@ absl::Status TlsConnection::EndedEarly(const absl::Status& why) const {
     return Annotate(why, server_ ? "the TLS handshake was cut off"
                                  : "the TLS handshake was cut off; does it speak TLS?");
   }
-  return Annotate(why, absl::StrCat("TLS with ", PeerName(),
+  return Annotate(why, absl::StrCat("TLS with ", inner_->info().peer_name(),
                                     " ended without close_notify, so something may be cut off"));
-}
-
-std::string TlsConnection::PeerName() const {
-  const ConnectionInfo info = inner_->info();
-  if (info.peer.family() != AddressFamily::kNone) return info.peer.ToString();
-  return absl::StrCat("(a client of ", info.local.ToString(), ")");
 }
 
 }  // namespace farcall

@@ -226,7 +226,7 @@ void LinkConnection::BecomeLinked(const Handshaken& result) {
                           .introduction = parts_.introduction,
                           .peer_window = result.peer_window,
                           .rails = result.rails,
-                          .peer = PeerName(),
+                          .peer = parts_.tcp->info().peer_name(),
                           .log_name = LogName(),
                           .on_change = [this] { OnLinkChange(); },
                           .on_end = [this](const absl::Status& why) { Finish(why); }});
@@ -265,7 +265,8 @@ void LinkConnection::OnLinkChange() {
     Govern();
   } else if (was_on_rdma_ && requires_rdma() && linked_->may_upgrade()) {
     // Not so at an end in order, where RDMA goes first.
-    return linked_->Close(AddDetail(linked_->why_not(), PeerName()), CloseMode::kAbort);
+    return linked_->Close(AddDetail(linked_->why_not(), parts_.tcp->info().peer_name()),
+                          CloseMode::kAbort);
   }
   NotifyUpgrade();
 }

@@ -102,7 +102,6 @@ class LinkConnection final : public Connection, private Connection::Handler {
   void NotifyUpgrade();
   void Finish(const absl::Status& why);
   void Record();
-  std::string PeerName() const;
   std::string LogName() const;
 
   Parts parts_;

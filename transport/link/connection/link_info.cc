@@ -52,15 +52,9 @@ void LinkConnection::Record() {
   usual ? record.CountFallback(why_) : record.OnFallback(LogName(), why_);
 }
 
-std::string LinkConnection::PeerName() const {
-  const ConnectionInfo info = parts_.tcp->info();
-  if (info.peer.family() != AddressFamily::kNone) return info.peer.ToString();
-  return absl::StrCat("(a client of ", info.local.ToString(), ")");
-}
-
 // The clients of a server have any number of ports.
 std::string LinkConnection::LogName() const {
-  if (role_ == LinkRole::kClient) return PeerName();
+  if (role_ == LinkRole::kClient) return parts_.tcp->info().peer_name();
   return absl::StrCat("clients of ", parts_.tcp->info().local.ToString());
 }
 
