@@ -136,6 +136,11 @@ absl::StatusOr<Address> Address::Parse(absl::string_view text) {
   return text.front() == '[' ? ParseIpv6(text) : ParseIpv4(text);
 }
 
+absl::StatusOr<Address> Address::ParseIp(absl::string_view text) {
+  if (absl::StrContains(text, ':')) return ParseIpv6(absl::StrCat("[", text, "]:0"));
+  return ParseIpv4(absl::StrCat(text, ":0"));
+}
+
 std::string Address::ToString() const {
   char text[INET6_ADDRSTRLEN] = {};
   switch (family_) {

@@ -29,6 +29,8 @@ class Address {
   static absl::StatusOr<Address> Unix(absl::string_view path);
   // "1.2.3.4:80", "[::1]:80", "[fe80::1%2]:80" (numeric scope), "unix:PATH". A name is an error.
   static absl::StatusOr<Address> Parse(absl::string_view text);
+  // "1.2.3.4", "::1": without port and brackets; port 0.
+  static absl::StatusOr<Address> ParseIp(absl::string_view text);
 
   AddressFamily family() const { return family_; }
   const std::array<uint8_t, 16>& ip() const { return ip_; }  // IPv4 in the first four bytes

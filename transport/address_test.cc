@@ -53,6 +53,15 @@ TEST(AddressTest, ParsesIpv6) {
   EXPECT_EQ(Parsed("[::ffff:1.2.3.4]:80").ToString(), "[::ffff:1.2.3.4]:80");
 }
 
+TEST(AddressTest, ParsesIpAddressesWithoutPort) {
+  EXPECT_EQ(*Address::ParseIp("1.2.3.4"), Address::Ipv4({1, 2, 3, 4}, 0));
+  EXPECT_EQ(*Address::ParseIp("fe80::1%2"), Parsed("[fe80::1%2]:0"));
+  for (const char* const text :
+       {"", "1.2.3.4:0", "[::1]", "::1]:5", "unix", "unix:a", "localhost"}) {
+    EXPECT_FALSE(Address::ParseIp(text).ok()) << text;
+  }
+}
+
 TEST(AddressTest, ParsesUnixPaths) {
   const Address address = Parsed("unix:/run/echo.sock");
   EXPECT_EQ(address.family(), AddressFamily::kUnix);

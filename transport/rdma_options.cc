@@ -25,10 +25,7 @@ absl::Status CheckNames(const RdmaOptions& options) {
     if (device.empty()) return Wrong("devices", "a list with an empty name", "names of devices");
   }
   for (const std::string& address : options.addresses) {
-    const bool v6 = address.find(':') != std::string::npos;
-    const auto parsed =
-        Address::Parse(v6 ? absl::StrCat("[", address, "]:0") : absl::StrCat(address, ":0"));
-    if (!parsed.ok() || parsed->family() == AddressFamily::kUnix) {
+    if (!Address::ParseIp(address).ok()) {
       return Wrong("addresses", absl::StrCat("a list with '", address, "'"),
                    "IPv4 and IPv6 addresses without port or brackets");
     }

@@ -20,7 +20,7 @@ constexpr const char* kOnlyV1 = "RoCE v1 only: passes no router";
 // ::ffff:a.b.c.d is an IPv4 address. Empty: it could not be read.
 std::string IpOfGid(const std::string& gid) {
   if (gid.empty()) return gid;
-  const auto address = Address::Parse(absl::StrCat("[", gid, "]:0"));
+  const auto address = Address::ParseIp(gid);
   if (!address.ok()) return gid;
   const auto& ip = address->ip();
   const bool mapped = std::all_of(ip.begin(), ip.begin() + 10, [](uint8_t b) { return b == 0; }) &&

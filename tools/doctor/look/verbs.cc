@@ -80,8 +80,7 @@ std::optional<uint32_t> AskQueuePair(const VerbsApi& api, rdma_cm_id* id) {
 
 std::optional<InlineLimit> InlineAt(const VerbsApi& api, rdma_event_channel* channel,
                                     const OwnAddress& own) {
-  const bool v6 = absl::StrContains(own.ip, ":");
-  const auto address = Address::Parse(v6 ? absl::StrCat("[", own.ip, "]:0") : own.ip + ":0");
+  const auto address = Address::ParseIp(own.ip);
   if (!address.ok()) return std::nullopt;
   auto to = ToSocketAddress(*address);
   auto id = CreateCmId(api, channel, nullptr);

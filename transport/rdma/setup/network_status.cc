@@ -19,13 +19,9 @@ absl::Status Wrong(absl::string_view why) {
 
 // Some write the length of the prefix, too.
 absl::StatusOr<Address> ParseIp(absl::string_view text) {
-  const absl::string_view ip = text.substr(0, text.find('/'));
-  const bool is_v6 = ip.find(':') != absl::string_view::npos;
-  auto address = Address::Parse(is_v6 ? absl::StrCat("[", ip, "]:0") : absl::StrCat(ip, ":0"));
-  if (!address.ok() || address->family() == AddressFamily::kUnix) {
-    return Wrong(absl::StrCat("'", text.substr(0, 64), "' is not an IP address"));
-  }
-  return address;
+  auto address = Address::ParseIp(text.substr(0, text.find('/')));
+  if (address.ok()) return address;
+  return Wrong(absl::StrCat("'", text.substr(0, 64), "' is not an IP address"));
 }
 
 }  // namespace

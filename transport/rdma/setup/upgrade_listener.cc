@@ -23,9 +23,7 @@ Address WithPort(const Address& address, uint16_t port) {
 
 // Whether `text`, an IP address without port, is this one.
 bool Names(const std::string& text, const Address& address) {
-  const bool is_ipv6 = address.family() == AddressFamily::kIpv6;
-  const auto named =
-      Address::Parse(is_ipv6 ? absl::StrCat("[", text, "]:0") : absl::StrCat(text, ":0"));
+  const auto named = Address::ParseIp(text);
   return named.ok() && *named == WithPort(address, 0);
 }
 

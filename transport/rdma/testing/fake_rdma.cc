@@ -2,7 +2,6 @@
 
 #include "transport/rdma/testing/fake_rdma.h"
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace farcall {
@@ -19,9 +18,8 @@ FakeRdma::FakeRdma(FakeMode mode, const Change& change, bool ipv6) {
   std::vector<LocalIp> addresses;
   for (const FakeDeviceOptions& device : options.devices) {
     for (const std::string& text : device.addresses) {
-      const auto address = Address::Parse(
-          absl::StrContains(text, ':') ? absl::StrCat("[", text, "]:0") : absl::StrCat(text, ":0"));
-      addresses.push_back({*address, absl::StrCat("if_", device.name), device.ifindex});
+      addresses.push_back(
+          {*Address::ParseIp(text), absl::StrCat("if_", device.name), device.ifindex});
     }
   }
   rig_.view.addresses = [addresses,

@@ -139,7 +139,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "usage: fetch_bench ADDRESS SECONDS\n");
     return 2;
   }
-  const auto address = Address::Parse(std::string(argv[1]) + ":0");
+  const auto address = Address::ParseIp(argv[1]);
   Check(address.ok(), "the first argument is an address");
   constexpr int kRounds = 6;
   std::vector<std::unique_ptr<Run>> runs;

@@ -38,8 +38,7 @@ FakeDevice::FakeDevice(size_t device_index, const FakeDeviceOptions& device_opti
     : index(device_index), options(device_options), port_active(device_options.port_active) {
   ListAnew();
   for (const std::string& text : options.addresses) {
-    const bool ipv6 = text.find(':') != std::string::npos;
-    const auto address = Address::Parse(ipv6 ? absl::StrCat("[", text, "]:0") : text + ":0");
+    const auto address = Address::ParseIp(text);
     Check(address.ok(), "a fake device's address is IPv4 or IPv6 without a port");
     addresses.push_back(*address);
   }
