@@ -64,10 +64,10 @@ absl::Status DevicePoller::MakeSharedReceives(RdmaRegistrar& registrar) {
       std::min(static_cast<uint32_t>(std::max(0, caps_.max_srq_wr)), room_.entries() / 2);
   const uint32_t slots = std::min(options_.shared_receives, room);
   uint32_t most = std::max(slots, std::min(options_.max_shared_receives, room));
-  auto srq = CreateSharedReceiveQueue(api_, pd_, most, /*max_segments=*/1, nullptr);
+  auto srq = CreateSharedReceiveQueue(api_, pd_, most);
   if (!srq.ok() && most > slots) {
     most = slots;
-    srq = CreateSharedReceiveQueue(api_, pd_, most, /*max_segments=*/1, nullptr);
+    srq = CreateSharedReceiveQueue(api_, pd_, most);
   }
   if (!srq.ok()) return Refused(srq.status());
   srq_ = *std::move(srq);

@@ -31,55 +31,32 @@ absl::Status SetNonBlocking(int fd) {
 
 }  // namespace
 
-template <>
-void VerbsDeleter<ibv_pd>::operator()(ibv_pd* pd) const {
-  Destroyed(api->ibv.dealloc_pd(pd));
+void DestroyOwned(const VerbsApi& api, ibv_pd* pd) { Destroyed(api.ibv.dealloc_pd(pd)); }
+void DestroyOwned(const VerbsApi& api, ibv_mr* mr) { Destroyed(api.ibv.dereg_mr(mr)); }
+void DestroyOwned(const VerbsApi&, ibv_mw* window) { Destroyed(ibv_dealloc_mw(window)); }
+
+void DestroyOwned(const VerbsApi& api, ibv_comp_channel* channel) {
+  Destroyed(api.ibv.destroy_comp_channel(channel));
 }
 
-template <>
-void VerbsDeleter<ibv_mr>::operator()(ibv_mr* mr) const {
-  Destroyed(api->ibv.dereg_mr(mr));
+void DestroyOwned(const VerbsApi& api, ibv_cq* cq) { Destroyed(api.ibv.destroy_cq(cq)); }
+void DestroyOwned(const VerbsApi& api, ibv_srq* srq) { Destroyed(api.ibv.destroy_srq(srq)); }
+
+void DestroyOwned(const VerbsApi& api, ibv_qp* queue_pair) {
+  Destroyed(api.ibv.destroy_qp(queue_pair));
 }
 
-template <>
-void VerbsDeleter<ibv_mw>::operator()(ibv_mw* window) const {
-  Destroyed(ibv_dealloc_mw(window));
+void DestroyOwned(const VerbsApi& api, rdma_event_channel* channel) {
+  api.rdma.destroy_event_channel(channel);
 }
 
-template <>
-void VerbsDeleter<ibv_comp_channel>::operator()(ibv_comp_channel* channel) const {
-  Destroyed(api->ibv.destroy_comp_channel(channel));
+void DestroyOwned(const VerbsApi& api, rdma_cm_id* id) {
+  if (id->qp != nullptr) api.rdma.destroy_qp(id);
+  DestroyedId(api.rdma.destroy_id(id));
 }
 
-template <>
-void VerbsDeleter<ibv_cq>::operator()(ibv_cq* cq) const {
-  Destroyed(api->ibv.destroy_cq(cq));
-}
-
-template <>
-void VerbsDeleter<ibv_srq>::operator()(ibv_srq* srq) const {
-  Destroyed(api->ibv.destroy_srq(srq));
-}
-
-template <>
-void VerbsDeleter<ibv_qp>::operator()(ibv_qp* queue_pair) const {
-  Destroyed(api->ibv.destroy_qp(queue_pair));
-}
-
-template <>
-void VerbsDeleter<rdma_event_channel>::operator()(rdma_event_channel* channel) const {
-  api->rdma.destroy_event_channel(channel);
-}
-
-template <>
-void VerbsDeleter<rdma_cm_id>::operator()(rdma_cm_id* id) const {
-  if (id->qp != nullptr) api->rdma.destroy_qp(id);
-  DestroyedId(api->rdma.destroy_id(id));
-}
-
-template <>
-void VerbsDeleter<rdma_cm_event>::operator()(rdma_cm_event* event) const {
-  DestroyedId(api->rdma.ack_cm_event(event));
+void DestroyOwned(const VerbsApi& api, rdma_cm_event* event) {
+  DestroyedId(api.rdma.ack_cm_event(event));
 }
 
 absl::StatusOr<ProtectionDomain> AllocateDomain(const VerbsApi& api, ibv_context* context) {
@@ -119,13 +96,10 @@ absl::StatusOr<CompletionQueue> CreateCompletionQueue(const VerbsApi& api, ibv_c
 }
 
 absl::StatusOr<SharedReceiveQueue> CreateSharedReceiveQueue(const VerbsApi& api, ibv_pd* pd,
-                                                            uint32_t max_receives,
-                                                            uint32_t max_segments,
-                                                            void* srq_context) {
+                                                            uint32_t max_receives) {
   ibv_srq_init_attr attributes{};
-  attributes.srq_context = srq_context;
   attributes.attr.max_wr = max_receives;
-  attributes.attr.max_sge = max_segments;
+  attributes.attr.max_sge = 1;
   auto srq = Own(api, api.ibv.create_srq(pd, &attributes));
   if (srq == nullptr) return Failed("ibv_create_srq");
   return srq;

@@ -22,11 +22,22 @@
 
 namespace farcall {
 
+void DestroyOwned(const VerbsApi& api, ibv_pd* pd);
+void DestroyOwned(const VerbsApi& api, ibv_mr* mr);
+void DestroyOwned(const VerbsApi& api, ibv_mw* window);
+void DestroyOwned(const VerbsApi& api, ibv_comp_channel* channel);
+void DestroyOwned(const VerbsApi& api, ibv_cq* cq);
+void DestroyOwned(const VerbsApi& api, ibv_srq* srq);
+void DestroyOwned(const VerbsApi& api, ibv_qp* queue_pair);
+void DestroyOwned(const VerbsApi& api, rdma_event_channel* channel);
+void DestroyOwned(const VerbsApi& api, rdma_cm_id* id);
+void DestroyOwned(const VerbsApi& api, rdma_cm_event* event);
+
 // Ends the life of a T. The table outlives the handles.
 template <typename T>
 struct VerbsDeleter {
   const VerbsApi* api = nullptr;
-  void operator()(T* owned) const;
+  void operator()(T* owned) const { DestroyOwned(*api, owned); }
 };
 
 template <typename T>
@@ -48,27 +59,6 @@ using CmId = Owned<rdma_cm_id>;
 // Acknowledged when it ends; its private data live as long.
 using CmEvent = Owned<rdma_cm_event>;
 
-template <>
-void VerbsDeleter<ibv_pd>::operator()(ibv_pd* pd) const;
-template <>
-void VerbsDeleter<ibv_mr>::operator()(ibv_mr* mr) const;
-template <>
-void VerbsDeleter<ibv_mw>::operator()(ibv_mw* window) const;
-template <>
-void VerbsDeleter<ibv_comp_channel>::operator()(ibv_comp_channel* channel) const;
-template <>
-void VerbsDeleter<ibv_cq>::operator()(ibv_cq* cq) const;
-template <>
-void VerbsDeleter<ibv_srq>::operator()(ibv_srq* srq) const;
-template <>
-void VerbsDeleter<ibv_qp>::operator()(ibv_qp* queue_pair) const;
-template <>
-void VerbsDeleter<rdma_event_channel>::operator()(rdma_event_channel* channel) const;
-template <>
-void VerbsDeleter<rdma_cm_id>::operator()(rdma_cm_id* id) const;
-template <>
-void VerbsDeleter<rdma_cm_event>::operator()(rdma_cm_event* event) const;
-
 // Takes over what a call of the table gave, for example the id of an RDMA_CM_EVENT_CONNECT_REQUEST.
 template <typename T>
 Owned<T> Own(const VerbsApi& api, T* given) {
@@ -87,10 +77,9 @@ absl::StatusOr<CompletionChannel> CreateCompletionChannel(const VerbsApi& api,
 absl::StatusOr<CompletionQueue> CreateCompletionQueue(const VerbsApi& api, ibv_context* context,
                                                       int entries, void* cq_context,
                                                       ibv_comp_channel* channel);
+// For receives of one segment.
 absl::StatusOr<SharedReceiveQueue> CreateSharedReceiveQueue(const VerbsApi& api, ibv_pd* pd,
-                                                            uint32_t max_receives,
-                                                            uint32_t max_segments,
-                                                            void* srq_context);
+                                                            uint32_t max_receives);
 // Its descriptor is made non-blocking.
 absl::StatusOr<EventChannel> CreateEventChannel(const VerbsApi& api);
 // For RDMA_PS_TCP.

@@ -45,7 +45,7 @@ TEST_F(OwnedTest, MembersEndInTheOpposedOrder) {
     all.pd = *AllocateDomain(api_, context_);
     all.region = *RegisterMemory(api_, all.pd.get(), memory_, IBV_ACCESS_LOCAL_WRITE);
     all.cq = *CreateCompletionQueue(api_, context_, 16, this, all.channel.get());
-    all.srq = *CreateSharedReceiveQueue(api_, all.pd.get(), 16, 1, this);
+    all.srq = *CreateSharedReceiveQueue(api_, all.pd.get(), 16);
     all.events = *CreateEventChannel(api_);
     all.id = *CreateCmId(api_, all.events.get(), this);
     EXPECT_EQ(all.id->context, this);
@@ -122,7 +122,7 @@ TEST_F(OwnedTest, AFailedCallIsNamedWithItsErrno) {
   expect("ibv_create_comp_channel", [&] { return CreateCompletionChannel(api_, context_); });
   expect("ibv_create_cq",
          [&] { return CreateCompletionQueue(api_, context_, 1, nullptr, nullptr); });
-  expect("ibv_create_srq", [&] { return CreateSharedReceiveQueue(api_, nullptr, 1, 1, nullptr); });
+  expect("ibv_create_srq", [&] { return CreateSharedReceiveQueue(api_, nullptr, 1); });
   expect("rdma_create_event_channel", [&] { return CreateEventChannel(api_); });
   expect("rdma_create_id", [&] { return CreateCmId(api_, nullptr, nullptr); });
   EXPECT_EQ(verbs_.live, 0);
