@@ -83,9 +83,9 @@ struct RdmaDeviceStatus {
 struct RdmaMemoryStatus {
   uint64_t regions = 0;
   uint64_t region_bytes = 0;
-  uint64_t registered_bytes = 0;  // of each device, added up
-  uint64_t registrations = 0;
-  uint64_t failures = 0;
+  uint64_t registered_bytes = 0;    // of each device, added up
+  uint64_t registrations = 0;       // calls of ibv_reg_mr that gave a region
+  uint64_t failures = 0;            // that gave none; its blocks are copied when sent
   double registration_seconds = 0;  // that all of them took
   uint64_t relaxed_ordering = 0;    // of the registrations
 };

@@ -177,11 +177,7 @@ RdmaStatus RdmaTransport::Status(Duration timeout) {
   std::unique_lock<std::mutex> lock(answer->mutex);
   if (may_wait) answer->come.wait_for(lock, timeout, [&] { return answer->status.answered; });
   RdmaStatus status = std::move(answer->status);
-  const RegistrarStats memory = registrar_.stats();
-  status.memory = {memory.regions,          memory.region_bytes,
-                   memory.registered_bytes, memory.registrations,
-                   memory.failures,         static_cast<double>(memory.registration_ns) / 1e9,
-                   memory.relaxed_ordering};
+  status.memory = registrar_.stats();
   return status;
 }
 

@@ -6,52 +6,50 @@
 #include <string>
 
 namespace farcall {
+namespace {
+
+struct Counted {
+  OwnCount DevicePollerCounters::*by_loop;
+  uint64_t RdmaTraffic::*in_all;
+};
+
+// Those that are just added up.
+constexpr Counted kCounted[] = {
+    {&DevicePollerCounters::bytes_in, &RdmaTraffic::bytes_in},
+    {&DevicePollerCounters::bytes_out, &RdmaTraffic::bytes_out},
+    {&DevicePollerCounters::messages_in, &RdmaTraffic::messages_in},
+    {&DevicePollerCounters::messages_out, &RdmaTraffic::messages_out},
+    {&DevicePollerCounters::doorbells, &RdmaTraffic::doorbells},
+    {&DevicePollerCounters::completions, &RdmaTraffic::completions},
+    {&DevicePollerCounters::credit_waits, &RdmaTraffic::credit_waits},
+    {&DevicePollerCounters::slot_waits, &RdmaTraffic::slot_waits},
+    {&DevicePollerCounters::memory_waits, &RdmaTraffic::memory_waits},
+    {&DevicePollerCounters::receive_slots, &RdmaTraffic::receive_slots},
+    {&DevicePollerCounters::receives_posted, &RdmaTraffic::receives_posted},
+    {&DevicePollerCounters::receives_promised, &RdmaTraffic::receives_promised},
+    {&DevicePollerCounters::receives_lost, &RdmaTraffic::receives_lost},
+    {&DevicePollerCounters::silent_ends, &RdmaTraffic::silent_ends},
+};
+
+}  // namespace
 
 void DevicePollerCounters::AddTo(RdmaTraffic& traffic) const {
-  RdmaTraffic own;
   // In this order, so that what a loop does meanwhile makes no negative number.
   const uint64_t gone = forgotten.value();
   const uint64_t ever = enrolled.value();
-  own.connections = ever - gone;
-  own.connections_ever = ever;
+  traffic.connections += ever - gone;
+  traffic.connections_ever += ever;
   for (size_t i = 0; i < breaks.size(); ++i) {
-    AddNamed(own.breaks, CompletionStatusName(i), breaks[i].value());
+    AddNamed(traffic.breaks, CompletionStatusName(i), breaks[i].value());
   }
-  own.bytes_in = bytes_in.value();
-  own.bytes_out = bytes_out.value();
-  own.messages_in = messages_in.value();
-  own.messages_out = messages_out.value();
-  own.doorbells = doorbells.value();
-  own.completions = completions.value();
-  own.credit_waits = credit_waits.value();
-  own.slot_waits = slot_waits.value();
-  own.memory_waits = memory_waits.value();
-  own.receive_slots = receive_slots.value();
-  own.receives_posted = receives_posted.value();
-  own.receives_promised = receives_promised.value();
-  own.receives_lost = receives_lost.value();
-  own.silent_ends = silent_ends.value();
-  AddTraffic(own, traffic);
+  for (const auto& [by_loop, in_all] : kCounted) traffic.*in_all += (this->*by_loop).value();
 }
 
 void AddTraffic(const RdmaTraffic& more, RdmaTraffic& to) {
   to.connections += more.connections;
   to.connections_ever += more.connections_ever;
   for (const NamedCount& one : more.breaks) AddNamed(to.breaks, one.name, one.count);
-  to.bytes_in += more.bytes_in;
-  to.bytes_out += more.bytes_out;
-  to.messages_in += more.messages_in;
-  to.messages_out += more.messages_out;
-  to.doorbells += more.doorbells;
-  to.completions += more.completions;
-  to.credit_waits += more.credit_waits;
-  to.slot_waits += more.slot_waits;
-  to.memory_waits += more.memory_waits;
-  to.receive_slots += more.receive_slots;
-  to.receives_posted += more.receives_posted;
-  to.receives_promised += more.receives_promised;
-  to.receives_lost += more.receives_lost;
-  to.silent_ends += more.silent_ends;
+  for (const Counted& one : kCounted) to.*one.in_all += more.*one.in_all;
 }
 
 void AddPast(const RdmaDeviceStatus& past, RdmaDeviceStatus& to) {

@@ -142,7 +142,7 @@ absl::Status RdmaRegistrar::RegisterWith(const Device& device, Region& region) {
   const auto took = std::chrono::steady_clock::now() - start;
 
   const std::lock_guard lock(mutex_);
-  stats_.registration_ns += static_cast<uint64_t>(std::chrono::nanoseconds(took).count());
+  stats_.registration_seconds += std::chrono::duration<double>(took).count();
   if (!done) {
     ++stats_.failures;
     return RegistrationError(device.name, region.memory.size(),

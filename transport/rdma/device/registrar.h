@@ -23,19 +23,14 @@
 #include "transport/loop/event_loop.h"
 #include "transport/rdma/device/region_keys.h"
 #include "transport/rdma/verbs/owned.h"
+#include "transport/rdma_status.h"
 
 namespace farcall {
 
-struct RegistrarStats {
-  size_t regions = 0;             // of the pool
-  size_t region_bytes = 0;        // in them
-  size_t user_regions = 0;        // of the program
-  size_t user_bytes = 0;          // in them
-  size_t registered_bytes = 0;    // of each device, added up
-  uint64_t registrations = 0;     // calls of ibv_reg_mr that gave a region
-  uint64_t failures = 0;          // that gave none; its blocks are copied when sent
-  uint64_t registration_ns = 0;   // time that all of them took
-  uint64_t relaxed_ordering = 0;  // of the registrations, those that have it
+// What is registered of the pool, and beside it.
+struct RegistrarStats : RdmaMemoryStatus {
+  uint64_t user_regions = 0;  // of the program
+  uint64_t user_bytes = 0;    // in them
 };
 
 // Outlives the pool, the control loop's last turn and the devices that are added. No
