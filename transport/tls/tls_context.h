@@ -16,31 +16,22 @@
 namespace farcall {
 
 // Any thread.
-class OpenSslClientContext final : public TlsClientContext {
+template <typename Context, typename Options>
+class OpenSslContext final : public Context {
  public:
-  OpenSslClientContext(ClientTlsOptions options, std::unique_ptr<ReloadingContext> context)
+  OpenSslContext(Options options, std::unique_ptr<ReloadingContext> context)
       : options_(std::move(options)), context_(std::move(context)) {}
 
-  const ClientTlsOptions& options() const { return options_; }
+  const Options& options() const { return options_; }
   ReloadingContext& context() const { return *context_; }
 
  private:
-  const ClientTlsOptions options_;
+  const Options options_;
   const std::unique_ptr<ReloadingContext> context_;
 };
 
-class OpenSslServerContext final : public TlsServerContext {
- public:
-  OpenSslServerContext(ServerTlsOptions options, std::unique_ptr<ReloadingContext> context)
-      : options_(std::move(options)), context_(std::move(context)) {}
-
-  const ServerTlsOptions& options() const { return options_; }
-  ReloadingContext& context() const { return *context_; }
-
- private:
-  const ServerTlsOptions options_;
-  const std::unique_ptr<ReloadingContext> context_;
-};
+using OpenSslClientContext = OpenSslContext<TlsClientContext, ClientTlsOptions>;
+using OpenSslServerContext = OpenSslContext<TlsServerContext, ServerTlsOptions>;
 
 // Read the files, which may block. Errors name the file and the cure. `log`: see TlsLog.
 absl::StatusOr<std::shared_ptr<TlsClientContext>> LoadTls(const ClientTlsOptions& options,
