@@ -106,7 +106,7 @@ void QueuePair::Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& 
   state_ = State::kOpen;
   set_up_ = nullptr;
   takes_shared_ = MayHoldShared();
-  SetRnrTimer();
+  if (messages_ != nullptr) SetRnrTimer();
   info.set_up = std::string(end_->set_up());
   if (peer) {
     poller_->loop().Post([self = shared_from_this(), peer, windows = MakeWindows(*peer)]() mutable {
@@ -141,23 +141,8 @@ void QueuePair::MakeConnection(const ConnectionOptions& options, ConnectionInfo 
   });
 }
 
-void QueuePair::EnrollForBrpc() {
-  FillReceives();
-  poller_->loop().Post([self = shared_from_this()] {
-    self->ReportEnrolled(self->poller_->Enroll(self->channel_, PeerTrust::kTrusted));
-  });
-}
-
 void QueuePair::MeetBrpc(const BrpcEnd& own, const BrpcEnd& peer) {
   poller_->loop().Post([self = shared_from_this(), own, peer] { self->brpc_->Open(own, peer); });
-}
-
-void QueuePair::OpenToBrpc(const ConnectionOptions& options, ConnectionInfo info, Deliver deliver) {
-  Check(state_ == State::kSettingUp, "a queue pair is opened once");
-  state_ = State::kOpen;
-  set_up_ = nullptr;
-  info.set_up = std::string(end_->set_up());
-  MakeConnection(options, std::move(info), std::move(deliver));
 }
 
 void QueuePair::EndOfBrpc() {

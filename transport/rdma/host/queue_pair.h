@@ -103,12 +103,10 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   // `peer`: of the connecting side.
   void Open(std::optional<ReceiveTerms> peer, const ConnectionOptions& options, ConnectionInfo info,
             Deliver deliver);
-  // --- To brpc, instead of the two above.
+  // --- To brpc, which has no ReceiveTerms.
 
-  void EnrollForBrpc();
   // Before the peer gets leave to send: by its terms, and those that it got.
   void MeetBrpc(const BrpcEnd& own, const BrpcEnd& peer);
-  void OpenToBrpc(const ConnectionOptions& options, ConnectionInfo info, Deliver deliver);
   // Its TCP connection has ended. What had come before is delivered first.
   void EndOfBrpc();
 

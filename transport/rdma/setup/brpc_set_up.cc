@@ -165,7 +165,7 @@ absl::Status BrpcSetUp::MakePair() {
   auto pair = (*use)->CreatePair(loop_, end_, *this, PairWire::kBrpc);
   if (!pair.ok()) return pair.status();
   pair_ = *std::move(pair);
-  pair_->EnrollForBrpc();
+  pair_->Enroll(std::nullopt);
   return absl::OkStatus();
 }
 
@@ -209,11 +209,11 @@ void BrpcSetUp::OpenNow() {
   info.peer = endpoint_->peer();
   info.wire = "brpc";
   endpoint_ = nullptr;
-  pair->OpenToBrpc(wish_.connection, std::move(info),
-                   [self = shared_from_this()](std::unique_ptr<Connection> connection) {
-                     if (self->opened_ == nullptr) return;
-                     std::exchange(self->opened_, nullptr)(std::move(connection));
-                   });
+  pair->Open(std::nullopt, wish_.connection, std::move(info),
+             [self = shared_from_this()](std::unique_ptr<Connection> connection) {
+               if (self->opened_ == nullptr) return;
+               std::exchange(self->opened_, nullptr)(std::move(connection));
+             });
   error_ = absl::CancelledError("it is open");
   host_.Drop(*this);
 }
