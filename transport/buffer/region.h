@@ -33,7 +33,6 @@ class Region {
   // No block is referenced.
   ~Region();
 
-  size_t bytes() const { return memory_.size(); }
   bool huge_pages() const { return huge_pages_; }  // MAP_HUGETLB
   size_t block_count() const { return block_count_; }
   // Linked from the first to the last when mapped.

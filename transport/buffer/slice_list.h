@@ -56,9 +56,6 @@ class SliceList {
   BufferSlice& operator[](size_t i) { return data()[head_ + i]; }
   std::span<const BufferSlice> all() const { return {data() + head_, size()}; }
 
-  void clear() {
-    if (in_use()) Reset();
-  }
   void push_back(BufferSlice slice) {
     if (end_ == capacity_) [[unlikely]]
       MakeRoom();

@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "absl/status/status.h"
 #include "transport/link_options.h"
 
 namespace farcall {
@@ -26,12 +25,6 @@ struct UpgradeOptions : LinkOptions {
   // otherwise, as a browser or a port scanner, is not missed: neither counted nor logged. Empty:
   // all count.
   std::string counted_opening;
-
-  // kInvalidArgument, with the name of the option.
-  absl::Status Validate() const {
-    if (require_rdma && !use_rdma) return absl::InvalidArgumentError("require_rdma needs use_rdma");
-    return LinkOptions::Validate();
-  }
 };
 
 }  // namespace farcall

@@ -174,7 +174,6 @@ TEST(UpgradeOptionsTest, WhatIsOutOfBoundsIsNamed) {
     void (*change)(UpgradeOptions&);
   };
   for (const Case& bad : {
-           Case{"require_rdma", [](UpgradeOptions& o) { o.use_rdma = !(o.require_rdma = true); }},
            Case{"require_timeout", [](UpgradeOptions& o) { o.require_timeout = seconds(0); }},
            Case{"probe_timeout", [](UpgradeOptions& o) { o.probe_timeout = seconds(0); }},
            Case{"hello_timeout", [](UpgradeOptions& o) { o.hello_timeout = seconds(61); }},

@@ -207,7 +207,7 @@ void QueuePair::Drain() {
 
 void QueuePair::OnCmEvent(const CmEventInfo& event) {
   if (event.type == RDMA_CM_EVENT_DEVICE_REMOVAL) return events_.device_removed();
-  if (set_up_ != nullptr) return set_up_->OnSetUpEvent(event);
+  if (set_up_ != nullptr) return set_up_->OnCmEvent(event);
   if (state_ == State::kOpen && event.type == RDMA_CM_EVENT_DISCONNECTED) {
     Break(absl::UnavailableError("the peer disconnected"));
   }

@@ -46,13 +46,11 @@ namespace farcall {
 // All with the control loop held.
 class QueuePair final : public std::enable_shared_from_this<QueuePair>, private CmHandler {
  public:
-  // Who sets it up: dials or accepts.
-  class SetUp {
+  // Who sets it up: dials or accepts. Until Open it gets what rdma_cm says.
+  class SetUp : public CmHandler {
    public:
     // It may be connected or accepted now; or why not.
     virtual void OnEnrolled(const absl::Status& status) = 0;
-    // What rdma_cm says, until Open.
-    virtual void OnSetUpEvent(const CmEventInfo& event) = 0;
     // Its owner did not retire it: its device is gone.
     virtual void OnLost(const absl::Status& why) = 0;
 

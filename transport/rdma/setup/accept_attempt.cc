@@ -58,7 +58,7 @@ absl::Status AcceptAttempt::MakePair(const ConnectData& data) {
   return absl::OkStatus();
 }
 
-void AcceptAttempt::OnSetUpEvent(const CmEventInfo& cm_event) {
+void AcceptAttempt::OnCmEvent(const CmEventInfo& cm_event) {
   switch (cm_event.type) {
     case RDMA_CM_EVENT_ESTABLISHED:
       if (state_ == State::kAccepting) return Open();

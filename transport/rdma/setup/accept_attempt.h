@@ -23,7 +23,6 @@ namespace farcall {
 // number by the host. With the control loop held.
 class AcceptAttempt final : public std::enable_shared_from_this<AcceptAttempt>,
                             public RdmaHost::Attempt,
-                            private CmHandler,
                             private QueuePair::SetUp {
  public:
   // `end`: of who asks to be connected, and has sent `data` with that.
@@ -38,8 +37,7 @@ class AcceptAttempt final : public std::enable_shared_from_this<AcceptAttempt>,
 
   absl::Status Begin(Admission& admission, const std::string& private_data);
   absl::Status MakePair(const ConnectData& data);
-  void OnCmEvent(const CmEventInfo& cm_event) override { OnSetUpEvent(cm_event); }
-  void OnSetUpEvent(const CmEventInfo& cm_event) override;
+  void OnCmEvent(const CmEventInfo& cm_event) override;
   void OnEnrolled(const absl::Status& status) override;
   void OnLost(const absl::Status&) override { Finish(); }
   void Cancel() override;

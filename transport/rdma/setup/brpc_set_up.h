@@ -45,7 +45,7 @@ class BrpcSetUp final : public std::enable_shared_from_this<BrpcSetUp>,
   absl::Status JoinNow(const BrpcEnd& peer);
   void OpenNow();
   void OnEnrolled(const absl::Status& status) override;
-  void OnSetUpEvent(const CmEventInfo&) override {}
+  void OnCmEvent(const CmEventInfo&) override {}
   void OnLost(const absl::Status& why) override;
   void Cancel() override { Fail(absl::CancelledError("given up")); }
   // Calls those who wait, and those who ask later.

@@ -78,7 +78,7 @@ void ConnectAttempt::GiveUp() {
   line_->HangUp();
 }
 
-void ConnectAttempt::OnSetUpEvent(const CmEventInfo& cm_event) {
+void ConnectAttempt::OnCmEvent(const CmEventInfo& cm_event) {
   switch (cm_event.type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
       if (state_ != State::kResolvingAddress) break;

@@ -33,7 +33,6 @@ namespace farcall {
 // the way.
 class ConnectAttempt final : public std::enable_shared_from_this<ConnectAttempt>,
                              public RdmaHost::Attempt,
-                             private CmHandler,
                              private QueuePair::SetUp {
  public:
   // With `loop` held. `done` is called from its mailbox, once, unless the attempt was given up.
@@ -65,8 +64,7 @@ class ConnectAttempt final : public std::enable_shared_from_this<ConnectAttempt>
   absl::Status WhyNoWay() const;
   absl::Status Resolve();
   absl::Status TakePort(const LocalPort& local, const FabricPort& to);
-  void OnCmEvent(const CmEventInfo& cm_event) override { OnSetUpEvent(cm_event); }
-  void OnSetUpEvent(const CmEventInfo& cm_event) override;
+  void OnCmEvent(const CmEventInfo& cm_event) override;
   void OnEnrolled(const absl::Status& status) override;
   void OnLost(const absl::Status& why) override;
   void Cancel() override;
