@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 namespace farcall {
@@ -29,6 +30,13 @@ template <typename Number>
 inline void PutBigEndian(Number number, char* out) {
   number = SwapToBigEndian(number);
   std::memcpy(out, &number, sizeof(number));
+}
+
+// The same, at the end of `out`.
+template <typename Number>
+inline void AppendBigEndian(Number number, std::string& out) {
+  number = SwapToBigEndian(number);
+  out.append(reinterpret_cast<const char*>(&number), sizeof(number));
 }
 
 template <typename Number>

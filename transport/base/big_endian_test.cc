@@ -2,6 +2,8 @@
 
 #include "transport/base/big_endian.h"
 
+#include <string>
+
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
@@ -17,6 +19,9 @@ void ExpectBytes(Number number, absl::string_view bytes) {
   EXPECT_EQ(room[0], '0');
   EXPECT_EQ(room[1 + sizeof(Number)], "0123456789ab"[1 + sizeof(Number)]);
   EXPECT_EQ(GetBigEndian<Number>(room + 1), number);
+  std::string end = "before";
+  AppendBigEndian(number, end);
+  EXPECT_EQ(absl::string_view(end).substr(6), bytes);
 }
 
 TEST(BigEndianTest, TheHighestByteComesFirst) {

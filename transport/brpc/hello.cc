@@ -8,6 +8,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "transport/base/big_endian.h"
 #include "transport/base/check.h"
 #include "transport/brpc/brpc_hello.pb.h"
 
@@ -21,9 +22,9 @@ constexpr absl::string_view kThirdMagic = "RDM3";
 constexpr size_t kSecondHead = kBrpcMagic + 2;
 constexpr size_t kSecondLeast = 40;
 constexpr size_t kSecondMost = 4096;
-constexpr uint32_t kHelloVersion = 2;
-constexpr uint32_t kWireVersion = 1;
-constexpr uint32_t kNoVersion = 0xffff;
+constexpr uint16_t kHelloVersion = 2;
+constexpr uint16_t kWireVersion = 1;
+constexpr uint16_t kNoVersion = 0xffff;
 constexpr size_t kGidAt = 20;
 // Of version 3: the size counts what follows it.
 constexpr size_t kThirdHead = kBrpcMagic + 4;
@@ -31,16 +32,6 @@ constexpr size_t kThirdMost = 8192;
 
 constexpr size_t kDecisionSize = 4;
 constexpr uint32_t kQueuePairs = 1u << 24;
-
-uint32_t Load(absl::string_view bytes) {
-  uint32_t value = 0;
-  for (const char byte : bytes) value = value << 8 | static_cast<uint8_t>(byte);
-  return value;
-}
-
-void Append(uint32_t value, size_t bytes, std::string& out) {
-  for (size_t i = bytes; i > 0; --i) out.push_back(static_cast<char>(value >> (8 * (i - 1))));
-}
 
 absl::Status BadSize(absl::string_view magic, size_t size, size_t least, size_t most) {
   return absl::InvalidArgumentError(absl::StrCat("malformed RDMA hello of brpc, \"", magic,
@@ -53,7 +44,7 @@ absl::StatusOr<size_t> SizeOf(absl::string_view front) {
   const absl::string_view magic = front.substr(0, kBrpcMagic);
   if (magic == kSecondMagic) {
     if (front.size() < kSecondHead) return kSecondHead;
-    const size_t size = Load(front.substr(kBrpcMagic, 2));
+    const size_t size = GetBigEndian<uint16_t>(front.data() + kBrpcMagic);
     if (size < kSecondLeast || size > kSecondMost) {
       return BadSize(magic, size, kSecondLeast, kSecondMost);
     }
@@ -61,7 +52,7 @@ absl::StatusOr<size_t> SizeOf(absl::string_view front) {
   }
   if (magic == kThirdMagic) {
     if (front.size() < kThirdHead) return kThirdHead;
-    const size_t size = Load(front.substr(kBrpcMagic, 4));
+    const size_t size = GetBigEndian<uint32_t>(front.data() + kBrpcMagic);
     if (size < 1 || size > kThirdMost) return BadSize(magic, size, 1, kThirdMost);
     return kThirdHead + size;
   }
@@ -92,14 +83,14 @@ absl::Status Usable(const BrpcEnd& end) {
 
 void ReadSecond(absl::string_view whole, BrpcHello& hello) {
   BrpcEnd& end = hello.end;
-  const uint32_t version = Load(whole.substr(6, 2));
-  const uint32_t wire = Load(whole.substr(8, 2));
-  end.block_bytes = Load(whole.substr(10, 4));
-  end.send_slots = static_cast<uint16_t>(Load(whole.substr(14, 2)));
-  end.receive_slots = static_cast<uint16_t>(Load(whole.substr(16, 2)));
-  end.lid = static_cast<uint16_t>(Load(whole.substr(18, 2)));
+  const uint32_t version = GetBigEndian<uint16_t>(whole.data() + 6);
+  const uint32_t wire = GetBigEndian<uint16_t>(whole.data() + 8);
+  end.block_bytes = GetBigEndian<uint32_t>(whole.data() + 10);
+  end.send_slots = GetBigEndian<uint16_t>(whole.data() + 14);
+  end.receive_slots = GetBigEndian<uint16_t>(whole.data() + 16);
+  end.lid = GetBigEndian<uint16_t>(whole.data() + 18);
   std::memcpy(end.gid.data(), whole.data() + kGidAt, end.gid.size());
-  end.number = Load(whole.substr(kGidAt + end.gid.size(), 4));
+  end.number = GetBigEndian<uint32_t>(whole.data() + kGidAt + end.gid.size());
   if (version == kHelloVersion && wire == kWireVersion) {
     hello.usable = Usable(end);
   } else if (version == kNoVersion || version == 0) {
@@ -139,21 +130,21 @@ std::string EncodeThird(const BrpcEnd& end) {
   out.set_number(end.number);
   const std::string body = out.SerializeAsString();
   std::string bytes(kThirdMagic);
-  Append(static_cast<uint32_t>(body.size()), 4, bytes);
+  AppendBigEndian(static_cast<uint32_t>(body.size()), bytes);
   return bytes + body;
 }
 
-std::string EncodeSecond(uint32_t version, uint32_t wire, const BrpcEnd& end) {
+std::string EncodeSecond(uint16_t version, uint16_t wire, const BrpcEnd& end) {
   std::string bytes(kSecondMagic);
-  Append(kSecondLeast, 2, bytes);
-  Append(version, 2, bytes);
-  Append(wire, 2, bytes);
-  Append(end.block_bytes, 4, bytes);
-  Append(end.send_slots, 2, bytes);
-  Append(end.receive_slots, 2, bytes);
-  Append(end.lid, 2, bytes);
+  AppendBigEndian<uint16_t>(kSecondLeast, bytes);
+  AppendBigEndian(version, bytes);
+  AppendBigEndian(wire, bytes);
+  AppendBigEndian(end.block_bytes, bytes);
+  AppendBigEndian(end.send_slots, bytes);
+  AppendBigEndian(end.receive_slots, bytes);
+  AppendBigEndian(end.lid, bytes);
   bytes.append(reinterpret_cast<const char*>(end.gid.data()), end.gid.size());
-  Append(end.number, 4, bytes);
+  AppendBigEndian(end.number, bytes);
   Check(bytes.size() == kSecondLeast, "a hello of version 2 has 40 bytes");
   return bytes;
 }
@@ -188,7 +179,8 @@ absl::StatusOr<size_t> CutBrpcHello(Buffer& input, BrpcHello& hello) {
 absl::StatusOr<size_t> CutBrpcDecision(Buffer& input, bool& rdma) {
   if (input.size() < kDecisionSize) return kDecisionSize;
   std::array<char, kDecisionSize> scratch;
-  const uint32_t decision = Load(input.Front(kDecisionSize, scratch.data()));
+  const uint32_t decision =
+      GetBigEndian<uint32_t>(input.Front(kDecisionSize, scratch.data()).data());
   if (decision > 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("malformed RDMA handshake of brpc: the client's decision is 0x",
@@ -206,12 +198,12 @@ std::string EncodeBrpcHello(BrpcVersion version, const BrpcEnd& end) {
 
 std::string EncodeBrpcRefusal(BrpcVersion version, BrpcRefusal how) {
   if (version == BrpcVersion::kThird) return EncodeThird(BrpcEnd());
-  return EncodeSecond(how == BrpcRefusal::kOff ? kNoVersion : 0, 0, BrpcEnd());
+  return EncodeSecond(how == BrpcRefusal::kOff ? kNoVersion : uint16_t{0}, 0, BrpcEnd());
 }
 
 std::string EncodeBrpcDecision(bool rdma) {
   std::string bytes;
-  Append(rdma ? 1 : 0, kDecisionSize, bytes);
+  AppendBigEndian<uint32_t>(rdma ? 1 : 0, bytes);
   return bytes;
 }
 

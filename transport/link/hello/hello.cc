@@ -19,17 +19,13 @@ constexpr absl::string_view kAnswerMagic = "\xFA\x43\x4C\x41";
 constexpr size_t kLengthAt = 4;
 constexpr size_t kSizeAt = 8;
 
-void Append32(size_t value, std::string& out) {
-  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
-}
-
 std::string Encode(absl::string_view magic, const google::protobuf::MessageLite& message) {
   const std::string body = message.SerializeAsString();
   const size_t total = std::max(kHelloLeast, kHelloHeader + body.size());
   Check(total <= kHelloMost, "a hello that this end makes is small");
   std::string bytes(magic);
-  Append32(total - kSizeAt, bytes);
-  Append32(body.size(), bytes);
+  AppendBigEndian(static_cast<uint32_t>(total - kSizeAt), bytes);
+  AppendBigEndian(static_cast<uint32_t>(body.size()), bytes);
   bytes += body;
   bytes.resize(total, '\0');
   return bytes;
