@@ -82,7 +82,11 @@ void RdmaHost::LookedInVain(Duration time) {
   accept_again_ = options_.control.clock().Now() + kAcceptPause * time;
 }
 
-bool RdmaHost::PausesAccepting() const { return options_.control.clock().Now() < accept_again_; }
+absl::Status RdmaHost::MayAccept() const {
+  if (options_.control.clock().Now() >= accept_again_) return absl::OkStatus();
+  return NotRdma(WhyNotRdma::kCapacity,
+                 "set-up over TCP pauses: the way to a client's GID was looked for in vain");
+}
 
 absl::Status RdmaHost::Load() {
   if (!api_) {

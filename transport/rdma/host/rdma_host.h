@@ -115,7 +115,7 @@ class RdmaHost {
   // kAcceptPause times as long: others have nearly all of the control loop's time whatever peers
   // say.
   void LookedInVain(Duration time);
-  bool PausesAccepting() const;
+  absl::Status MayAccept() const;
 
   // --- What there is, for /status.
 

@@ -142,10 +142,7 @@ void BrpcSetUp::Begin() {
   if (begun.ok() && !host_.Keep(shared_from_this(), incoming)) {
     begun = NotRdma(WhyNotRdma::kCapacity, "too many connections are being set up");
   }
-  if (begun.ok() && incoming && host_.PausesAccepting()) {
-    begun = NotRdma(WhyNotRdma::kCapacity,
-                    "set-up over TCP pauses: the way to a client's GID was looked for in vain");
-  }
+  if (begun.ok() && incoming) begun = host_.MayAccept();
   if (begun.ok()) begun = MakePair();
   if (!begun.ok()) Fail(begun);
 }

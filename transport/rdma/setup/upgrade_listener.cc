@@ -139,10 +139,7 @@ absl::Status UpgradeListener::Connect(const Awaited& awaited, const PortSetUp& c
   if (data->token != awaited.pass.token) {
     return NotRdma(WhyNotRdma::kRejected, "the token is of another connection");
   }
-  if (host_.PausesAccepting()) {
-    return NotRdma(WhyNotRdma::kCapacity,
-                   "set-up over TCP pauses: the way to a client's GID was looked for in vain");
-  }
+  if (absl::Status may = host_.MayAccept(); !may.ok()) return may;
   const auto place = std::find_if(awaited.places.begin(), awaited.places.end(),
                                   [&](const UpgradeAddress& offered) {
                                     return offered.port && offered.port->gid == connect.to;
