@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "google/protobuf/message_lite.h"
 #include "transport/link/hello/link.pb.h"
 #include "transport/link/upgrade/reason.h"
 #include "transport/why_not_rdma.h"
@@ -17,15 +16,12 @@ namespace {
 
 constexpr size_t kMaxDevice = 64;  // IBV_SYSFS_NAME_MAX
 
-absl::Status Parse(absl::string_view payload, absl::string_view name,
-                   google::protobuf::MessageLite& message) {
-  if (message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-    return absl::OkStatus();
+template <typename Message>
+absl::Status Parse(absl::string_view payload, absl::string_view name, Message& message) {
+  if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    return absl::InvalidArgumentError(absl::StrCat("malformed ", name));
   }
-  return absl::InvalidArgumentError(absl::StrCat("malformed ", name));
-}
-
-absl::Status NoGeneration(absl::string_view name) {
+  if (message.generation() != 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(name, " without a generation"));
 }
 
@@ -158,7 +154,6 @@ std::string EncodeAgain(uint32_t generation) {
 absl::StatusOr<AskMessage> ParseAsk(absl::string_view payload) {
   link::UpgradeAsk ask;
   if (absl::Status parsed = Parse(payload, "UPGRADE_ASK", ask); !parsed.ok()) return parsed;
-  if (ask.generation() == 0) return NoGeneration("UPGRADE_ASK");
   return AskMessage{ask.generation(), ReasonOfPeer(ask.why(), ask.text()),
                     std::move(*ask.mutable_credential())};
 }
@@ -166,7 +161,6 @@ absl::StatusOr<AskMessage> ParseAsk(absl::string_view payload) {
 absl::StatusOr<OfferMessage> ParseOffer(absl::string_view payload) {
   link::UpgradeOffer offer;
   if (absl::Status parsed = Parse(payload, "UPGRADE_OFFER", offer); !parsed.ok()) return parsed;
-  if (offer.generation() == 0) return NoGeneration("UPGRADE_OFFER");
   OfferMessage message;
   if (offer.token().size() != message.pass.token.size()) {
     return absl::InvalidArgumentError("UPGRADE_OFFER without a token of 16 bytes");
@@ -188,7 +182,6 @@ absl::StatusOr<OfferMessage> ParseOffer(absl::string_view payload) {
 absl::StatusOr<DeclineMessage> ParseDecline(absl::string_view payload) {
   link::UpgradeDecline decline;
   if (absl::Status parsed = Parse(payload, "UPGRADE_DECLINE", decline); !parsed.ok()) return parsed;
-  if (decline.generation() == 0) return NoGeneration("UPGRADE_DECLINE");
   return DeclineMessage{decline.generation(), ReasonOfPeer(decline.why(), decline.text()),
                         decline.again()};
 }
@@ -203,7 +196,6 @@ std::string EncodeSetUp(const SetUpMessage& message) {
 absl::StatusOr<SetUpMessage> ParseSetUp(absl::string_view payload) {
   link::UpgradeSetUp set_up;
   if (absl::Status parsed = Parse(payload, "UPGRADE_SETUP", set_up); !parsed.ok()) return parsed;
-  if (set_up.generation() == 0) return NoGeneration("UPGRADE_SETUP");
   if (set_up.message().size() > kMaxSetUpBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("UPGRADE_SETUP with a message of ", set_up.message().size(),
