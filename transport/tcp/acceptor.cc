@@ -4,7 +4,6 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -111,7 +110,7 @@ UniqueFd Acceptor::AcceptOne(SocketAddress& peer) {
 bool Acceptor::OnAcceptError(int error) {
   switch (error) {
     case EAGAIN:
-      retry_ = kFirstRetry;
+      retry_.Reset();
       wait_log_.OnRecovery();
       return false;
     case EINVAL:  // it listens no more: Close
@@ -142,10 +141,7 @@ bool Acceptor::OnAcceptError(int error) {
   return false;
 }
 
-void Acceptor::RetryLater() {
-  loop_.SetTimer(timer_, loop_.now() + retry_);
-  retry_ = std::min(2 * retry_, kLastRetry);
-}
+void Acceptor::RetryLater() { loop_.SetTimer(timer_, loop_.now() + retry_.NextUncut()); }
 
 void Acceptor::Deal(UniqueFd fd, Address peer) {
   EventLoop& target = parts_.loops.Next();

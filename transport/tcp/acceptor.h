@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "transport/accept_gate.h"
 #include "transport/address.h"
+#include "transport/base/backoff.h"
 #include "transport/base/episode_log.h"
 #include "transport/base/threads/in_flight.h"
 #include "transport/base/time.h"
@@ -73,8 +74,6 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Fd
   // How many Close still takes, and how long it waits until loops that are busy have them.
   static constexpr int kLast = 1024;
   static constexpr Duration kLastWait = std::chrono::milliseconds(100);
-  static constexpr Duration kFirstRetry = std::chrono::milliseconds(10);
-  static constexpr Duration kLastRetry = std::chrono::seconds(1);
 
   Parts parts_;
   EventLoop& loop_;
@@ -85,7 +84,7 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Fd
   // With loop_ held.
   EpollSource::Watch watch_;
   bool watched_ = false;
-  Duration retry_ = kFirstRetry;
+  Backoff retry_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
   Timer timer_;
 };
 

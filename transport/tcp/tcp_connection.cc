@@ -157,7 +157,7 @@ bool TcpConnection::Took(const SocketResult& result) {
       break;
     case SocketProgress::kNoMemory:
       if (!Starved()) {
-        RetryWhenMemory();
+        Soon(retry_.NextUncut());
       } else {
         Finish(absl::ResourceExhaustedError(
             absl::StrCat("no memory to read the rest of a message from ", info_.peer_name(),
@@ -172,7 +172,7 @@ bool TcpConnection::Took(const SocketResult& result) {
       Finish(lost_.ok() ? Lost(result.error) : lost_);
       return false;
   }
-  retry_ = kFirstRetry;
+  retry_.Reset();
   starving_since_.reset();
   return true;
 }
@@ -233,7 +233,7 @@ void TcpConnection::WriteTurn() {
     info_.bytes_written += result.bytes;
     left -= result.bytes;
     if (result.progress == SocketProgress::kBlocked) writable_ = false;
-    if (result.progress == SocketProgress::kNoMemory) return RetryWhenMemory();
+    if (result.progress == SocketProgress::kNoMemory) return Soon(retry_.NextUncut());
     if (result.progress == SocketProgress::kFailed) return OnWriteFailed(result.error);
   }
 }
@@ -254,11 +254,6 @@ void TcpConnection::OnWriteFailed(int error) {
   readable_ = true;
   hung_up_ = true;
   Soon();
-}
-
-void TcpConnection::RetryWhenMemory() {
-  Soon(retry_);
-  retry_ = std::min(2 * retry_, kLastRetry);
 }
 
 bool TcpConnection::Starved() {

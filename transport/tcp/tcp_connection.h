@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "transport/base/backoff.h"
 #include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
@@ -72,7 +73,6 @@ class TcpConnection final : public Connection, private FdHandler, private Flusha
   void WriteTurn();
   void EndFlush();
   void OnWriteFailed(int error);
-  void RetryWhenMemory();
   bool Starved();
   absl::Status Lost(int error) const;
   void Finish(absl::Status why);
@@ -87,9 +87,6 @@ class TcpConnection final : public Connection, private FdHandler, private Flusha
   static constexpr Duration kLongUnread = std::chrono::milliseconds(50);
   // So many events after it had bulk last, others need not make way for it.
   static constexpr int kBulkEvents = 64;
-  // Without memory: tried again after the first, doubling up to the last.
-  static constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
-  static constexpr Duration kLastRetry = std::chrono::milliseconds(64);
   // Without memory to read for so long, a connection that holds part of a message gives it up:
   // those blocks may be just what all others wait for.
   static constexpr Duration kStarved = std::chrono::seconds(1);
@@ -121,8 +118,8 @@ class TcpConnection final : public Connection, private FdHandler, private Flusha
   DrainMark drain_;
   bool shut_ = false;        // kFlushing: our end was sent
   bool peer_ended_ = false;  // kFlushing: the peer's end was read
-  Duration retry_ = kFirstRetry;
-  std::optional<TimePoint> starving_since_;  // no memory to read
+  Backoff retry_{std::chrono::milliseconds(1), std::chrono::milliseconds(64)};  // without memory
+  std::optional<TimePoint> starving_since_;                                     // no memory to read
   Timer soon_;
   Timer close_timer_;
   PostedCall on_close_;

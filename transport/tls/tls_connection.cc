@@ -148,7 +148,7 @@ void TlsConnection::ReadTurn(Buffer& input) {
   const size_t fresh = plain_.input().size() - before;
   bytes_read_ += fresh;
   if (fresh > 0) {
-    retry_ = kFirstRetry;
+    retry_.Reset();
     starving_since_.reset();
   }
   SendOutput();
@@ -237,8 +237,7 @@ void TlsConnection::Starve() {
                CloseMode::kAbort);
   }
   Govern();
-  Soon(retry_);
-  retry_ = std::min(2 * retry_, kLastRetry);
+  Soon(retry_.NextUncut());
 }
 
 void TlsConnection::Soon(Duration delay) { loop_.SetTimerBy(soon_, loop_.now() + delay); }

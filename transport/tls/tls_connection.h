@@ -11,6 +11,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "transport/base/backoff.h"
 #include "transport/drain_mark.h"
 #include "transport/framed_backlog.h"
 #include "transport/loop/event_loop.h"
@@ -106,10 +107,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   static constexpr size_t kMaxEncrypted = size_t{256} << 10;
   // What a peer may make this end answer (alerts, key updates) without reading it. Bytes.
   static constexpr size_t kMaxUnasked = size_t{256} << 10;
-  // Without memory: tried again after the first, doubling up to the last; given up as in
-  // TcpConnection.
-  static constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
-  static constexpr Duration kLastRetry = std::chrono::milliseconds(64);
+  // Without memory it is given up as in TcpConnection.
   static constexpr Duration kStarved = std::chrono::seconds(1);
 
   EventLoop& loop_;
@@ -137,7 +135,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   bool redeliver_ = false;   // OnRead is due for input that was left when reading paused
   bool peer_ended_ = false;  // in order, behind input that is not delivered yet
   DrainMark drain_;
-  Duration retry_ = kFirstRetry;
+  Backoff retry_{std::chrono::milliseconds(1), std::chrono::milliseconds(64)};  // without memory
   bool starving_ = false;                    // no memory to decrypt into; reading waits
   std::optional<TimePoint> starving_since_;  // the first time since bytes were decrypted
   Timer soon_;

@@ -188,13 +188,12 @@ void DevicePoller::Replenish(ReceiveQueue& queue) {
   queue.Fill();
   if (queue.Post()) {
     // That one queue is full says nothing of another, which may have waited for long.
-    if (std::exchange(queue.starving_since, std::nullopt)) retry_ = kFirstRetry;
+    if (std::exchange(queue.starving_since, std::nullopt)) retry_.Reset();
     return;
   }
   if (!queue.starving_since) queue.starving_since = loop_.now();
   if (!retry_timer_.pending()) {
-    loop_.SetTimer(retry_timer_, loop_.now() + retry_);
-    retry_ = std::min(2 * retry_, kLastRetry);
+    loop_.SetTimer(retry_timer_, loop_.now() + retry_.NextUncut());
   }
 }
 

@@ -23,6 +23,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "transport/base/backoff.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/loop/event_loop.h"
 #include "transport/rdma/channel/device_poller_counters.h"
@@ -86,9 +87,6 @@ class DevicePoller final : private PollSource {
   static constexpr int kBatch = 32;
   // Events are acknowledged by so many at a time: that takes a lock.
   static constexpr unsigned kAcknowledge = 64;
-  // How often slots are tried that the pool had no block for.
-  static constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
-  static constexpr Duration kLastRetry = std::chrono::milliseconds(64);
   // Without blocks for so long, connections that hold part of a message give it up: those
   // blocks may be just what all others wait for.
   static constexpr Duration kStarved = std::chrono::seconds(1);
@@ -156,7 +154,7 @@ class DevicePoller final : private PollSource {
   int slipped_in_ = 0;  // of found_, what Arm found
   bool polling_ = false;
   unsigned unacknowledged_ = 0;
-  Duration retry_ = kFirstRetry;
+  Backoff retry_{std::chrono::milliseconds(1), std::chrono::milliseconds(64)};  // without blocks
   Timer retry_timer_;
 };
 

@@ -2,7 +2,6 @@
 
 #include "transport/rdma/channel/rdma_connection.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -150,14 +149,13 @@ void RdmaConnection::ReadTurn() {
 // Of what the peer has referred to, what may come now.
 void RdmaConnection::Fetch() {
   if (channel_.Read()) {
-    fetch_retry_ = kFirstRetry;
+    fetch_retry_.Reset();
     starving_since_.reset();
     return;
   }
   if (!starving_since_) starving_since_ = loop_.now();
   if (loop_.now() - *starving_since_ >= kStarved) return FinishWithoutMemory();
-  Soon(fetch_retry_);
-  fetch_retry_ = std::min(2 * fetch_retry_, kLastRetry);
+  Soon(fetch_retry_.NextUncut());
 }
 
 void RdmaConnection::WatchFetch() {
@@ -187,10 +185,9 @@ void RdmaConnection::EndRead() {
 void RdmaConnection::Flush() {
   if (state_ == State::kClosed) return;
   if (channel_.Send(out_, /*fin=*/state_ == State::kFlushing)) {
-    retry_ = kFirstRetry;
+    retry_.Reset();
   } else {
-    Soon(retry_);
-    retry_ = std::min(2 * retry_, kLastRetry);
+    Soon(retry_.NextUncut());
   }
   if (state_ == State::kOpen && channel_.error().ok() &&
       drain_.OnLeft(out_.size(), parts_.options.low_water)) {

@@ -12,6 +12,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "transport/base/backoff.h"
 #include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
@@ -84,9 +85,6 @@ class RdmaConnection final : public Connection, private PairChannel::User, priva
   void FinishWithoutMemory();
   void Finish(absl::Status why);
 
-  // Without memory: tried again after the first, doubling up to the last.
-  static constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
-  static constexpr Duration kLastRetry = std::chrono::milliseconds(64);
   // Without memory for so long to fetch what the peer has referred to, it is given up.
   static constexpr Duration kStarved = std::chrono::seconds(1);
   // A READ that is not answered for so long, and then for the grace, ends the connection: memory
@@ -106,8 +104,9 @@ class RdmaConnection final : public Connection, private PairChannel::User, priva
   bool left_ = false;       // the handler has left bytes of the input there
   bool redeliver_ = false;  // OnRead is due for input that was left when reading paused
   DrainMark drain_;
-  Duration retry_ = kFirstRetry;
-  Duration fetch_retry_ = kFirstRetry;
+  // Without memory.
+  Backoff retry_{std::chrono::milliseconds(1), std::chrono::milliseconds(64)};
+  Backoff fetch_retry_{std::chrono::milliseconds(1), std::chrono::milliseconds(64)};
   std::optional<TimePoint> starving_since_;
   Timer soon_;
   Timer close_timer_;
