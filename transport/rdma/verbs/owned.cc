@@ -20,8 +20,14 @@ void Destroyed(int error) { Check(error != EBUSY, kBusy); }
 // rdma_* functions give -1, and errno.
 void DestroyedId(int result) { Check(result == 0 || errno != EBUSY, kBusy); }
 
-// What a call that gave null has left in errno.
+// What a call has left in errno.
 absl::Status Failed(const char* call) { return Annotate(ErrnoStatus(errno), call); }
+
+template <typename T>
+absl::StatusOr<Owned<T>> OwnOrFail(const VerbsApi& api, T* given, const char* call) {
+  if (given == nullptr) return Failed(call);
+  return Own(api, given);
+}
 
 absl::Status SetNonBlocking(int fd) {
   const int flags = fcntl(fd, F_GETFL);
@@ -60,22 +66,16 @@ void DestroyOwned(const VerbsApi& api, rdma_cm_event* event) {
 }
 
 absl::StatusOr<ProtectionDomain> AllocateDomain(const VerbsApi& api, ibv_context* context) {
-  auto domain = Own(api, api.ibv.alloc_pd(context));
-  if (domain == nullptr) return Failed("ibv_alloc_pd");
-  return domain;
+  return OwnOrFail(api, api.ibv.alloc_pd(context), "ibv_alloc_pd");
 }
 
 absl::StatusOr<MemoryRegion> RegisterMemory(const VerbsApi& api, ibv_pd* pd,
                                             std::span<std::byte> memory, unsigned int access) {
-  auto region = Own(api, api.ibv.reg_mr(pd, memory.data(), memory.size(), access));
-  if (region == nullptr) return Failed("ibv_reg_mr");
-  return region;
+  return OwnOrFail(api, api.ibv.reg_mr(pd, memory.data(), memory.size(), access), "ibv_reg_mr");
 }
 
 absl::StatusOr<MemoryWindow> CreateMemoryWindow(const VerbsApi& api, ibv_pd* pd) {
-  auto window = Own(api, ibv_alloc_mw(pd, IBV_MW_TYPE_2));
-  if (window == nullptr) return Failed("ibv_alloc_mw");
-  return window;
+  return OwnOrFail(api, ibv_alloc_mw(pd, IBV_MW_TYPE_2), "ibv_alloc_mw");
 }
 
 absl::StatusOr<CompletionChannel> CreateCompletionChannel(const VerbsApi& api,
@@ -90,9 +90,8 @@ absl::StatusOr<CompletionQueue> CreateCompletionQueue(const VerbsApi& api, ibv_c
                                                       int entries, void* cq_context,
                                                       ibv_comp_channel* channel) {
   // Vector 0: which interrupt wakes matters little to a loop that polls.
-  auto cq = Own(api, api.ibv.create_cq(context, entries, cq_context, channel, 0));
-  if (cq == nullptr) return Failed("ibv_create_cq");
-  return cq;
+  ibv_cq* const cq = api.ibv.create_cq(context, entries, cq_context, channel, 0);
+  return OwnOrFail(api, cq, "ibv_create_cq");
 }
 
 absl::StatusOr<SharedReceiveQueue> CreateSharedReceiveQueue(const VerbsApi& api, ibv_pd* pd,
@@ -100,9 +99,7 @@ absl::StatusOr<SharedReceiveQueue> CreateSharedReceiveQueue(const VerbsApi& api,
   ibv_srq_init_attr attributes{};
   attributes.attr.max_wr = max_receives;
   attributes.attr.max_sge = 1;
-  auto srq = Own(api, api.ibv.create_srq(pd, &attributes));
-  if (srq == nullptr) return Failed("ibv_create_srq");
-  return srq;
+  return OwnOrFail(api, api.ibv.create_srq(pd, &attributes), "ibv_create_srq");
 }
 
 absl::StatusOr<EventChannel> CreateEventChannel(const VerbsApi& api) {
