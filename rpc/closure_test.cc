@@ -4,10 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <utility>
+#include <vector>
+
+#include "transport/base/sanitizer.h"
 
 namespace farcall {
 namespace {
@@ -43,6 +49,37 @@ TEST(ClosureTest, TheCallableMayMakeAnotherClosure) {
   };
   NewClosure(step)->Run();
   EXPECT_EQ(left, 0);
+}
+
+// Except under AddressSanitizer, which looks for uses of what has been freed.
+TEST(ClosureTest, TheMemoryOfOneIsThatOfTheNext) {
+  const auto make = [] { return NewClosure([] {}); };
+  Closure* const first = make();
+  const auto place = reinterpret_cast<uintptr_t>(first);
+  first->Run();
+  Closure* const second = make();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(second) == place, !kAddressSanitizer);
+  second->Run();
+}
+
+TEST(ClosureTest, OneThatNeverRunsMayBeDeleted) {
+  auto owned = std::make_shared<int>(7);
+  const std::weak_ptr<int> watch = owned;
+  delete NewClosure([owned = std::move(owned)] { FAIL() << "nobody runs it"; });
+  EXPECT_TRUE(watch.expired());
+}
+
+// Many at a time, made by one thread and run by another: what is kept goes round.
+TEST(ClosureTest, OtherThreadsMayRunThem) {
+  std::atomic<int> runs{0};
+  for (int round = 0; round < 10; ++round) {
+    std::vector<Closure*> made;
+    for (int i = 0; i < 100; ++i) made.push_back(NewClosure([&runs] { ++runs; }));
+    std::thread([&made] {
+      for (Closure* const closure : made) closure->Run();
+    }).join();
+  }
+  EXPECT_EQ(runs, 1000);
 }
 
 TEST(ClosureTest, NamedCallablesAreCopied) {

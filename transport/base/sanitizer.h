@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this is compiled with. Tests use it for what a sanitizer makes slower or larger. gcc tells
+// What this is compiled with. Tests use it for what a sanitizer makes slower or larger; what would
+// hide from AddressSanitizer that it is used after its end is not kept for another use. gcc tells
 // by a macro, clang by a feature.
 
 #ifndef FARCALL_TRANSPORT_BASE_SANITIZER_H_

@@ -106,11 +106,12 @@ class SpareList {
       shared_.pop_back();
     }
   }
-  void Refill(Own& own) {
+  // Both are seldom, and would cost Take and Give registers if they were inlined there.
+  [[gnu::noinline]] void Refill(Own& own) {
     std::lock_guard<std::mutex> lock(mutex_);
     Move(kOwn / 2, own);
   }
-  void Spill(Own& own) {
+  [[gnu::noinline]] void Spill(Own& own) {
     std::lock_guard<std::mutex> lock(mutex_);
     ReserveShared();
     while (own.count > kOwn / 2 && !closed_ && shared_.size() < most_shared_) {
