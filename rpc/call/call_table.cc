@@ -32,7 +32,7 @@ PendingCall* CallTable::Take(uint64_t id) {
   PendingCall* const call = places_[at].call;
   if (call == nullptr) return nullptr;
   Free(at);
-  deadlines_.Cancel(call->deadline());
+  if (call->deadline().pending()) deadlines_.Cancel(call->deadline());
   call->Enter(nullptr, id);
   return call;
 }

@@ -18,16 +18,6 @@ constexpr int kMaxUserFields = 256;
 
 }  // namespace
 
-ClientCall::ClientCall(std::shared_ptr<const CallEnvironment> environment,
-                       const google::protobuf::MethodDescriptor& method, Controller& controller,
-                       google::protobuf::Message* response, google::protobuf::Closure* done)
-    : environment_(std::move(environment)),
-      method_(method),
-      controller_(controller),
-      response_(response),
-      done_(done),
-      started_(environment_->clock->Now()) {}
-
 bool ClientCall::AskEach(const google::protobuf::Message& request) {
   for (const std::shared_ptr<ClientInterceptor>& one : environment_->interceptors) {
     ++asked_;
@@ -62,23 +52,29 @@ void ClientCall::Fail(int code, absl::string_view text) {
 }
 
 void ClientCall::Answer(Frame& frame) {
-  const wire::RpcMeta& meta = frame.meta;
-  if (!frame.plain) {
-    if (meta.user_fields_size() > kMaxUserFields) {
-      return Fail(kBadResponse, absl::StrCat("the response has ", meta.user_fields_size(),
-                                             " user_fields, over the limit, ", kMaxUserFields));
-    }
-    for (const wire::UserField& field : meta.user_fields()) {
-      user_fields_.Set(field.key(), field.value());
-    }
-  }
-  if (meta.response().error_code() != 0) {
-    return Fail(meta.response().error_code(), meta.response().error_text());
-  }
+  if (!frame.plain && !TakeFields(frame.meta)) return;
+  if (frame.meta.response().error_code() != 0) return TakeError(frame.meta.response());
   error_code_ = 0;
   error_text_.clear();
   TakePayload(frame);
   if (!frame.attachment.empty()) attachment_ = std::move(frame.attachment);
+}
+
+// What few answers have. False: too much of it, and the call has failed.
+bool ClientCall::TakeFields(const wire::RpcMeta& meta) {
+  if (meta.user_fields_size() > kMaxUserFields) {
+    Fail(kBadResponse, absl::StrCat("the response has ", meta.user_fields_size(),
+                                    " user_fields, over the limit, ", kMaxUserFields));
+    return false;
+  }
+  for (const wire::UserField& field : meta.user_fields()) {
+    user_fields_.Set(field.key(), field.value());
+  }
+  return true;
+}
+
+void ClientCall::TakeError(const wire::RpcResponseMeta& response) {
+  Fail(response.error_code(), response.error_text());
 }
 
 // What is small is copied: that costs less than to share its block with another thread, and leaves
@@ -123,7 +119,7 @@ void ClientCall::Run() {
   done->Run();
 }
 
-// Most responses. False: ParseResponse parses it, or says why not.
+// Most responses. False: ParseOrFail parses it.
 bool ClientCall::ParseSmall() {
   if (!small_payload_) return false;
   return TryParsePayload(absl::string_view(memory_, *small_payload_), *response_);
@@ -135,17 +131,20 @@ absl::Status ClientCall::ParseResponse() {
                 *environment_->pool, *response_);
 }
 
+// Others. False: the call has failed.
+bool ClientCall::ParseOrFail() {
+  const absl::Status unpacked = ParseResponse();
+  if (unpacked.ok()) return true;
+  const bool full = absl::IsResourceExhausted(unpacked);
+  Fail(full ? kOvercrowded : kBadResponse,
+       absl::StrCat(
+           full ? "the response came and cannot be unpacked: " : "the response does not parse: ",
+           absl::string_view(unpacked.message())));
+  return false;
+}
+
 void ClientCall::TakeResponse() {
-  if (response_ != nullptr && !ParseSmall()) {
-    const absl::Status unpacked = ParseResponse();
-    if (!unpacked.ok()) {
-      const bool full = absl::IsResourceExhausted(unpacked);
-      return Fail(full ? kOvercrowded : kBadResponse,
-                  absl::StrCat(full ? "the response came and cannot be unpacked: "
-                                    : "the response does not parse: ",
-                               absl::string_view(unpacked.message())));
-    }
-  }
+  if (response_ != nullptr && !ParseSmall() && !ParseOrFail()) return;
   if (place_.is_set()) LandAttachment();
   if (!attachment_.empty()) controller_.response_attachment() = std::move(attachment_);
 }
@@ -173,6 +172,10 @@ void ClientCall::End() {
   const Duration taken = environment_->clock->Now() - started_;
   controller_.End(error_code_, error_text_,
                   std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
+  if (asked_ > 0) NotifyInterceptors();
+}
+
+void ClientCall::NotifyInterceptors() {
   while (asked_ > 0) {
     ClientInterceptor& one = *environment_->interceptors[--asked_];
     const google::protobuf::Message* const response = controller_.Failed() ? nullptr : response_;

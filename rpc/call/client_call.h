@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -45,7 +46,13 @@ class ClientCall : public UserTask {
   // `done` null: synchronous.
   ClientCall(std::shared_ptr<const CallEnvironment> environment,
              const google::protobuf::MethodDescriptor& method, Controller& controller,
-             google::protobuf::Message* response, google::protobuf::Closure* done);
+             google::protobuf::Message* response, google::protobuf::Closure* done)
+      : environment_(std::move(environment)),
+        method_(method),
+        controller_(controller),
+        response_(response),
+        done_(done),
+        started_(environment_->clock->Now()) {}
   virtual ~ClientCall() = default;
 
   // Of kSmallHead bytes: for the head of the request, and once the answer has come for the message
@@ -105,12 +112,16 @@ class ClientCall : public UserTask {
   // Runs code of an interceptor. Whether it threw, which fails the call and is logged.
   template <typename Code>
   bool FailIfThrows(Code&& code);
+  bool TakeFields(const wire::RpcMeta& meta);
+  void TakeError(const wire::RpcResponseMeta& response);
   void TakePayload(Frame& frame);
   bool ParseSmall();
+  bool ParseOrFail();
   absl::Status ParseResponse();
   void TakeResponse();
   void LandAttachment();
   void OnPlaceDropped();
+  void NotifyInterceptors();
 
   std::shared_ptr<const CallEnvironment> environment_;
   const google::protobuf::MethodDescriptor& method_;

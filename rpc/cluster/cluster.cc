@@ -92,12 +92,15 @@ void Cluster::Start(RoutedCall& call, absl::string_view head, Buffer&& rest) {
   ++calls_;
   if (!call.synchronous() && closures_++ == 0) loop_.NeedThread(+1);
   budget_.OnCall(loop_.now());
-  if (unplaced_.size() >= static_cast<size_t>(options().max_pending_calls)) {
-    call.Fail(kOvercrowded, absl::StrCat(unplaced_.size(), " calls wait for the names behind ",
-                                         target_, " already (max_pending_calls)"));
-    return OnCallEnd(call);
-  }
+  if (unplaced_.size() >= static_cast<size_t>(options().max_pending_calls)) [[unlikely]]
+    return FailOvercrowded(call);
   call.Begin(*this, head, std::move(rest));
+}
+
+void Cluster::FailOvercrowded(RoutedCall& call) {
+  call.Fail(kOvercrowded, absl::StrCat(unplaced_.size(), " calls wait for the names behind ",
+                                       target_, " already (max_pending_calls)"));
+  OnCallEnd(call);
 }
 
 void Cluster::OnCallEnd(RoutedCall& call) {
@@ -173,11 +176,8 @@ std::string Cluster::WhyNone(const Choice& choice) const {
                       " are in use already (max_connections_per_server)");
 }
 
-void Cluster::OnAttemptEnd(ServerSet::ServerId server,
-                           const std::shared_ptr<ClientSession>& session, ConnectionType type,
-                           ServerSet::Outcome outcome, Duration latency, bool reusable) {
-  servers_.OnEnd(server, outcome, latency, loop_.now());
-  if (type == CONNECTION_TYPE_SINGLE) return;
+void Cluster::GiveBack(ServerSet::ServerId server, const std::shared_ptr<ClientSession>& session,
+                       ConnectionType type, bool reusable) {
   const auto found = connections_.find(server);
   if (found != connections_.end()) found->second->GiveBack(type, session, reusable);
 }

@@ -70,9 +70,12 @@ class Cluster final : public Cancellable {
   // What the error of a choice just made is, for people.
   std::string WhyNone(const Choice& choice) const;
   // An attempt ended that Choose gave a server for.
-  void OnAttemptEnd(ServerSet::ServerId server, const std::shared_ptr<ClientSession>& session,
-                    ConnectionType type, ServerSet::Outcome outcome, Duration latency,
-                    bool reusable);
+  void OnAttemptEnd(ServerSet::ServerId server, ServerSet::Outcome outcome, Duration latency) {
+    servers_.OnEnd(server, outcome, latency, loop_.now());
+  }
+  // And its session, which was not the shared one.
+  void GiveBack(ServerSet::ServerId server, const std::shared_ptr<ClientSession>& session,
+                ConnectionType type, bool reusable);
   // The server answered that it stops.
   void OnLogoff(ServerSet::ServerId server, const std::shared_ptr<ClientSession>& session);
   bool TakeRetry() { return budget_.Take(loop_.now()); }
@@ -96,6 +99,7 @@ class Cluster final : public Cancellable {
 
  private:
   std::shared_ptr<Cluster> Self() { return std::static_pointer_cast<Cluster>(shared_from_this()); }
+  void FailOvercrowded(RoutedCall& call);
   void OnNodes(absl::StatusOr<Naming::Nodes> nodes);
   void WakeCalls();
   RoutedCall* Find(uint64_t call_id);

@@ -109,10 +109,10 @@ void RoutedCall::Place(Attempt& attempt) {
       Release(attempt, ServerSet::Outcome::kIgnored, /*reusable=*/true);
       return FinishFailed(kOvercrowded, kNoBlocks);
     }
-    Buffer shared;
-    const bool keep = plan_.may_repeat() && !rest_.empty();
-    if (keep) shared = rest_.Share();
-    return session.Start(attempt, id_, plan_.deadline, head(), std::move(keep ? shared : rest_));
+    if (!rest_.empty() && plan_.may_repeat()) {
+      return session.Start(attempt, id_, plan_.deadline, head(), rest_.Share());
+    }
+    return session.Start(attempt, id_, plan_.deadline, head(), std::move(rest_));
   }
   const uint64_t attempt_id = cluster_->NextCallId();
   session.Start(attempt, attempt_id, plan_.deadline, {}, FrameAgain(attempt_id));
@@ -203,9 +203,10 @@ void RoutedCall::OnNames(const absl::Status& why) {
 void RoutedCall::Release(Attempt& attempt, ServerSet::Outcome outcome, bool reusable) {
   place().TakeBack(&attempt);
   const std::shared_ptr<ClientSession> session = std::move(attempt.session);
-  attempt.session = nullptr;
-  cluster_->OnAttemptEnd(attempt.server, session, plan_.connection_type, outcome,
-                         cluster_->loop().now() - attempt.began, reusable);
+  cluster_->OnAttemptEnd(attempt.server, outcome, cluster_->loop().now() - attempt.began);
+  if (plan_.connection_type != CONNECTION_TYPE_SINGLE) {
+    cluster_->GiveBack(attempt.server, session, plan_.connection_type, reusable);
+  }
 }
 
 // An attempt whose answer the call does not wait for any more.

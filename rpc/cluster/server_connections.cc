@@ -86,11 +86,9 @@ bool ServerConnections::GiveUpAnIdleOne() {
   return true;
 }
 
-ServerConnections::Session ServerConnections::Take(ConnectionType type) {
-  if (type == CONNECTION_TYPE_SINGLE) {
-    if (shared_ == nullptr) shared_ = Make();
-    return shared_;
-  }
+// Any but the shared one, which comes here only to be made.
+ServerConnections::Session ServerConnections::TakeOther(ConnectionType type) {
+  if (type == CONNECTION_TYPE_SINGLE) return shared_ = Make();
   Session session;
   if (type == CONNECTION_TYPE_POOLED && !idle_.empty()) {
     // The others are not connected yet, or their connection broke.

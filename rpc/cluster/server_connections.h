@@ -41,7 +41,9 @@ class ServerConnections final : public SessionObserver {
 
   // The session for an attempt, which gives it back when it has ended. Null:
   // max_connections_per_server are in use.
-  Session Take(ConnectionType type);
+  Session Take(ConnectionType type) {
+    return type == CONNECTION_TYPE_SINGLE && shared_ != nullptr ? shared_ : TakeOther(type);
+  }
   // `reusable`: no request is under way on it whose call has ended.
   void GiveBack(ConnectionType type, const Session& session, bool reusable);
   // The server stops, says a connection to it: what comes next needs new ones. False: that was
@@ -69,6 +71,7 @@ class ServerConnections final : public SessionObserver {
     ServerConnections& owner;
   };
 
+  Session TakeOther(ConnectionType type);
   Session Make();
   std::optional<WhyNotRdma> Plain() const;
   void RelinkLater();

@@ -142,7 +142,8 @@ bool CutOrdinaryFrame(Buffer& input, const FrameLimits& limits, Frame& frame, bo
   if (!ReadOrdinaryHeader(front, limits, header)) return false;
   if (header.meta_size > kOrdinaryMetaSize) return false;
   if (front.size() < kFrameHeaderSize + header.body_size) return false;
-  frame.plain = frame.reader.Read(front.substr(kFrameHeaderSize, header.meta_size), frame.meta);
+  const char* const meta = front.data() + kFrameHeaderSize;
+  frame.plain = frame.reader.Read({meta, header.meta_size}, frame.meta);
   if (!frame.plain) return false;
   const auto attachment = static_cast<size_t>(frame.meta.attachment_size());
   const size_t rest = header.body_size - header.meta_size;
@@ -153,7 +154,7 @@ bool CutOrdinaryFrame(Buffer& input, const FrameLimits& limits, Frame& frame, bo
   frame.attachment.Clear();
   if (in_place && attachment == 0 && rest <= kSmallHead) {
     frame.held = input.slices().front().block;
-    frame.in_place = front.substr(kFrameHeaderSize + header.meta_size, rest);
+    frame.in_place = {meta + header.meta_size, rest};
     input.RemoveFront(kFrameHeaderSize + header.body_size);
     return true;
   }

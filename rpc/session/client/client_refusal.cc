@@ -2,7 +2,6 @@
 //
 // Which calls a ClientSession does not begin.
 
-#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -15,22 +14,6 @@ namespace farcall {
 size_t ClientSession::Backlog() {
   output_.Flush();
   return connection_->backlog();
-}
-
-// Whether so many bytes more are too many to wait to be sent. What finds nothing waiting may be as
-// large as it likes.
-bool ClientSession::Overfull(size_t bytes) {
-  const size_t limit = environment_->options.max_backlog;
-  const size_t mark = limit - std::min(bytes, limit);
-  if (connected()) return written_.Above(mark, [this] { return Backlog(); });
-  return waiting_.bytes() > mark;
-}
-
-// False: Refuse says why.
-bool ClientSession::MayBegin(TimePoint deadline, size_t bytes) {
-  if (bytes > kFrameHeaderSize + max_request_body_ && connected()) return false;
-  return deadline > loop_.now() && !Overfull(bytes) &&
-         calls_.size() < static_cast<size_t>(environment_->options.max_pending_calls);
 }
 
 void ClientSession::Refuse(SessionCall& call, TimePoint deadline, size_t bytes) {

@@ -73,17 +73,29 @@ void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadlin
   const size_t bytes = head.size() + rest.size();
   if (!MayBegin(deadline, bytes)) [[unlikely]]
     return Refuse(call, deadline, bytes);
-  if (connection_ == nullptr && !connecting_) {
-    const absl::Status may = gate_->MayTry(loop_.now());
-    if (!may.ok()) return Fail(call, ErrorCodeOf(may), may.message(), /*may_have_run=*/false);
-    Connect();
-  }
+  if (connection_ == nullptr && !connecting_ && !ConnectFor(call)) return;
   calls_.Add(call_id, deadline, call);
   if (deadline != TimePoint::max()) ArmDeadline();
   if (connected() && introduced()) [[likely]] {
     written_.Add(bytes);
     return output_.Write(head, std::move(rest));
   }
+  WriteOrWait(call_id, head, std::move(rest));
+}
+
+// False: the gate forbids it, and the call has failed.
+bool ClientSession::ConnectFor(SessionCall& call) {
+  const absl::Status may = gate_->MayTry(loop_.now());
+  if (may.ok()) {
+    Connect();
+  } else {
+    Fail(call, ErrorCodeOf(may), may.message(), /*may_have_run=*/false);
+  }
+  return may.ok();
+}
+
+// The connection is not there yet, or has not shown a credential.
+void ClientSession::WriteOrWait(uint64_t call_id, absl::string_view head, Buffer&& rest) {
   Buffer frame(head);
   frame.Append(std::move(rest));
   connected() ? Write(std::move(frame)) : waiting_.Add(call_id, std::move(frame));

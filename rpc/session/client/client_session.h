@@ -3,6 +3,7 @@
 #ifndef FARCALL_RPC_SESSION_CLIENT_CLIENT_SESSION_H_
 #define FARCALL_RPC_SESSION_CLIENT_CLIENT_SESSION_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -101,16 +102,30 @@ class ClientSession final : public Connection::Handler,
   void OnClose(const absl::Status& why) override;
 
  private:
-  bool MayBegin(TimePoint deadline, size_t bytes);
-  bool Overfull(size_t bytes);
+  // False: Refuse says why.
+  bool MayBegin(TimePoint deadline, size_t bytes) {
+    if (bytes > kFrameHeaderSize + max_request_body_ && connected()) return false;
+    return deadline > loop_.now() && !Overfull(bytes) &&
+           calls_.size() < static_cast<size_t>(environment_->options.max_pending_calls);
+  }
+  // Whether so many bytes more are too many to wait to be sent. What finds nothing waiting may be
+  // as large as it likes.
+  bool Overfull(size_t bytes) {
+    const size_t limit = environment_->options.max_backlog;
+    const size_t mark = limit - std::min(bytes, limit);
+    if (connected()) return written_.Above(mark, [this] { return Backlog(); });
+    return waiting_.bytes() > mark;
+  }
   size_t Backlog();
   void Refuse(SessionCall& call, TimePoint deadline, size_t bytes);
+  bool ConnectFor(SessionCall& call);
   void Connect();
   void ConnectAgain(bool probe);
   void ConnectNow();
   void OnReachedByAnother();
   void OnConnected(absl::StatusOr<std::unique_ptr<Connection>> connection);
   bool introduced() const { return introduced_ || environment_->options.auth == nullptr; }
+  void WriteOrWait(uint64_t call_id, absl::string_view head, Buffer&& rest);
   void Write(Buffer&& frame);
   void Fail(SessionCall& call, int code, absl::string_view text, bool may_have_run);
   void FailAll(int code, absl::string_view text, bool may_have_run);
