@@ -39,9 +39,8 @@ class MessagePool {
   // Empty, of the types of what `make()` gives, which are always the same.
   template <typename Make>
   std::unique_ptr<CallMessages> Take(Make&& make) {
-    std::unique_ptr<CallMessages> kept(free_.Take());
-    if (kept == nullptr) kept = std::make_unique<CallMessages>(make());
-    return kept;
+    CallMessages* const kept = free_.Take();
+    return std::unique_ptr<CallMessages>(kept != nullptr ? kept : new CallMessages(make()));
   }
   // The bytes that each has when it is serialized, as far as somebody has measured them.
   void Give(std::unique_ptr<CallMessages> messages, size_t request_bytes = kUnmeasured,

@@ -4,8 +4,6 @@
 
 #include <memory>
 
-#include "transport/base/threads/thread_slot.h"
-
 namespace farcall {
 namespace {
 
@@ -18,15 +16,6 @@ void AddLoaded(const Atomics& more, std::memory_order order, Array& to) {
 
 MethodStats::~MethodStats() {
   for (const std::atomic<Shard*>& shard : shards_) delete shard.load(std::memory_order_relaxed);
-}
-
-MethodStats::Shard& MethodStats::Own() {
-  std::atomic<Shard*>& place = shards_[ThreadSlot() % kShards];
-  Shard* const shard = place.load(std::memory_order_acquire);
-  if (shard == nullptr) [[unlikely]] {
-    return Make(place);
-  }
-  return *shard;
 }
 
 MethodStats::Shard& MethodStats::Make(std::atomic<Shard*>& place) {

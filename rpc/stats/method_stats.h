@@ -11,6 +11,7 @@
 #include "rpc/stats/error_class.h"
 #include "rpc/stats/latency_buckets.h"
 #include "rpc/stats/method_snapshot.h"
+#include "transport/base/threads/thread_slot.h"
 #include "transport/base/time.h"
 
 namespace farcall {
@@ -61,7 +62,11 @@ class MethodStats {
     const int64_t count = std::chrono::nanoseconds(latency).count();
     return count > 0 ? static_cast<uint64_t>(count) : 0;
   }
-  Shard& Own();
+  Shard& Own() {
+    std::atomic<Shard*>& place = shards_[ThreadSlot() % kShards];
+    Shard* const shard = place.load(std::memory_order_acquire);
+    return shard != nullptr ? *shard : Make(place);
+  }
   Shard& Make(std::atomic<Shard*>& place);
 
   // Made when first used: most methods are called by few threads, many by none.

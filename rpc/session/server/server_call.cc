@@ -63,13 +63,7 @@ class ServerCall::Watched final : public WatchedCode {
   bool counted_ = false;
 };
 
-bool ServerCall::BelongsOnPool() const {
-  return core_->handlers != nullptr &&
-         (core_->options.handlers_on_pool || admission_.method.state->pace.on_pool());
-}
-
-bool ServerCall::GoToPool(HandlerPool::Calling calling) {
-  if (!BelongsOnPool()) return false;
+bool ServerCall::SubmitToPool(HandlerPool::Calling calling) {
   ServerCore& core = *core_;
   const google::protobuf::MethodDescriptor& name = method();
   on_pool_ = true;
@@ -96,7 +90,13 @@ void ServerCall::Run() {
     if (gone) return;
   }
   if (Claim()) {
-    on_pool_ ? RunOnPool() : RunHere();
+    if (on_pool_) {
+      RunOnPool();
+    } else if (core_->handlers == nullptr) {
+      RunNow();
+    } else {
+      RunWatched();
+    }
   } else {
     GiveMemoryBack(absl::CancelledError("the request was answered before its handler ran"));
   }
@@ -105,8 +105,8 @@ void ServerCall::Run() {
   Unref();
 }
 
-void ServerCall::RunHere() {
-  if (core_->handlers == nullptr) return RunNow();
+// Where it was read, and where others can take over.
+void ServerCall::RunWatched() {
   Watched watched(*this);
   {
     const WatchScope scope(watched);
@@ -156,24 +156,30 @@ bool ServerCall::MayRun() {
   messages_ = TakeMessages();
   const absl::Status parsed = ParseRequest(*messages_->request);
   if (!parsed.ok()) {
-    const bool full = absl::IsResourceExhausted(parsed);
-    controller_.SetFailed(
-        full ? kOvercrowded : kBadRequest,
-        absl::StrCat(full ? "the request cannot be unpacked now: " : "the request does not parse: ",
-                     absl::string_view(parsed.message())));
+    FailUnparsed(parsed);
     return false;
   }
   return core_->options.interceptors.empty() || AskInterceptors();
 }
 
+void ServerCall::FailUnparsed(const absl::Status& why) {
+  const bool full = absl::IsResourceExhausted(why);
+  controller_.SetFailed(
+      full ? kOvercrowded : kBadRequest,
+      absl::StrCat(full ? "the request cannot be unpacked now: " : "the request does not parse: ",
+                   absl::string_view(why.message())));
+}
+
 std::unique_ptr<CallMessages> ServerCall::TakeMessages() {
-  return admission_.method.state->messages.Take([this] {
-    const google::protobuf::Service& service = *admission_.method.service;
-    CallMessages made;
-    made.request.reset(service.GetRequestPrototype(&method()).New());
-    made.response.reset(service.GetResponsePrototype(&method()).New());
-    return made;
-  });
+  return admission_.method.state->messages.Take([this] { return MakeMessages(); });
+}
+
+CallMessages ServerCall::MakeMessages() const {
+  const google::protobuf::Service& service = *admission_.method.service;
+  CallMessages made;
+  made.request.reset(service.GetRequestPrototype(&method()).New());
+  made.response.reset(service.GetResponsePrototype(&method()).New());
+  return made;
 }
 
 bool ServerCall::AskInterceptors() {

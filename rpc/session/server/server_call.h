@@ -41,7 +41,7 @@ class ServerCall : public UserTask {
   void Run() final;
   // Gives it to the handler threads, if the method belongs there: then it may be gone. With the
   // session's loop held, before Run.
-  bool GoToPool(HandlerPool::Calling calling);
+  bool GoToPool(HandlerPool::Calling calling) { return BelongsOnPool() && SubmitToPool(calling); }
   // Whoever asks first has the call: the thread that is to run it, or who answers it instead.
   bool Claim() { return !claimed_.exchange(true, std::memory_order_acq_rel); }
   // Ends a call that was claimed, and not run. Any thread, with nothing held.
@@ -116,11 +116,17 @@ class ServerCall : public UserTask {
 
   class Watched;
 
-  bool BelongsOnPool() const;
-  void RunHere();
+  bool BelongsOnPool() const {
+    return core_->handlers != nullptr &&
+           (core_->options.handlers_on_pool || admission_.method.state->pace.on_pool());
+  }
+  bool SubmitToPool(HandlerPool::Calling calling);
+  void RunWatched();
   void RunOnPool();
   void RunNow();
+  CallMessages MakeMessages() const;
   bool MayRun();
+  void FailUnparsed(const absl::Status& why);
   bool AskInterceptors();
   void CallHandler();
   void Finish();

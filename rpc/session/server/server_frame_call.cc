@@ -132,10 +132,15 @@ void ServerFrameCall::Dispose() {
 absl::Status ServerFrameCall::ParseRequest(google::protobuf::Message& request) {
   if (small_payload_ && too_much_.empty()) [[likely]] {
     set_request_bytes(*small_payload_);
-    const absl::string_view small(memory_, *small_payload_);
-    return TryParsePayload(small, request) ? absl::OkStatus() : ParsePayload(small, request);
+    if (TryParsePayload({memory_, *small_payload_}, request)) return absl::OkStatus();
   }
+  return ParseOther(request);
+}
+
+// What is not small, or says why it cannot be parsed.
+absl::Status ServerFrameCall::ParseOther(google::protobuf::Message& request) {
   if (!too_much_.empty()) return absl::InvalidArgumentError(too_much_);
+  if (small_payload_) return ParsePayload(absl::string_view(memory_, *small_payload_), request);
   const absl::Status status = Unpack(payload_info_, payload_, controller().request_attachment(),
                                      core().options.max_body_size, session()->pool(), request);
   payload_.Clear();
@@ -170,8 +175,11 @@ bool ServerFrameCall::SendSmall(const google::protobuf::Message* response) {
 }
 
 void ServerFrameCall::SendAnswer(const google::protobuf::Message* response) {
-  if (SendSmall(response)) [[likely]]
-    return;
+  if (!SendSmall(response)) [[unlikely]]
+    SendOther(response);
+}
+
+void ServerFrameCall::SendOther(const google::protobuf::Message* response) {
   absl::Status why;
   int code = kBadResponse;
   if (TrySend(response, why, code)) return;

@@ -64,11 +64,13 @@ class ServerFrameCall final : public ServerCall {
   void Gather();
   void GiveMemoryBack(const absl::Status& how) override;
   absl::Status ParseRequest(google::protobuf::Message& request) override;
+  absl::Status ParseOther(google::protobuf::Message& request);
   void SendAnswer(const google::protobuf::Message* response) override;
 
   void TakePayload(Frame& frame);
   void TakeFields(const wire::RpcMeta& meta);
   bool SendSmall(const google::protobuf::Message* response);
+  void SendOther(const google::protobuf::Message* response);
   bool TrySend(const google::protobuf::Message* response, absl::Status& why, int& code);
   bool Deliver(const absl::StatusOr<FrameEncoder>& encoder, Buffer& body, int code,
                absl::Status& why, int& why_code);

@@ -194,15 +194,7 @@ void ServerFrames::OnRequest() {
   if (!meta.has_request()) return Refuse(kBadRequest, "the meta has no request");
   const wire::RpcRequestMeta& request = meta.request();
   const ServiceMap::Found& found = Find(request);
-  if (found.method == nullptr) {
-    session_.core()->counters.not_found.fetch_add(1, std::memory_order_relaxed);
-    if (found.service == nullptr) {
-      return Refuse(kNoService,
-                    absl::StrCat("no service \"", Shown(request.service_name()), "\" here"));
-    }
-    return Refuse(kNoMethod, absl::StrCat("service ", found.service->GetDescriptor()->full_name(),
-                                          " has no method \"", Shown(request.method_name()), "\""));
-  }
+  if (found.method == nullptr) return RefuseUnknown(request, found);
   ServerCall::Admission admission;
   if (const Refusal refusal = session_.Admit(found, admission); refusal.code != 0) {
     return Refuse(refusal.code, refusal.text);
@@ -215,6 +207,17 @@ void ServerFrames::OnRequest() {
   call.AskForPlace(attachment);
   call.Complete();
   call.Unref();
+}
+
+void ServerFrames::RefuseUnknown(const wire::RpcRequestMeta& request,
+                                 const ServiceMap::Found& found) {
+  session_.core()->counters.not_found.fetch_add(1, std::memory_order_relaxed);
+  if (found.service == nullptr) {
+    return Refuse(kNoService,
+                  absl::StrCat("no service \"", Shown(request.service_name()), "\" here"));
+  }
+  Refuse(kNoMethod, absl::StrCat("service ", found.service->GetDescriptor()->full_name(),
+                                 " has no method \"", Shown(request.method_name()), "\""));
 }
 
 // Most are for the same method as the one before.

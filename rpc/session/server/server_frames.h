@@ -46,6 +46,7 @@ class ServerFrames final : public ServerProtocol {
   absl::StatusOr<size_t> OnOversized(const Buffer& input);
   void OnRequest();
   const ServiceMap::Found& Find(const wire::RpcRequestMeta& request);
+  void RefuseUnknown(const wire::RpcRequestMeta& request, const ServiceMap::Found& found);
   void RefuseOversized(absl::string_view text);
   void Refuse(int code, absl::string_view text);
   void Send(wire::RpcMeta& answer);
