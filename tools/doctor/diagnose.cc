@@ -228,9 +228,9 @@ Report Diagnose(const Facts& facts) {
     // What the host's files say of it is no concern of this process.
     std::erase_if(report.findings,
                   [&](const Finding& finding) { return finding.subject == device.name(); });
-    report.findings.push_back({"device", device.name(), Verdict::kOk,
-                               "passed over: it has no address or no file here",
-                               "it belongs to other network namespaces or containers", ""});
+    report.findings.push_back(Ok("device", device.name(),
+                                 "passed over: it has no address or no file here",
+                                 "it belongs to other network namespaces or containers"));
   }
   Conclude(report);
   return report;

@@ -58,8 +58,7 @@ std::string Joined(const std::vector<Lack>& lacks, Member member) {
 Finding CheckCapabilities(const VerbsDevice& device, bool no_pci_settings) {
   constexpr const char* kCheck = "capabilities";
   if (!device.error.empty()) {
-    return {kCheck, device.name, Verdict::kUnknown, "the device does not open: " + device.error,
-            "",     ""};
+    return Unknown(kCheck, device.name, "the device does not open: " + device.error);
   }
   const std::vector<Lack> lacks = LacksOf(device, no_pci_settings);
   std::vector<std::string> all;
@@ -86,54 +85,39 @@ Finding CheckCapabilities(const VerbsDevice& device, bool no_pci_settings) {
 Finding CheckLibraryVerdict(const LibraryVerdict& verdict) {
   constexpr const char* kCheck = "farcall";
   if (verdict.reason == "in_use") {
-    return {kCheck, "", Verdict::kOk, "the library finds RDMA that it can use", "", ""};
+    return Ok(kCheck, "", "the library finds RDMA that it can use");
   }
   if (verdict.reason == LibraryVerdict::kNotTold) {
-    return {kCheck,
-            "",
-            Verdict::kFailed,
-            verdict.detail,
-            "the library does not start, so that it could not be asked whether it uses RDMA",
-            "what the library says above: an option, the environment, or a limit of this process"};
+    return Failed(
+        kCheck, "", verdict.detail,
+        "the library does not start, so that it could not be asked whether it uses RDMA",
+        "what the library says above: an option, the environment, or a limit of this process");
   }
-  return {kCheck,
-          "",
-          Verdict::kFailed,
-          absl::StrCat(verdict.reason, ": ", verdict.detail),
-          "the library itself says so: calls stay on TCP",
-          absl::StrCat("docs/why-is-rdma-off.md, ", verdict.reason)};
+  return Failed(kCheck, "", absl::StrCat(verdict.reason, ": ", verdict.detail),
+                "the library itself says so: calls stay on TCP",
+                absl::StrCat("docs/why-is-rdma-off.md, ", verdict.reason));
 }
 
 Finding CheckLoopback(const LoopbackFacts& facts) {
   constexpr const char* kCheck = "loopback";
   if (!facts.tried) {
-    return {kCheck, facts.device, Verdict::kUnknown, "not pinged: " + facts.detail, "", ""};
+    return Unknown(kCheck, facts.device, "not pinged: " + facts.detail);
   }
   if (!facts.answered) {
-    return {kCheck,
-            facts.device,
-            Verdict::kDegraded,
-            absl::StrCat("no answer: ", facts.detail),
-            "no call of this process to itself was answered in time",
-            "sockets of this network namespace: ip addr show lo"};
+    return Degraded(kCheck, facts.device, absl::StrCat("no answer: ", facts.detail),
+                    "no call of this process to itself was answered in time",
+                    "sockets of this network namespace: ip addr show lo");
   }
   if (facts.reason == "in_use") {
-    return {kCheck,
-            facts.device,
-            Verdict::kOk,
-            absl::StrCat("a call to itself over RDMA took ",
-                         static_cast<uint64_t>(facts.ping_us * 10) / 10, ".",
-                         static_cast<uint64_t>(facts.ping_us * 10) % 10, " us (median)"),
-            "",
-            ""};
+    return Ok(kCheck, facts.device,
+              absl::StrCat("a call to itself over RDMA took ",
+                           static_cast<uint64_t>(facts.ping_us * 10) / 10, ".",
+                           static_cast<uint64_t>(facts.ping_us * 10) % 10, " us (median)"));
   }
-  return {kCheck,
-          facts.device,
-          Verdict::kDegraded,
-          absl::StrCat(facts.reason, ": ", facts.detail),
-          "a call from this process to itself did not go over this device",
-          absl::StrCat("docs/why-is-rdma-off.md, ", facts.reason,
-                       "; some adapters refuse loopback: doctor --peer decides")};
+  return Degraded(kCheck, facts.device, absl::StrCat(facts.reason, ": ", facts.detail),
+                  "a call from this process to itself did not go over this device",
+                  absl::StrCat("docs/why-is-rdma-off.md, ", facts.reason,
+                               "; some adapters refuse loopback: doctor --peer decides"));
 }
 
 }  // namespace farcall::doctor

@@ -45,40 +45,29 @@ Finding Ecn(const std::string& device, const AdapterInterface& adapter,
   constexpr const char* kNotKnown =
       "whether this adapter slows down for marked packets is not known here";
   if (adapter.netdev == nullptr) {
-    return {kEcn, device, Verdict::kUnknown, kNoInterface, kNotKnown, ""};
+    return Unknown(kEcn, device, kNoInterface, kNotKnown);
   }
   const node::Netdev& netdev = *adapter.netdev;
   const std::string where = absl::StrCat("/sys/class/net/", netdev.name(), "/ecn");
   const Priorities& notifies = netdev.ecn_np_priorities();
   const Priorities& reacts = netdev.ecn_rp_priorities();
   if (!netdev.ecn_files() && notifies.empty() && reacts.empty()) {
-    return {kEcn,
-            device,
-            Verdict::kUnknown,
-            absl::StrCat(where, " is not here: not every driver has it"),
-            kNotKnown,
-            "on the host: mlnx_qos, or the vendor's tool"};
+    return Unknown(kEcn, device, absl::StrCat(where, " is not here: not every driver has it"),
+                   kNotKnown, "on the host: mlnx_qos, or the vendor's tool");
   }
   const std::string text = absl::StrCat("notifies for priorities ", PrioritiesText(notifies),
                                         ", reacts for ", PrioritiesText(reacts), OfBond(adapter));
   const bool off = notifies.empty() || reacts.empty();
   if (off || (priority.has_value() && !(Has(notifies, *priority) && Has(reacts, *priority)))) {
     const std::string of = absl::StrCat(priority.value_or(3));
-    return {kEcn,
-            device,
-            Verdict::kDegraded,
-            absl::StrCat(text, off ? "" : "; farcall's is " + of),
-            "congestion ends in lost packets or pauses instead of slower senders",
-            absl::StrCat("echo 1 > ", where, "/roce_np/enable/", of,
-                         ", the same for roce_rp; and marks in the switches")};
+    return Degraded(kEcn, device, absl::StrCat(text, off ? "" : "; farcall's is " + of),
+                    "congestion ends in lost packets or pauses instead of slower senders",
+                    absl::StrCat("echo 1 > ", where, "/roce_np/enable/", of,
+                                 ", the same for roce_rp; and marks in the switches"));
   }
-  if (priority.has_value()) return {kEcn, device, Verdict::kOk, text, "", ""};
-  return {kEcn,
-          device,
-          Verdict::kUnknown,
-          absl::StrCat(text, "; farcall's is not known"),
-          "whether senders slow down is told by priority",
-          ""};
+  if (priority.has_value()) return Ok(kEcn, device, text);
+  return Unknown(kEcn, device, absl::StrCat(text, "; farcall's is not known"),
+                 "whether senders slow down is told by priority");
 }
 
 // The type of service has the DSCP in its upper six bits.
@@ -92,7 +81,7 @@ Finding TrafficClass(const std::string& device, const node::Port& port,
       port.has_default_roce_tos() ? TosText(port.default_roce_tos()) : "not readable here",
       port.traffic_class().empty() ? "" : absl::StrCat("; the driver's: ", port.traffic_class()));
   const Mark mark = MarkOf(port, own);
-  if (mark.tos.value_or(0) >= 4) return {kTos, device, Verdict::kOk, text, "", ""};
+  if (mark.tos.value_or(0) >= 4) return Ok(kTos, device, text);
   return {kTos,
           device,
           mark.tos.has_value() ? Verdict::kDegraded : Verdict::kUnknown,
@@ -134,8 +123,8 @@ Findings OfPort(const node::Device& device, const node::Port& port,
 
 Findings CheckSettings(const SettingsFacts& facts) {
   if (facts.error.empty()) return {};
-  return {{kSettings, "", Verdict::kFailed, facts.error, "no program of farcall starts here",
-           "mend the file or the variable; docs/settings.md has all settings"}};
+  return {Failed(kSettings, "", facts.error, "no program of farcall starts here",
+                 "mend the file or the variable; docs/settings.md has all settings")};
 }
 
 std::vector<QueueOf> QueuesOf(const node::Inventory& inventory,
@@ -161,9 +150,8 @@ Findings CheckCongestion(const node::Inventory& inventory, const node::Device& d
                          const Queues& queues) {
   if (node::IsIwarp(device) || !HasRoce(device)) return {};
   if (!device.software().empty()) {
-    return {{kTos, device.name(), Verdict::kOk,
-             "a software device: its packets have the priorities of its network interface", "",
-             ""}};
+    return {Ok(kTos, device.name(),
+               "a software device: its packets have the priorities of its network interface")};
   }
   Findings findings;
   for (const node::Port& port : device.ports()) {
@@ -174,10 +162,10 @@ Findings CheckCongestion(const node::Inventory& inventory, const node::Device& d
     findings.push_back(TrafficClass(device.name(), port, traffic_class));
     const std::string& mode = port.default_roce_mode();
     if (!mode.empty() && mode != "RoCE v2") {
-      findings.push_back({"roce mode", device.name(), Verdict::kDegraded,
-                          "rdma_cm's default is " + mode,
-                          "RoCE v1 passes no router, and peers with v2 alone are not reached",
-                          absl::StrCat("cma_roce_mode -d ", device.name(), " -m 2")});
+      findings.push_back(
+          Degraded("roce mode", device.name(), "rdma_cm's default is " + mode,
+                   "RoCE v1 passes no router, and peers with v2 alone are not reached",
+                   absl::StrCat("cma_roce_mode -d ", device.name(), " -m 2")));
     }
   }
   return findings;

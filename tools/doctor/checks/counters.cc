@@ -130,16 +130,17 @@ Findings CheckCounters(const node::Device& before, const node::Device& after, do
     }
   }
   if (watched == 0 && !last.empty()) {
-    return {{kCheck, after.name(), Verdict::kUnknown,
-             absl::StrCat("counters here: ", last.size(), ", none known to this program"),
-             "whether its driver counts errors and losses, and by which names, is not known",
-             "rdma statistic show, ethtool -S"}};
+    return {Unknown(kCheck, after.name(),
+                    absl::StrCat("counters here: ", last.size(), ", none known to this program"),
+                    "whether its driver counts errors and losses, and by which names, is not known",
+                    "rdma statistic show, ethtool -S")};
   }
   if (watched == 0) {
     // The devices that ib_core shows to other namespaces have no counters.
-    return {{kCheck, after.name(), Verdict::kUnknown, "no counter of errors is shown here",
-             "the kernel shows them in the first network namespace, and some drivers have none",
-             "on the host: rdma statistic show, ethtool -S, doctor"}};
+    return {
+        Unknown(kCheck, after.name(), "no counter of errors is shown here",
+                "the kernel shows them in the first network namespace, and some drivers have none",
+                "on the host: rdma statistic show, ethtool -S, doctor")};
   }
   Findings findings;
   for (const auto& [kind, names] : moved) {
@@ -151,11 +152,11 @@ Findings CheckCounters(const node::Device& before, const node::Device& after, do
                         advice.meaning, advice.cure});
   }
   if (!findings.empty()) return findings;
-  return {{kCheck, after.name(), Verdict::kOk,
-           absl::StrFormat(
-               "none of %d of errors and congestion moved in %.3g s%s", watched, seconds,
-               stand.empty() ? "" : "; since the driver was loaded: " + absl::StrJoin(stand, ", ")),
-           "", ""}};
+  return {
+      Ok(kCheck, after.name(),
+         absl::StrFormat(
+             "none of %d of errors and congestion moved in %.3g s%s", watched, seconds,
+             stand.empty() ? "" : "; since the driver was loaded: " + absl::StrJoin(stand, ", ")))};
 }
 
 Findings CheckDevices(const node::Inventory& inventory) {
@@ -163,14 +164,15 @@ Findings CheckDevices(const node::Inventory& inventory) {
   if (inventory.devices().empty()) {
     const auto& modules = inventory.modules();
     const bool core = std::find(modules.begin(), modules.end(), "ib_core") != modules.end();
-    return {{kCheck, "", Verdict::kFailed,
-             absl::StrCat("/sys/class/infiniband shows none; RDMA modules: ",
-                          modules.empty() ? "none" : absl::StrJoin(modules, " ")),
-             core ? "the driver of the adapter is missing, or the devices are in other namespaces "
-                    "(reason no_device)"
-                  : "the kernel has no RDMA, or this container does not see it (reason no_device)",
-             "host with an adapter: load its driver (mlx5_ib, irdma, bnxt_re); without one TCP is "
-             "right; pod: request the RDMA resource"}};
+    return {Failed(
+        kCheck, "",
+        absl::StrCat("/sys/class/infiniband shows none; RDMA modules: ",
+                     modules.empty() ? "none" : absl::StrJoin(modules, " ")),
+        core ? "the driver of the adapter is missing, or the devices are in other namespaces "
+               "(reason no_device)"
+             : "the kernel has no RDMA, or this container does not see it (reason no_device)",
+        "host with an adapter: load its driver (mlx5_ib, irdma, bnxt_re); without one TCP is "
+        "right; pod: request the RDMA resource")};
   }
   std::vector<std::string> names;
   for (const node::Device& device : inventory.devices()) {
@@ -178,10 +180,9 @@ Findings CheckDevices(const node::Inventory& inventory) {
     if (!device.software().empty()) absl::StrAppend(&names.back(), " (", device.software(), ")");
     if (node::IsVirtualFunction(device)) absl::StrAppend(&names.back(), " (virtual function)");
   }
-  Findings findings = {{kCheck, "", Verdict::kOk, absl::StrJoin(names, ", "), "", ""}};
+  Findings findings = {Ok(kCheck, "", absl::StrJoin(names, ", "))};
   for (const std::string& cut : inventory.cut()) {
-    findings.push_back(
-        {kCheck, "", Verdict::kUnknown, cut, "what is beyond was not looked at", ""});
+    findings.push_back(Unknown(kCheck, "", cut, "what is beyond was not looked at"));
   }
   return findings;
 }

@@ -34,22 +34,16 @@ Finding CheckUverbs(const DeviceFileFacts& facts, const std::string& device,
   const std::string path = "/dev/infiniband/" + name;
   for (const FileFact& file : facts.uverbs) {
     if (file.path != path) continue;
-    if (file.error == 0) return {kCheck, device, Verdict::kOk, path + " opens", "", ""};
+    if (file.error == 0) return Ok(kCheck, device, path + " opens");
     const bool refused = Refused(file.error);
-    return {kCheck,
-            device,
-            Verdict::kFailed,
-            Trouble(file),
-            refused ? "this process may not use the device (reason device_not_permitted)"
-                    : "the device does not open",
-            refused ? CureOf(file) : "dmesg; the driver says why"};
+    return Failed(kCheck, device, Trouble(file),
+                  refused ? "this process may not use the device (reason device_not_permitted)"
+                          : "the device does not open",
+                  refused ? CureOf(file) : "dmesg; the driver says why");
   }
-  return {kCheck,
-          device,
-          Verdict::kFailed,
-          absl::StrCat(path, " is not here"),
-          "sysfs shows the device of the host, but this container was not given it",
-          "in a pod, request the RDMA resource; on a host, modprobe ib_uverbs"};
+  return Failed(kCheck, device, absl::StrCat(path, " is not here"),
+                "sysfs shows the device of the host, but this container was not given it",
+                "in a pod, request the RDMA resource; on a host, modprobe ib_uverbs");
 }
 
 }  // namespace
@@ -57,13 +51,13 @@ Finding CheckUverbs(const DeviceFileFacts& facts, const std::string& device,
 Findings CheckDeviceFiles(const DeviceFileFacts& facts) {
   Findings findings;
   if (!facts.directory) {
-    findings.push_back(
-        {kCheck, "", Verdict::kFailed, "there is no /dev/infiniband",
-         facts.uverbs_of.empty()
-             ? "this host has no RDMA driver loaded, or this container was given no RDMA device"
-             : "the host has RDMA devices, and this container was given none",
-         "host: load the driver of the adapter (modprobe mlx5_ib, ib_uverbs, rdma_ucm); pod: "
-         "request the RDMA resource of the device plugin"});
+    findings.push_back(Failed(
+        kCheck, "", "there is no /dev/infiniband",
+        facts.uverbs_of.empty()
+            ? "this host has no RDMA driver loaded, or this container was given no RDMA device"
+            : "the host has RDMA devices, and this container was given none",
+        "host: load the driver of the adapter (modprobe mlx5_ib, ib_uverbs, rdma_ucm); pod: "
+        "request the RDMA resource of the device plugin"));
     return findings;
   }
   for (const auto& [device, name] : facts.uverbs_of) {
@@ -85,44 +79,33 @@ Finding CheckConnectionManager(const DeviceFileFacts& facts) {
   constexpr const char* kName = "rdma_cm";
   const FileFact& file = facts.rdma_cm;
   if (file.error == ENOENT) {
-    return {kName,
-            "",
-            Verdict::kFailed,
-            file.path + " is not here",
-            "connections are made by rdma_cm; without it librdmacm shows no device",
-            facts.rdma_ucm ? "the kernel has it and this container was not given it: "
-                             "k8s-rdma-shared-dev-plugin of v1.5.2 or later gives it"
-                           : "modprobe rdma_ucm on the node"};
+    return Failed(kName, "", file.path + " is not here",
+                  "connections are made by rdma_cm; without it librdmacm shows no device",
+                  facts.rdma_ucm ? "the kernel has it and this container was not given it: "
+                                   "k8s-rdma-shared-dev-plugin of v1.5.2 or later gives it"
+                                 : "modprobe rdma_ucm on the node");
   }
   if (file.error == ENXIO || file.error == ENODEV) {
-    return {kName,
-            "",
-            Verdict::kFailed,
-            Trouble(file),
-            "the file is here, and the kernel has nothing behind it",
-            "modprobe rdma_ucm on the node"};
+    return Failed(kName, "", Trouble(file),
+                  "the file is here, and the kernel has nothing behind it",
+                  "modprobe rdma_ucm on the node");
   }
   if (file.error != 0) {
-    return {kName,
-            "",
-            Verdict::kFailed,
-            Trouble(file),
-            "connections are made by rdma_cm (reason device_not_permitted)",
-            CureOf(file)};
+    return Failed(kName, "", Trouble(file),
+                  "connections are made by rdma_cm (reason device_not_permitted)", CureOf(file));
   }
   if (!facts.channel_tried) {
-    return {kName, "", Verdict::kUnknown, file.path + " opens; the library was not asked", "", ""};
+    return Unknown(kName, "", file.path + " opens; the library was not asked");
   }
   if (!facts.channel_error.empty()) {
-    return {kName,
-            "",
-            Verdict::kFailed,
-            absl::StrCat(file.path, " opens; rdma_create_event_channel: ", facts.channel_error),
-            "no connection can be made",
-            facts.uverbs_of.empty() ? "librdmacm wants a device first: see devices"
-                                    : "librdmacm and the kernel do not fit: dmesg, rping -s"};
+    return Failed(
+        kName, "",
+        absl::StrCat(file.path, " opens; rdma_create_event_channel: ", facts.channel_error),
+        "no connection can be made",
+        facts.uverbs_of.empty() ? "librdmacm wants a device first: see devices"
+                                : "librdmacm and the kernel do not fit: dmesg, rping -s");
   }
-  return {kName, "", Verdict::kOk, file.path + " opens, and an event channel was made", "", ""};
+  return Ok(kName, "", file.path + " opens, and an event channel was made");
 }
 
 }  // namespace farcall::doctor

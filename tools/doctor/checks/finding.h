@@ -30,6 +30,27 @@ struct Finding {
 
 using Findings = std::vector<Finding>;
 
+inline Finding Ok(std::string check, std::string subject, std::string finding,
+                  std::string meaning = "", std::string cure = "") {
+  return {std::move(check),   std::move(subject), Verdict::kOk,
+          std::move(finding), std::move(meaning), std::move(cure)};
+}
+inline Finding Unknown(std::string check, std::string subject, std::string finding,
+                       std::string meaning = "", std::string cure = "") {
+  return {std::move(check),   std::move(subject), Verdict::kUnknown,
+          std::move(finding), std::move(meaning), std::move(cure)};
+}
+inline Finding Degraded(std::string check, std::string subject, std::string finding,
+                        std::string meaning = "", std::string cure = "") {
+  return {std::move(check),   std::move(subject), Verdict::kDegraded,
+          std::move(finding), std::move(meaning), std::move(cure)};
+}
+inline Finding Failed(std::string check, std::string subject, std::string finding,
+                      std::string meaning = "", std::string cure = "") {
+  return {std::move(check),   std::move(subject), Verdict::kFailed,
+          std::move(finding), std::move(meaning), std::move(cure)};
+}
+
 // "ok", "unknown", "degraded", "failed".
 absl::string_view Name(Verdict verdict);
 

@@ -56,21 +56,20 @@ Finding CheckIwarp(const node::Inventory& inventory, const node::Device& device,
                    const std::vector<OwnAddress>& own) {
   // Its connections are TCP of the adapter's own.
   if (HasAddress(inventory, device, own)) {
-    return {kCheck, device.name(), Verdict::kOk, HostsAddresses(own), "", ""};
+    return Ok(kCheck, device.name(), HostsAddresses(own));
   }
-  return {kCheck,
-          device.name(),
-          Verdict::kFailed,
-          HasInterface(inventory, device) ? "its interface has no address in this network namespace"
-                                          : "none of its interfaces is in this network namespace",
-          "iWARP makes connections from the addresses of its own interface (reason no_address)",
-          "ip addr add, on that interface; a pod needs the interface itself, or hostNetwork"};
+  return Failed(
+      kCheck, device.name(),
+      HasInterface(inventory, device) ? "its interface has no address in this network namespace"
+                                      : "none of its interfaces is in this network namespace",
+      "iWARP makes connections from the addresses of its own interface (reason no_address)",
+      "ip addr add, on that interface; a pod needs the interface itself, or hostNetwork");
 }
 
 Finding CheckInfiniband(const node::Inventory& inventory, const node::Device& device,
                         const std::vector<OwnAddress>& own) {
   if (HasIpoibAddress(inventory, device, own)) {
-    return {kCheck, device.name(), Verdict::kOk, HostsAddresses(own), "", ""};
+    return Ok(kCheck, device.name(), HostsAddresses(own));
   }
   const std::string finding = HasInterface(inventory, device)
                                   ? "its IPoIB interface has no address in this network namespace"
@@ -85,25 +84,20 @@ Finding CheckInfiniband(const node::Inventory& inventory, const node::Device& de
             lost ? "programs that need rdma_cm do without" : "",
             lost ? "ip addr add, on the IPoIB interface" : ""};
   }
-  return {kCheck,
-          device.name(),
-          Verdict::kFailed,
-          finding,
-          "rdma_cm finds an InfiniBand device by the address of its IPoIB interface, and no port "
-          "has a LID by which queue pairs could be set up over TCP (reason no_address)",
-          "modprobe ib_ipoib, ip addr add on the interface; a pod needs an IPoIB interface of the "
-          "same adapter (ipoib-cni by Multus), or hostNetwork"};
+  return Failed(
+      kCheck, device.name(), finding,
+      "rdma_cm finds an InfiniBand device by the address of its IPoIB interface, and no port "
+      "has a LID by which queue pairs could be set up over TCP (reason no_address)",
+      "modprobe ib_ipoib, ip addr add on the interface; a pod needs an IPoIB interface of the "
+      "same adapter (ipoib-cni by Multus), or hostNetwork");
 }
 
 Finding CheckAddress(const node::Inventory& inventory, const node::Device& device,
                      const std::vector<OwnAddress>& own) {
   if (own.empty()) {
-    return {kCheck,
-            device.name(),
-            Verdict::kFailed,
-            "this network namespace has no address",
-            "connections are made by IP address (reason no_address)",
-            "ip addr; an IPoIB interface for InfiniBand"};
+    return Failed(kCheck, device.name(), "this network namespace has no address",
+                  "connections are made by IP address (reason no_address)",
+                  "ip addr; an IPoIB interface for InfiniBand");
   }
   return node::IsIwarp(device) ? CheckIwarp(inventory, device, own)
                                : CheckInfiniband(inventory, device, own);
@@ -176,14 +170,11 @@ Finding CheckOverTcp(const node::Inventory& inventory, const node::Device& devic
       row.index, ", ", row.type, ", ", row.address);
   const bool far = IsV2(row) && !IsLinkLocal(row);
   const bool own_interface = MayHaveInterface(inventory, device);
-  if (far && !own_interface) return {kCheck, device.name(), Verdict::kOk, finding, "", ""};
-  return {kCheck,
-          device.name(),
-          Verdict::kDegraded,
-          finding,
-          far ? "its interface is here, and has lost its address or never had one"
-              : "peers on the same Ethernet alone are reached",
-          "ip addr add, on the adapter's interface"};
+  if (far && !own_interface) return Ok(kCheck, device.name(), finding);
+  return Degraded(kCheck, device.name(), finding,
+                  far ? "its interface is here, and has lost its address or never had one"
+                      : "peers on the same Ethernet alone are reached",
+                  "ip addr add, on the adapter's interface");
 }
 
 std::string CountsOf(const std::vector<GidRow>& rows) {
@@ -246,33 +237,27 @@ Finding CheckGids(const node::Inventory& inventory, const node::Device& device,
                         " would be used: ", row.why,
                         others.empty() ? "" : absl::StrCat("; others: ", others));
   };
-  if (used != rows.end()) return {kCheck, device.name(), Verdict::kOk, text(*used), "", ""};
+  if (used != rows.end()) return Ok(kCheck, device.name(), text(*used));
   if (v1 != rows.end()) {
-    return {kCheck,
-            device.name(),
-            Verdict::kDegraded,
-            text(*v1),
-            "peers behind a router, or with v2 alone, are not reached",
-            "the adapter's or driver's setting that allows RoCE v2"};
+    return Degraded(kCheck, device.name(), text(*v1),
+                    "peers behind a router, or with v2 alone, are not reached",
+                    "the adapter's or driver's setting that allows RoCE v2");
   }
   if (rows.empty()) {
-    return {kCheck,
-            device.name(),
-            Verdict::kFailed,
-            "all entries are zero",
-            "the network interface of this adapter is down, has no address, or lies in another "
-            "network namespace (reason no_address)",
-            "host: ip link set IF up, ip addr add; pod: it needs an interface of the same adapter "
-            "(macvlan, SR-IOV, host-device by Multus) or hostNetwork"};
+    return Failed(
+        kCheck, device.name(), "all entries are zero",
+        "the network interface of this adapter is down, has no address, or lies in another "
+        "network namespace (reason no_address)",
+        "host: ip link set IF up, ip addr add; pod: it needs an interface of the same adapter "
+        "(macvlan, SR-IOV, host-device by Multus) or hostNetwork");
   }
   if (const GidRow* const row = OverTcp(device, rows)) return CheckOverTcp(inventory, device, *row);
-  return {kCheck,
-          device.name(),
-          Verdict::kFailed,
-          absl::StrCat("none of ", rows.size(), " entries can be used: ", others),
-          "rdma_cm binds only to addresses of this network namespace (reason no_address)",
-          "give the adapter's interface an address; a pod needs an interface of the same adapter "
-          "(macvlan, SR-IOV, host-device by Multus) or hostNetwork"};
+  return Failed(
+      kCheck, device.name(),
+      absl::StrCat("none of ", rows.size(), " entries can be used: ", others),
+      "rdma_cm binds only to addresses of this network namespace (reason no_address)",
+      "give the adapter's interface an address; a pod needs an interface of the same adapter "
+      "(macvlan, SR-IOV, host-device by Multus) or hostNetwork");
 }
 
 bool HasAddressHere(const node::Inventory& inventory, const node::Device& device,

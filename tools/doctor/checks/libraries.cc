@@ -31,25 +31,25 @@ std::string ProviderFor(const std::string& driver) {
 
 Findings CheckLibraries(const LibraryFacts& facts, size_t listed) {
   if (!facts.error.empty()) {
-    return {{kCheck, "", Verdict::kFailed, facts.error,
-             "without libibverbs and librdmacm no program can use RDMA (reason no_library)",
-             "apt-get install libibverbs1 librdmacm1 ibverbs-providers"}};
+    return {Failed(kCheck, "", facts.error,
+                   "without libibverbs and librdmacm no program can use RDMA (reason no_library)",
+                   "apt-get install libibverbs1 librdmacm1 ibverbs-providers")};
   }
   if (facts.providers.empty() && listed > 0) {
-    return {{kCheck, "", Verdict::kUnknown,
-             absl::StrCat("libibverbs and librdmacm load; where their providers lie was not found, "
-                          "and devices are listed: ",
-                          listed),
-             "", ""}};
+    return {Unknown(
+        kCheck, "",
+        absl::StrCat("libibverbs and librdmacm load; where their providers lie was not found, "
+                     "and devices are listed: ",
+                     listed))};
   }
   if (facts.providers.empty()) {
-    return {{kCheck, "", Verdict::kDegraded, "libibverbs and librdmacm load; no provider was found",
-             "libibverbs knows no device without the part that is made for its driver",
-             "apt-get install ibverbs-providers"}};
+    return {Degraded(kCheck, "", "libibverbs and librdmacm load; no provider was found",
+                     "libibverbs knows no device without the part that is made for its driver",
+                     "apt-get install ibverbs-providers")};
   }
-  return {{kCheck, "", Verdict::kOk,
-           absl::StrCat("libibverbs and librdmacm load; ", facts.providers.size(), " providers"),
-           "", ""}};
+  return {
+      Ok(kCheck, "",
+         absl::StrCat("libibverbs and librdmacm load; ", facts.providers.size(), " providers"))};
 }
 
 Finding CheckProvider(const LibraryFacts& facts, const std::string& device,
@@ -60,31 +60,23 @@ Finding CheckProvider(const LibraryFacts& facts, const std::string& device,
       std::find_if(facts.providers.begin(), facts.providers.end(),
                    [&](const std::string& name) { return absl::StartsWith(name, prefix); });
   if (listed) {
-    return {kCheck,
-            device,
-            Verdict::kOk,
-            file == facts.providers.end() ? "libibverbs knows it"
-                                          : absl::StrCat("libibverbs knows it by ", *file),
-            "",
-            ""};
+    return Ok(kCheck, device,
+              file == facts.providers.end() ? "libibverbs knows it"
+                                            : absl::StrCat("libibverbs knows it by ", *file));
   }
   if (!facts.error.empty()) {
-    return {kCheck, device, Verdict::kFailed, "not asked for: the libraries do not load", "", ""};
+    return Failed(kCheck, device, "not asked for: the libraries do not load");
   }
   if (file == facts.providers.end() && !driver.empty()) {
-    return {kCheck,
-            device,
-            Verdict::kFailed,
-            absl::StrCat("its driver is ", driver, ", and there is no provider ", prefix, "*.so"),
-            "libibverbs passes over a device that it has no provider for (reason no_device)",
-            "apt-get install ibverbs-providers, or the vendor's user libraries in this image"};
+    return Failed(
+        kCheck, device,
+        absl::StrCat("its driver is ", driver, ", and there is no provider ", prefix, "*.so"),
+        "libibverbs passes over a device that it has no provider for (reason no_device)",
+        "apt-get install ibverbs-providers, or the vendor's user libraries in this image");
   }
-  return {kCheck,
-          device,
-          Verdict::kFailed,
-          "libibverbs does not list it",
-          "its file /dev/infiniband/uverbs* is not here, or its provider does not match",
-          "see device files; strace -e openat ibv_devices shows what it looks for"};
+  return Failed(kCheck, device, "libibverbs does not list it",
+                "its file /dev/infiniband/uverbs* is not here, or its provider does not match",
+                "see device files; strace -e openat ibv_devices shows what it looks for");
 }
 
 }  // namespace farcall::doctor

@@ -126,16 +126,15 @@ Findings CheckLoopPlaces(const node::Inventory& inventory, const std::vector<std
   const auto host = CpusOf(inventory);
   const auto adapters = AdaptersOf(inventory, usable);
   if (!host || !adapters) {
-    return {{kLoops, "", Verdict::kUnknown,
-             "which adapters are near is not known: not all rates, nodes and processors are "
-             "readable here",
-             "", ""}};
+    return {Unknown(kLoops, "",
+                    "which adapters are near is not known: not all rates, nodes and processors are "
+                    "readable here")};
   }
   if (adapters->empty()) return {};
   const auto places = PlacesOf(*adapters, *host, static_cast<size_t>(loops), settings);
   std::map<int, std::vector<LoopPlace>> nodes;
   for (const LoopPlace& place : places) nodes[place.node].push_back(place);
-  Finding finding{kLoops, "", Verdict::kOk, "", "", ""};
+  Finding finding = Ok(kLoops, "", "");
   for (const auto& [node, here] : nodes) {
     const std::vector<Adapter> first = FirstFor(node, *adapters);
     const auto name = [](std::string* out, const Adapter& one) {

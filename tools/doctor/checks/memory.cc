@@ -65,48 +65,41 @@ Finding CheckMemlock(const MemoryFacts& facts, const MemoryNeed& need, size_t de
                    BytesText(least), " when all event loops have connections, and ",
                    BytesText(most), " at most, for ", count, count == 1 ? " device" : " devices");
   if (facts.may_lock && facts.first_user_namespace) {
-    return {kMemlock, "", Verdict::kOk, absl::StrCat(limit, ", and CAP_IPC_LOCK passes over it"),
-            "",       ""};
+    return Ok(kMemlock, "", absl::StrCat(limit, ", and CAP_IPC_LOCK passes over it"));
   }
   const std::string not_counted =
       facts.may_lock ? "; CAP_IPC_LOCK is held in a user namespace, where the kernel does not "
                        "count it for this"
                      : "";
   if (!facts.soft_limit.has_value()) {
-    return {kMemlock, "", Verdict::kUnknown, limit + needed, "", ""};
+    return Unknown(kMemlock, "", limit + needed);
   }
   if (*facts.soft_limit < need.first) {
-    return {kMemlock,
-            "",
-            Verdict::kFailed,
-            absl::StrCat(limit, not_counted, needed),
-            "the pool cannot be registered with the device: calls stay on TCP (reason memlock)",
-            kRaise};
+    return Failed(
+        kMemlock, "", absl::StrCat(limit, not_counted, needed),
+        "the pool cannot be registered with the device: calls stay on TCP (reason memlock)",
+        kRaise);
   }
   if (*facts.soft_limit < least) {
-    return {kMemlock,
-            "",
-            Verdict::kDegraded,
-            absl::StrCat(limit, not_counted, needed),
-            "some event loops or devices cannot register receives: their calls stay on TCP (reason "
-            "memlock)",
-            kRaise};
+    return Degraded(
+        kMemlock, "", absl::StrCat(limit, not_counted, needed),
+        "some event loops or devices cannot register receives: their calls stay on TCP (reason "
+        "memlock)",
+        kRaise);
   }
   if (*facts.soft_limit < most) {
-    return {kMemlock,
-            "",
-            Verdict::kDegraded,
-            absl::StrCat(limit, not_counted, needed),
-            "RDMA works until the pool grows beyond the limit; what lies in further regions is "
-            "copied",
-            absl::StrCat(kRaise, "; or a smaller BlockPoolOptions::max_bytes")};
+    return Degraded(
+        kMemlock, "", absl::StrCat(limit, not_counted, needed),
+        "RDMA works until the pool grows beyond the limit; what lies in further regions is "
+        "copied",
+        absl::StrCat(kRaise, "; or a smaller BlockPoolOptions::max_bytes"));
   }
-  return {kMemlock, "", Verdict::kOk, limit + needed, "", ""};
+  return Ok(kMemlock, "", limit + needed);
 }
 
 Finding CheckHugePages(const node::Inventory& inventory, const HugePageFacts& facts) {
   if (inventory.huge_pages().empty()) {
-    return {kHugePages, "", Verdict::kUnknown, "sysfs does not tell", "", ""};
+    return Unknown(kHugePages, "", "sysfs does not tell");
   }
   std::vector<std::string> sizes;
   uint64_t free = 0;
@@ -122,45 +115,32 @@ Finding CheckHugePages(const node::Inventory& inventory, const HugePageFacts& fa
   const uint64_t region = BlockPoolOptions{}.region_bytes;
   if (free > 0 && facts.cgroup_bytes.has_value() && *facts.cgroup_bytes < region) {
     // The option is off by default.
-    return {kHugePages,
-            "",
-            Verdict::kOk,
-            absl::StrCat(text, "; this cgroup may have ", BytesText(*facts.cgroup_bytes)),
-            "with BlockPoolOptions::huge_pages the kernel maps them and then kills the process "
-            "with SIGBUS; without that option nothing is wrong",
-            "request hugepages-2Mi in the pod, or leave huge_pages off"};
+    return Ok(kHugePages, "",
+              absl::StrCat(text, "; this cgroup may have ", BytesText(*facts.cgroup_bytes)),
+              "with BlockPoolOptions::huge_pages the kernel maps them and then kills the process "
+              "with SIGBUS; without that option nothing is wrong",
+              "request hugepages-2Mi in the pod, or leave huge_pages off");
   }
-  return {kHugePages,
-          "",
-          Verdict::kOk,
-          text,
-          free == 0 ? "BlockPoolOptions::huge_pages would take ordinary pages" : "",
-          ""};
+  return Ok(kHugePages, "", text,
+            free == 0 ? "BlockPoolOptions::huge_pages would take ordinary pages" : "");
 }
 
 Finding CheckFork(ForkSafety safety) {
   constexpr const char* kCheck = "fork";
   switch (safety) {
     case ForkSafety::kUnneeded:
-      return {kCheck, "", Verdict::kOk, "the kernel copies pinned pages for children", "", ""};
+      return Ok(kCheck, "", "the kernel copies pinned pages for children");
     case ForkSafety::kEnabled:
-      return {kCheck,
-              "",
-              Verdict::kOk,
-              "ibv_fork_init keeps registered pages out of children",
-              "each registration costs a system call more; a kernel of 5.12 or later needs none",
-              ""};
+      return Ok(kCheck, "", "ibv_fork_init keeps registered pages out of children",
+                "each registration costs a system call more; a kernel of 5.12 or later needs none");
     case ForkSafety::kDisabled:
-      return {kCheck,
-              "",
-              Verdict::kDegraded,
-              "libibverbs does not protect registered pages",
-              "after fork the device may write to the child's page instead of the parent's",
-              "register memory only after farcall has loaded, or RDMAV_FORK_SAFE=1"};
+      return Degraded(kCheck, "", "libibverbs does not protect registered pages",
+                      "after fork the device may write to the child's page instead of the parent's",
+                      "register memory only after farcall has loaded, or RDMAV_FORK_SAFE=1");
     case ForkSafety::kUnknown:
       break;
   }
-  return {kCheck, "", Verdict::kUnknown, "libibverbs does not tell", "", ""};
+  return Unknown(kCheck, "", "libibverbs does not tell");
 }
 
 }  // namespace farcall::doctor

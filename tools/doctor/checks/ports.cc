@@ -93,7 +93,7 @@ Findings CheckPorts(const node::Inventory& inventory, const node::Device& device
                     const VerbsDevice* opened, const std::vector<OwnAddress>& own) {
   Findings findings;
   if (device.ports().empty()) {
-    return {{kCheck, device.name(), Verdict::kUnknown, "sysfs shows no port of it", "", ""}};
+    return {Unknown(kCheck, device.name(), "sysfs shows no port of it")};
   }
   const bool some_active = node::HasActivePort(device);
   for (const node::Port& port : device.ports()) {
@@ -106,7 +106,7 @@ Findings CheckPorts(const node::Inventory& inventory, const node::Device& device
     absl::StrAppend(&text, mtu.text);
     if (!device.fw_ver().empty()) absl::StrAppend(&text, ", firmware ", device.fw_ver());
     if (port.state().empty()) {
-      findings.push_back({kCheck, device.name(), Verdict::kUnknown, text, "", ""});
+      findings.push_back(Unknown(kCheck, device.name(), text));
     } else if (!node::IsActive(port)) {
       // The second port of a card is often not cabled.
       findings.push_back({kCheck, device.name(),
@@ -116,11 +116,12 @@ Findings CheckPorts(const node::Inventory& inventory, const node::Device& device
                                       : "nothing passes (reason no_active_port)",
                           CureOfState(port, netdev == nullptr ? "" : netdev->name())});
     } else if (mtu.less) {
-      findings.push_back({kCheck, device.name(), Verdict::kDegraded, text,
-                          "the port's MTU is smaller than its network interface has room for",
-                          "set the interface's MTU again, or look at the other end's"});
+      findings.push_back(
+          Degraded(kCheck, device.name(), text,
+                   "the port's MTU is smaller than its network interface has room for",
+                   "set the interface's MTU again, or look at the other end's"));
     } else {
-      findings.push_back({kCheck, device.name(), Verdict::kOk, text, mtu.hint, ""});
+      findings.push_back(Ok(kCheck, device.name(), text, mtu.hint));
     }
   }
   return findings;
@@ -142,47 +143,47 @@ Findings CheckPci(const node::Device& device) {
   const bool told = !most.empty() && !widest.empty() && !pci.link_width().empty();
   const bool slower = !most.empty() && most != pci.link_speed();
   const bool narrower = !widest.empty() && !pci.link_width().empty() && widest != pci.link_width();
-  if (told && !slower && !narrower) return {{kPci, device.name(), Verdict::kOk, text, "", ""}};
+  if (told && !slower && !narrower) return {Ok(kPci, device.name(), text)};
   const std::string beside =
       absl::StrCat(text, told ? absl::StrCat("; it can ", most, " x", widest)
                               : "; not all that the link is and can is readable");
   const double slot = SlotGbps(pci);
   if (slot > 0 && node::RateGbps(device) > 0 && slot >= node::RateGbps(device)) {
-    return {{kPci, device.name(), Verdict::kOk, beside, "that suffices for the port's rate", ""}};
+    return {Ok(kPci, device.name(), beside, "that suffices for the port's rate")};
   }
   if (!slower && !narrower) {
-    return {{kPci, device.name(), Verdict::kUnknown, beside, "", "lspci -vv, as root"}};
+    return {Unknown(kPci, device.name(), beside, "", "lspci -vv, as root")};
   }
-  return {{kPci, device.name(), Verdict::kDegraded, beside,
-           "the slot, not the network, may be what limits bandwidth",
-           "another slot, or its settings in the firmware of the host"}};
+  return {Degraded(kPci, device.name(), beside,
+                   "the slot, not the network, may be what limits bandwidth",
+                   "another slot, or its settings in the firmware of the host")};
 }
 
 Findings CheckNuma(const node::Inventory& inventory, const node::Device& device) {
   constexpr const char* kNuma = "numa";
   if (!device.pci().has_numa_node()) {
     if (device.software().empty() && !device.pci().no_numa_node()) {
-      return {{kNuma, device.name(), Verdict::kUnknown, "its NUMA node is not readable", "", ""}};
+      return {Unknown(kNuma, device.name(), "its NUMA node is not readable")};
     }
-    return {{kNuma, device.name(), Verdict::kOk, "on no NUMA node that the kernel tells", "", ""}};
+    return {Ok(kNuma, device.name(), "on no NUMA node that the kernel tells")};
   }
   const int node = device.pci().numa_node();
   const auto& allowed = inventory.allowed_numa_nodes();
   const std::string text =
       absl::StrCat("on node ", node, "; allowed processors: ", inventory.allowed_cpus());
   if (allowed.empty()) {
-    return {
-        {kNuma, device.name(), Verdict::kUnknown, text + ", of nodes not readable here", "", ""}};
+    return {Unknown(kNuma, device.name(), text + ", of nodes not readable here")};
   }
   if (std::find(allowed.begin(), allowed.end(), node) != allowed.end()) {
-    return {{kNuma, device.name(), Verdict::kOk, text,
-             allowed.size() > 1 ? "RuntimeOptions::cpus may keep the event loops on its node" : "",
-             ""}};
+    return {
+        Ok(kNuma, device.name(), text,
+           allowed.size() > 1 ? "RuntimeOptions::cpus may keep the event loops on its node" : "")};
   }
-  return {{kNuma, device.name(), Verdict::kDegraded, text + ", none of them of that node",
-           "each message crosses the link between the sockets: more latency, less bandwidth",
-           "RuntimeOptions::cpus, taskset, or in Kubernetes the topology manager "
-           "(single-numa-node)"}};
+  return {
+      Degraded(kNuma, device.name(), text + ", none of them of that node",
+               "each message crosses the link between the sockets: more latency, less bandwidth",
+               "RuntimeOptions::cpus, taskset, or in Kubernetes the topology manager "
+               "(single-numa-node)")};
 }
 
 }  // namespace farcall::doctor

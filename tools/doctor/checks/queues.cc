@@ -31,14 +31,12 @@ Finding CheckQueues(const std::string& subject, const QueueCounters& moved,
   constexpr const char* kCheck = "priorities";
   constexpr const char* kWhere = "on the host: ethtool -S; dcb -s pfc show";
   if (!moved.known()) {
-    return {kCheck,
-            subject,
-            Verdict::kUnknown,
-            moved.error.empty()
-                ? absl::StrCat("of ", moved.named, " counters of the driver none is known here")
-                : moved.error,
-            "which priorities are paused and where packets are dropped is not known",
-            kWhere};
+    return Unknown(
+        kCheck, subject,
+        moved.error.empty()
+            ? absl::StrCat("of ", moved.named, " counters of the driver none is known here")
+            : moved.error,
+        "which priorities are paused and where packets are dropped is not known", kWhere);
   }
   const std::string told = TextOf(moved);
   const std::string text =
@@ -50,46 +48,36 @@ Finding CheckQueues(const std::string& subject, const QueueCounters& moved,
   const bool of_port = std::any_of(moved.discards.begin(), moved.discards.end(),
                                    [](const auto& each) { return each.second > 0; });
   if (priority.has_value() && dropped(*priority)) {
-    return {kCheck,
-            subject,
-            Verdict::kDegraded,
-            text,
-            absl::StrCat("packets of farcall's priority, ", *priority, ", were dropped"),
-            "PFC for it at both ends of the cable, and a buffer that is large enough for the "
-            "cable's length; ECN"};
+    return Degraded(
+        kCheck, subject, text,
+        absl::StrCat("packets of farcall's priority, ", *priority, ", were dropped"),
+        "PFC for it at both ends of the cable, and a buffer that is large enough for the "
+        "cable's length; ECN");
   }
   if (watched.carried_rdma && priority.has_value() && IsElsewhere(moved, *priority)) {
-    return {kCheck,
-            subject,
-            Verdict::kDegraded,
-            text,
-            absl::StrCat("hardly a byte of the load went in farcall's priority, ", *priority,
-                         ": its mark is not what the adapter sorts by, or it was marked anew"),
-            "the traffic class at both ends, and what the switches between them do to DSCP"};
+    return Degraded(
+        kCheck, subject, text,
+        absl::StrCat("hardly a byte of the load went in farcall's priority, ", *priority,
+                     ": its mark is not what the adapter sorts by, or it was marked anew"),
+        "the traffic class at both ends, and what the switches between them do to DSCP");
   }
   // Which priority lost them is not told: they may be farcall's.
   const bool not_told = of_port && (values == moved.of_priority.end() || !priority.has_value());
   if (not_told) {
-    return {kCheck,
-            subject,
-            Verdict::kUnknown,
-            text,
-            "packets were dropped; of which priority is not told",
-            kWhere};
+    return Unknown(kCheck, subject, text, "packets were dropped; of which priority is not told",
+                   kWhere);
   }
   const bool no_pauses = moved.of_priority.count(Counted::kPausesReceived) == 0;
   const bool no_discards = values == moved.of_priority.end() && moved.discards.empty();
   if (!priority.has_value() || no_pauses || no_discards) {
-    return {kCheck,
-            subject,
-            Verdict::kUnknown,
-            absl::StrCat(text, no_pauses ? "; pauses are not counted" : "",
-                         no_discards ? "; discards are not counted" : ""),
-            priority.has_value() ? "what is not counted is not known"
-                                 : "which priority is farcall's is not known",
-            kWhere};
+    return Unknown(kCheck, subject,
+                   absl::StrCat(text, no_pauses ? "; pauses are not counted" : "",
+                                no_discards ? "; discards are not counted" : ""),
+                   priority.has_value() ? "what is not counted is not known"
+                                        : "which priority is farcall's is not known",
+                   kWhere);
   }
-  return {kCheck, subject, Verdict::kOk, text, "", ""};
+  return Ok(kCheck, subject, text);
 }
 
 }  // namespace farcall::doctor

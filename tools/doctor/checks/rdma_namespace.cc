@@ -17,12 +17,10 @@ Finding CheckNamespace(const node::Inventory& inventory, const std::vector<OwnAd
   }
   const int all = inventory.devices_size();
   if (mode.empty()) {
-    return {kNamespace,
-            "",
-            Verdict::kUnknown,
-            "the RDMA namespace mode is not readable (ib_core is not loaded, or /sys is masked)",
-            "",
-            "rdma system show"};
+    return Unknown(
+        kNamespace, "",
+        "the RDMA namespace mode is not readable (ib_core is not loaded, or /sys is masked)", "",
+        "rdma system show");
   }
   if (mode == "exclusive") {
     return {kNamespace,
@@ -38,15 +36,11 @@ Finding CheckNamespace(const node::Inventory& inventory, const std::vector<OwnAd
                                         ": all devices of the host are shown in each network "
                                         "namespace, ",
                                         all, "; with an address here: ", here);
-  if (here == all) return {kNamespace, "", Verdict::kOk, text, "", ""};
-  return {kNamespace,
-          "",
-          Verdict::kOk,
-          text,
-          here == 0
-              ? "none belongs to it: queue pairs are set up over TCP"
-              : "those without an address here belong to other namespaces, and are passed over",
-          ""};
+  if (here == all) return Ok(kNamespace, "", text);
+  return Ok(kNamespace, "", text,
+            here == 0
+                ? "none belongs to it: queue pairs are set up over TCP"
+                : "those without an address here belong to other namespaces, and are passed over");
 }
 
 }  // namespace farcall::doctor

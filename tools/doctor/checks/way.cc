@@ -235,12 +235,9 @@ Finding CheckWay(const std::string& device, const Way& way) {
 }
 
 Finding NoWay(const std::string& device, const std::string& why) {
-  return {kPfc,
-          device,
-          Verdict::kUnknown,
-          why,
-          "which priority packets have, and whether it is lossless, is not known",
-          "doctor on the host"};
+  return Unknown(kPfc, device, why,
+                 "which priority packets have, and whether it is lossless, is not known",
+                 "doctor on the host");
 }
 
 }  // namespace farcall::doctor

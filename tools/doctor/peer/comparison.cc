@@ -25,23 +25,17 @@ const ComparisonRow* Find(const Comparison& comparison, const std::string& what)
 
 Finding Carried(const Comparison& comparison) {
   if (comparison.reason == "in_use") {
-    return {kCheck, comparison.host, Verdict::kOk, "calls to it go over RDMA", "", ""};
+    return Ok(kCheck, comparison.host, "calls to it go over RDMA");
   }
   if (comparison.reason == LibraryVerdict::kNotTold) {
-    return {kCheck,
-            comparison.host,
-            Verdict::kDegraded,
-            comparison.detail,
-            "it could not be asked over RDMA, though it answered before",
-            "doctor on that host, and the same again"};
+    return Degraded(kCheck, comparison.host, comparison.detail,
+                    "it could not be asked over RDMA, though it answered before",
+                    "doctor on that host, and the same again");
   }
-  return {kCheck,
-          comparison.host,
-          Verdict::kDegraded,
-          absl::StrCat(comparison.reason, ": ", comparison.detail),
-          "calls to it go over TCP",
-          absl::StrCat("docs/why-is-rdma-off.md, ", comparison.reason,
-                       "; the peer's own report says: ", comparison.peer_summary)};
+  return Degraded(kCheck, comparison.host, absl::StrCat(comparison.reason, ": ", comparison.detail),
+                  "calls to it go over TCP",
+                  absl::StrCat("docs/why-is-rdma-off.md, ", comparison.reason,
+                               "; the peer's own report says: ", comparison.peer_summary));
 }
 
 Watched LoadOf(const Comparison& comparison) {
@@ -84,14 +78,12 @@ std::string ToText(const Comparison& comparison) {
 }
 
 Finding PeerNotReached(const std::string& peer, const absl::Status& error) {
-  return {kCheck,
-          peer,
-          Verdict::kDegraded,
-          std::string(error.message()),
-          "nothing was measured, nor is it known whether RDMA reaches there",
-          absl::IsFailedPrecondition(error)
-              ? "the same version of doctor on both hosts"
-              : "doctor --serve on that host, and a firewall that lets its TCP port through"};
+  return Degraded(
+      kCheck, peer, std::string(error.message()),
+      "nothing was measured, nor is it known whether RDMA reaches there",
+      absl::IsFailedPrecondition(error)
+          ? "the same version of doctor on both hosts"
+          : "doctor --serve on that host, and a firewall that lets its TCP port through");
 }
 
 Findings CheckComparison(const Comparison& comparison) {
@@ -100,30 +92,28 @@ Findings CheckComparison(const Comparison& comparison) {
   const ComparisonRow* const rdma = Find(comparison, "farcall over rdma");
   const ComparisonRow* const tcp = Find(comparison, "farcall over tcp");
   if (raw != nullptr && rdma == nullptr && comparison.reason != "in_use") {
-    findings.push_back({kCheck, comparison.host, Verdict::kDegraded,
-                        "raw verbs reach it, and farcall does not", "the network is not the cause",
-                        "the reason above, at both ends"});
+    findings.push_back(Degraded(kCheck, comparison.host, "raw verbs reach it, and farcall does not",
+                                "the network is not the cause", "the reason above, at both ends"));
   }
   if (raw == nullptr && rdma != nullptr) {
-    findings.push_back({kCheck, comparison.host, Verdict::kUnknown, "raw verbs were not measured",
-                        "there is nothing to compare with", ""});
+    findings.push_back(Unknown(kCheck, comparison.host, "raw verbs were not measured",
+                               "there is nothing to compare with"));
   }
   if (raw != nullptr && rdma != nullptr && raw->bytes_per_second > 0 && raw->p50_us > 0) {
     findings.push_back(
-        {kCheck, comparison.host, Verdict::kOk,
-         absl::StrFormat("farcall over RDMA: %.0f %% of the bandwidth of raw verbs, %.1f us more "
-                         "latency",
-                         100 * rdma->bytes_per_second / raw->bytes_per_second,
-                         rdma->p50_us - raw->p50_us),
-         "", ""});
+        Ok(kCheck, comparison.host,
+           absl::StrFormat("farcall over RDMA: %.0f %% of the bandwidth of raw verbs, %.1f us more "
+                           "latency",
+                           100 * rdma->bytes_per_second / raw->bytes_per_second,
+                           rdma->p50_us - raw->p50_us)));
   }
   if (tcp != nullptr && rdma != nullptr && rdma->p50_us > tcp->p50_us &&
       rdma->bytes_per_second < tcp->bytes_per_second) {
-    findings.push_back({kCheck, comparison.host, Verdict::kDegraded,
-                        "RDMA is slower than TCP, in latency and in bandwidth",
-                        "so are devices in software (rxe, siw); an adapter loses packets, or runs "
-                        "behind a narrow slot",
-                        "counters and pci of this report, at both ends"});
+    findings.push_back(
+        Degraded(kCheck, comparison.host, "RDMA is slower than TCP, in latency and in bandwidth",
+                 "so are devices in software (rxe, siw); an adapter loses packets, or runs "
+                 "behind a narrow slot",
+                 "counters and pci of this report, at both ends"));
   }
   for (const LoadedQueue& queue : comparison.peers_queues) {
     Finding finding = CheckQueues(comparison.host, queue.moved, queue.priority, LoadOf(comparison));
