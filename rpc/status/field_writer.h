@@ -64,6 +64,14 @@ class FieldWriter {
     }
     EndArray();
   }
+  template <typename Items>
+  void Values(absl::string_view key, const Items& items) {
+    Key(key);
+    BeginArray();
+    for (const auto& item : items) Value(item);
+    EndArray();
+  }
+
   // Counters that are all zero but for a few.
   template <typename Counts, typename NameOf>
   void NonZero(absl::string_view key, const Counts& counts, NameOf name_of) {

@@ -52,10 +52,7 @@ void WriteDevice(const RdmaDeviceStatus& device, FieldWriter& out) {
     out.Field("mtu_bytes", port.mtu_bytes);
     WriteCounts("losses", port.losses, out);
   });
-  out.Key("addresses");
-  out.BeginArray();
-  for (const std::string& address : device.addresses) out.Value(address);
-  out.EndArray();
+  out.Values("addresses", device.addresses);
   out.Field("queue_pairs", device.queue_pairs);
   out.Field("queue_pairs_ever", device.queue_pairs_ever);
   out.Field("loops", device.loops);

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/doctor/diagnose.h"
-#include "tools/doctor/peer/compare.h"
+#include "tools/doctor/peer/ways.h"
 #include "transport/base/time.h"
 #include "transport/rdma/verbs/verbs_api.h"
 

@@ -10,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "tools/doctor/checks/checks.h"
 #include "tools/doctor/checks/interfaces.h"
-#include "tools/doctor/checks/rdma_namespace.h"
 
 namespace farcall::doctor {
 namespace {

@@ -35,8 +35,6 @@ struct Facts {
   Queues queues;
 };
 
-enum ExitCode : int { kReady = 0, kDegraded = 1, kNoRdma = 2, kUsage = 64 };
-
 struct Report {
   ExitCode code = kReady;
   std::string summary;            // one line

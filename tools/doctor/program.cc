@@ -11,15 +11,16 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tools/doctor/checks/checks.h"
-#include "tools/doctor/cluster_command.h"
+#include "tools/doctor/cluster/ask.h"
+#include "tools/doctor/cluster/cluster_report.h"
 #include "tools/doctor/collect.h"
 #include "tools/doctor/diagnose.h"
 #include "tools/doctor/introduction.h"
 #include "tools/doctor/look/queues.h"
 #include "tools/doctor/peer/caller.h"
-#include "tools/doctor/peer/compare.h"
 #include "tools/doctor/peer/doctor_server.h"
 #include "tools/doctor/peer/queue_counts.h"
+#include "tools/doctor/peer/ways.h"
 #include "tools/doctor/report_text.h"
 #include "tools/doctor/watchdog.h"
 #include "tools/farcall/arguments.h"
@@ -202,19 +203,25 @@ absl::Status CheckTogether(const cli::Arguments& arguments) {
 }
 
 int RunOnMany(const cli::Arguments& arguments, double seconds, const Streams& streams) {
-  ClusterCommand command;
-  auto hosts = ParseHosts(arguments.Text("--cluster", ""), kPort);
-  if (!hosts.ok()) return Refuse(streams, hosts.status().message());
+  const auto lines = ParseHosts(arguments.Text("--cluster", ""), kPort);
+  if (!lines.ok()) return Refuse(streams, lines.status().message());
   const auto at_once = arguments.Integer("--paths", 8, 1, 64);
   if (!at_once.ok()) return Refuse(streams, at_once.status().message());
   if (seconds > DoctorService::kMaxSeconds) {
     return Refuse(streams, "--seconds is 10 at most with --cluster");
   }
-  command.hosts = *std::move(hosts);
-  command.seconds = seconds;
-  command.at_once = static_cast<size_t>(*at_once);
-  command.json = arguments.Has("--json");
-  return RunCluster(command, streams, ProgressTo(streams, arguments.Has("--quiet")));
+  const Progress progress = ProgressTo(streams, arguments.Has("--quiet"));
+  progress("asking for addresses");
+  const auto cluster =
+      AskCluster(Resolve(*lines), seconds, static_cast<size_t>(*at_once), progress);
+  if (!cluster.ok()) {
+    streams.err << "doctor: " << std::string(cluster.status().message()) << "\n" << std::flush;
+    return kNoRdma;
+  }
+  const bool json = arguments.Has("--json");
+  (json ? streams.err : streams.out) << ToText(*cluster) << std::flush;
+  if (json) streams.out << ToJson(*cluster) << std::flush;
+  return StateOf(*cluster, MatricesOf(*cluster));
 }
 
 }  // namespace

@@ -14,9 +14,6 @@ namespace farcall::doctor {
 // Without `all`, findings that are ok or unknown are one line each, without what they mean.
 std::string ToText(const Report& report, bool all);
 
-// "ready", "degraded", "no_rdma".
-absl::string_view StatusOf(ExitCode code);
-
 // For programs: one JSON object, whose members docs/doctor.md lists. `inventory`: JSON.
 std::string ToJson(const Report& report, const std::string& inventory);
 

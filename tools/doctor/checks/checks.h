@@ -27,6 +27,8 @@ Findings CheckLibraries(const LibraryFacts& facts, size_t listed);
 Findings CheckDeviceFiles(const DeviceFileFacts& facts);
 Finding CheckConnectionManager(const DeviceFileFacts& facts);
 Findings CheckDevices(const node::Inventory& inventory);
+// How RDMA devices and network namespaces go together here.
+Finding CheckNamespace(const node::Inventory& inventory, const std::vector<OwnAddress>& own);
 // What one device costs with these options and so many event loops.
 MemoryNeed NeedOf(const RdmaOptions& rdma, const BlockPoolOptions& pool, int loops);
 Finding CheckMemlock(const MemoryFacts& facts, const MemoryNeed& need, size_t devices);

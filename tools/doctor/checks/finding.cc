@@ -18,4 +18,9 @@ absl::string_view Name(Verdict verdict) {
   return "failed";
 }
 
+absl::string_view StatusOf(ExitCode code) {
+  if (code == kReady) return "ready";
+  return code == kDegraded ? "degraded" : "no_rdma";
+}
+
 }  // namespace farcall::doctor

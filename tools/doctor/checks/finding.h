@@ -54,6 +54,12 @@ inline Finding Failed(std::string check, std::string subject, std::string findin
 // "ok", "unknown", "degraded", "failed".
 absl::string_view Name(Verdict verdict);
 
+// What all findings of a host, or of a cluster, come to: the status of the process.
+enum ExitCode : int { kReady = 0, kDegraded = 1, kNoRdma = 2, kUsage = 64 };
+
+// "ready", "degraded", "no_rdma".
+absl::string_view StatusOf(ExitCode code);
+
 }  // namespace farcall::doctor
 
 #endif  // FARCALL_TOOLS_DOCTOR_CHECKS_FINDING_H_

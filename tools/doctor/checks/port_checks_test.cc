@@ -8,7 +8,6 @@
 #include "tools/doctor/checks/checks.h"
 #include "tools/doctor/checks/checks_testing.h"
 #include "tools/doctor/checks/gids.h"
-#include "tools/doctor/checks/rdma_namespace.h"
 
 namespace farcall::doctor {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/doctor/checks/rdma_namespace.h"
-
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "tools/doctor/checks/checks.h"
+#include "tools/doctor/checks/gids.h"
 
 namespace farcall::doctor {
 

@@ -76,7 +76,7 @@ TEST_F(AskTest, EachForItselfAndEachPathOverTcp) {
     EXPECT_GT(path.rows[2].p50_us, 0);
     EXPECT_GT(path.rows[2].bytes_per_second, 0);
   }
-  EXPECT_EQ(StateOf(cluster, MatricesOf(cluster)), ClusterState::kNoRdma);
+  EXPECT_EQ(StateOf(cluster, MatricesOf(cluster)), kNoRdma);
 }
 
 TEST_F(AskTest, WhoDoesNotAnswerStopsNothing) {

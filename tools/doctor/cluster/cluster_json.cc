@@ -9,53 +9,32 @@
 namespace farcall::doctor {
 namespace {
 
-const char* NameOf(ClusterState state) {
-  return state == ClusterState::kReady      ? "ready"
-         : state == ClusterState::kDegraded ? "degraded"
-                                            : "no_rdma";
-}
-
 void Write(const ClusterNode& node, JsonWriter& json) {
-  json.BeginObject();
   json.Field("name", node.name);
   json.Field("server", node.server);
   json.Field("trouble", node.trouble);
   json.Field("status", node.report.status());
   json.Field("summary", node.summary);
-  json.Key("findings");
-  json.BeginArray();
-  for (const ReportResponse::Finding& finding : node.report.findings()) {
-    json.BeginObject();
+  json.Objects("findings", node.report.findings(), [&](const ReportResponse::Finding& finding) {
     json.Field("check", finding.check());
     json.Field("subject", finding.subject());
     json.Field("verdict", finding.verdict());
     json.Field("finding", finding.finding());
     json.Field("cure", finding.cure());
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
+  });
 }
 
 void Write(const PathResult& path, JsonWriter& json) {
-  json.BeginObject();
   json.Field("from", path.path.from);
   json.Field("to", path.path.to);
   json.Field("trouble", path.trouble);
-  json.Key("rows");
-  json.BeginArray();
-  for (const ComparisonRow& row : path.rows) {
-    json.BeginObject();
+  json.Objects("rows", path.rows, [&](const ComparisonRow& row) {
     WriteFields(row, json);
     json.Field("rail", row.rail);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
+  });
 }
 
 void Write(const Matrix& matrix, const Cluster& cluster, JsonWriter& json) {
-  json.BeginObject();
   json.Field("what", matrix.what);
   json.Field("unit", matrix.better == Better::kLess ? "p50_us" : "bytes_per_second");
   json.Field("expected", matrix.expected);
@@ -85,23 +64,19 @@ void Write(const Matrix& matrix, const Cluster& cluster, JsonWriter& json) {
     }
   }
   json.EndArray();
-  json.Key("nodes_amiss");
-  json.BeginArray();
-  for (const size_t node : NodesAmiss(matrix, cluster)) json.Value(node);
-  json.EndArray();
-  json.EndObject();
+  json.Values("nodes_amiss", NodesAmiss(matrix, cluster));
 }
 
 }  // namespace
 
-ClusterState StateOf(const Cluster& cluster, const std::vector<Matrix>& matrices) {
+ExitCode StateOf(const Cluster& cluster, const std::vector<Matrix>& matrices) {
   size_t over_rdma = 0;
   for (const PathResult& path : cluster.paths) {
     over_rdma += std::any_of(path.rows.begin(), path.rows.end(), [](const ComparisonRow& row) {
       return row.what == "farcall over rdma" && row.trouble.empty();
     });
   }
-  if (over_rdma == 0) return ClusterState::kNoRdma;
+  if (over_rdma == 0) return kNoRdma;
   const bool nodes = std::all_of(cluster.nodes.begin(), cluster.nodes.end(), [](const auto& node) {
     return node.trouble.empty() &&
            (node.report.status().empty() || node.report.status() == "ready");
@@ -118,7 +93,7 @@ ClusterState StateOf(const Cluster& cluster, const std::vector<Matrix>& matrices
              return row.what != "raw verbs" && !row.trouble.empty();
            });
   });
-  return nodes && steady && whole ? ClusterState::kReady : ClusterState::kDegraded;
+  return nodes && steady && whole ? kReady : kDegraded;
 }
 
 std::string ToJson(const Cluster& cluster) {
@@ -126,20 +101,11 @@ std::string ToJson(const Cluster& cluster) {
   JsonWriter json;
   json.BeginObject();
   json.Field("version", Version());
-  json.Field("status", NameOf(StateOf(cluster, matrices)));
+  json.Field("status", StatusOf(StateOf(cluster, matrices)));
   json.Field("seconds", cluster.seconds);
-  json.Key("nodes");
-  json.BeginArray();
-  for (const ClusterNode& node : cluster.nodes) Write(node, json);
-  json.EndArray();
-  json.Key("paths");
-  json.BeginArray();
-  for (const PathResult& path : cluster.paths) Write(path, json);
-  json.EndArray();
-  json.Key("matrices");
-  json.BeginArray();
-  for (const Matrix& matrix : matrices) Write(matrix, cluster, json);
-  json.EndArray();
+  json.Objects("nodes", cluster.nodes, [&](const ClusterNode& node) { Write(node, json); });
+  json.Objects("paths", cluster.paths, [&](const PathResult& path) { Write(path, json); });
+  json.Objects("matrices", matrices, [&](const Matrix& each) { Write(each, cluster, json); });
   json.EndObject();
   return json.Take() + "\n";
 }

@@ -5,16 +5,14 @@
 
 #include <string>
 
+#include "tools/doctor/checks/finding.h"
 #include "tools/doctor/cluster/matrix.h"
 
 namespace farcall::doctor {
 
-enum class ClusterState {
-  kReady,     // each host answers and is ready, each path goes over RDMA, no number is an outlier
-  kDegraded,  // some of it is amiss
-  kNoRdma,    // no path goes over RDMA
-};
-ClusterState StateOf(const Cluster& cluster, const std::vector<Matrix>& matrices);
+// Ready: each host answers and is ready, each path goes over RDMA, no number is an outlier.
+// Degraded: some of it is amiss. No RDMA: no path goes over it.
+ExitCode StateOf(const Cluster& cluster, const std::vector<Matrix>& matrices);
 
 // For people: the nodes, the matrices, whose outliers have a star, and what is amiss.
 std::string ToText(const Cluster& cluster);

@@ -131,10 +131,10 @@ std::string OutliersText(const Matrix& matrix, const Cluster& cluster) {
 std::string Summary(const Cluster& cluster, const std::vector<Matrix>& matrices) {
   const auto silent = std::count_if(cluster.nodes.begin(), cluster.nodes.end(),
                                     [](const ClusterNode& node) { return !node.trouble.empty(); });
-  const ClusterState state = StateOf(cluster, matrices);
-  return absl::StrCat(state == ClusterState::kReady      ? "ready: every path goes over RDMA"
-                      : state == ClusterState::kDegraded ? "degraded: see below"
-                                                         : "no RDMA: no path goes over it",
+  const ExitCode state = StateOf(cluster, matrices);
+  return absl::StrCat(state == kReady      ? "ready: every path goes over RDMA"
+                      : state == kDegraded ? "degraded: see below"
+                                           : "no RDMA: no path goes over it",
                       "; ", cluster.nodes.size() - static_cast<size_t>(silent), " of ",
                       cluster.nodes.size(), " hosts answer, ", cluster.paths.size(),
                       " paths measured in ", bench::NumberText(cluster.seconds), " s\n\n");

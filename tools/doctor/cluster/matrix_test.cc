@@ -38,7 +38,7 @@ void Set(Cluster& cluster, const Path& path, size_t row, const ComparisonRow& to
   }
 }
 
-ClusterState StateOf(const Cluster& cluster) {
+ExitCode StateOf(const Cluster& cluster) {
   return farcall::doctor::StateOf(cluster, MatricesOf(cluster));
 }
 
@@ -50,7 +50,7 @@ TEST(MatrixTest, AWholeClusterIsReady) {
   EXPECT_EQ(matrices[0].cells[0][1].value, 10);
   EXPECT_EQ(matrices[1].cells[3][2].value, 4e9);
   EXPECT_FALSE(matrices[0].cells[2][2].value.has_value()) << "to itself";
-  EXPECT_EQ(StateOf(cluster), ClusterState::kReady);
+  EXPECT_EQ(StateOf(cluster), kReady);
 }
 
 TEST(MatrixTest, ASlowPathIsAnOutlierAndItsNodesAreNot) {
@@ -60,7 +60,7 @@ TEST(MatrixTest, ASlowPathIsAnOutlierAndItsNodesAreNot) {
   EXPECT_TRUE(matrices[0].cells[1][3].outlier);
   EXPECT_FALSE(matrices[0].cells[3][1].outlier);
   EXPECT_TRUE(NodesAmiss(matrices[0], cluster).empty());
-  EXPECT_EQ(StateOf(cluster), ClusterState::kDegraded);
+  EXPECT_EQ(StateOf(cluster), kDegraded);
 }
 
 TEST(MatrixTest, ANodeWithABadCableIsNamedRatherThanItsPaths) {
@@ -104,13 +104,13 @@ TEST(MatrixTest, WhatHasNoNumberIsToldOnce) {
   EXPECT_EQ(troubles[0].text, "it ended");
   EXPECT_EQ(troubles[1].text, "farcall over rdma: no_device: none");
   EXPECT_EQ(troubles[1].paths.size(), 5u);
-  EXPECT_EQ(StateOf(cluster), ClusterState::kNoRdma);
+  EXPECT_EQ(StateOf(cluster), kNoRdma);
 }
 
 TEST(MatrixTest, RawVerbsMayBeMissing) {
   Cluster cluster = Whole(2);
   for (PathResult& each : cluster.paths) each.rows.push_back(NoRow("raw verbs", "no address"));
-  EXPECT_EQ(StateOf(cluster), ClusterState::kReady);
+  EXPECT_EQ(StateOf(cluster), kReady);
 }
 
 TEST(ClusterReportTest, Text) {

@@ -5,31 +5,20 @@
 #include <pwd.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/doctor/look/host.h"
+#include "tools/node/sys_files.h"
 #include "transport/base/unique_fd.h"
 
 namespace farcall::doctor {
 namespace {
-
-std::vector<std::string> NamesIn(const std::string& directory) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator each(directory, error), end; !error && each != end;
-       each.increment(error)) {
-    names.push_back(each->path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 std::string UserName(uid_t id) {
   std::array<char, 1024> room{};
@@ -65,21 +54,21 @@ FileFact Look(const std::string& root, const std::string& path) {
 
 DeviceFileFacts ReadDeviceFiles(const std::string& root) {
   constexpr const char* kDirectory = "/dev/infiniband";
+  constexpr const char* kClass = "sys/class/infiniband_verbs";
+  const node::SysFiles files(root);
   DeviceFileFacts facts;
   std::error_code error;
   facts.directory = std::filesystem::is_directory(root + kDirectory, error);
-  for (const std::string& name : NamesIn(root + kDirectory)) {
+  for (const std::string& name : files.List(kDirectory)) {
     if (absl::StartsWith(name, "uverbs")) {
-      facts.uverbs.push_back(Look(root, std::string(kDirectory) + "/" + name));
+      facts.uverbs.push_back(Look(root, absl::StrCat(kDirectory, "/", name)));
     }
   }
-  facts.rdma_cm = Look(root, std::string(kDirectory) + "/rdma_cm");
-  facts.rdma_ucm = std::filesystem::exists(root + "/sys/class/misc/rdma_cm", error);
-  const std::string classes = root + "/sys/class/infiniband_verbs";
-  for (const std::string& uverbs : NamesIn(classes)) {
-    std::ifstream file(classes + "/" + uverbs + "/ibdev");
-    std::string device;
-    if (file >> device) facts.uverbs_of[device] = uverbs;
+  facts.rdma_cm = Look(root, absl::StrCat(kDirectory, "/rdma_cm"));
+  facts.rdma_ucm = files.Exists("sys/class/misc/rdma_cm");
+  for (const std::string& uverbs : files.List(kClass)) {
+    const auto device = files.Read(absl::StrCat(kClass, "/", uverbs, "/ibdev"));
+    if (device && !device->empty()) facts.uverbs_of[*device] = uverbs;
   }
   return facts;
 }

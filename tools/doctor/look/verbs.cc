@@ -7,14 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tools/doctor/look/host.h"
+#include "tools/node/sys_files.h"
 #include "transport/address.h"
 #include "transport/base/errno_status.h"
 #include "transport/rdma/verbs/owned.h"
@@ -27,15 +26,9 @@ namespace {
 // libibverbs looks for providers in libibverbs/ beside itself, and where they are files of
 // libraries of their own, beside itself.
 std::vector<std::string> ProvidersBeside(const std::string& library) {
-  std::vector<std::string> names;
-  std::error_code error;
-  const auto directory = std::filesystem::path(library).parent_path() / "libibverbs";
-  for (std::filesystem::directory_iterator each(directory, error), end; !error && each != end;
-       each.increment(error)) {
-    const std::string name = each->path().filename().string();
-    if (absl::StrContains(name, "-rdmav")) names.push_back(name);
-  }
-  std::sort(names.begin(), names.end());
+  const node::SysFiles files(library.substr(0, library.rfind('/')));
+  std::vector<std::string> names = files.List("libibverbs");
+  std::erase_if(names, [](const auto& name) { return !absl::StrContains(name, "-rdmav"); });
   return names;
 }
 

@@ -2,6 +2,7 @@
 
 #include "tools/doctor/peer/caller.h"
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -20,7 +21,7 @@ namespace {
 using bench::CallLoad;
 using bench::CallTally;
 
-constexpr int64_t kTimeoutMs = 5000;
+constexpr std::chrono::seconds kTimeout{5};
 // Setting up registers memory, which takes its time on slow hosts.
 constexpr std::chrono::seconds kSettle{10};
 
@@ -80,12 +81,24 @@ absl::StatusOr<Outcome> Load(Runtime& runtime, Channel& channel, size_t bytes, i
   return Outcome{std::move(counts), outcome.measured.count()};
 }
 
-absl::Status FailureOf(const Controller& controller) {
-  return absl::UnavailableError(absl::Utf8SafeCHexEscape(controller.ErrorText()));
-}
-
 int64_t Millis(Duration time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+// A call that may take `limit`. Errors are the server's own words.
+template <typename Request, typename Response>
+absl::StatusOr<Response> Call(Channel& channel,
+                              void (Doctor_Stub::*method)(google::protobuf::RpcController*,
+                                                          const Request*, Response*,
+                                                          google::protobuf::Closure*),
+                              const Request& request, Duration limit = kTimeout) {
+  Doctor_Stub stub(&channel);
+  Controller controller;
+  controller.set_timeout_ms(Millis(limit));
+  Response response;
+  (stub.*method)(&controller, &request, &response, nullptr);
+  if (!controller.Failed()) return response;
+  return absl::UnavailableError(absl::Utf8SafeCHexEscape(controller.ErrorText()));
 }
 
 }  // namespace
@@ -106,8 +119,8 @@ absl::StatusOr<std::unique_ptr<Caller>> Caller::Connect(Runtime& runtime, const 
                                                         bool use_rdma) {
   ChannelOptions options;
   options.runtime = &runtime;
-  options.timeout_ms = kTimeoutMs;
-  options.connect_timeout_ms = kTimeoutMs;
+  options.timeout_ms = Millis(kTimeout);
+  options.connect_timeout_ms = Millis(kTimeout);
   options.max_retry = 0;
   options.use_rdma = use_rdma;
   auto channel = Channel::Create(server, options);
@@ -139,58 +152,30 @@ std::shared_ptr<const ConnectionInfo> Caller::Look() {
 }
 
 absl::StatusOr<GreetResponse> Caller::Greet() {
-  Doctor_Stub stub(channel_.get());
-  Controller controller;
-  const GreetRequest request;
-  GreetResponse response;
-  stub.Greet(&controller, &request, &response, nullptr);
-  if (controller.Failed()) {
-    return absl::UnavailableError(absl::StrCat(server_, " does not answer as a doctor: ",
-                                               absl::Utf8SafeCHexEscape(controller.ErrorText())));
-  }
-  return response;
+  auto told = Call(*channel_, &Doctor_Stub::Greet, GreetRequest());
+  if (told.ok()) return told;
+  return absl::UnavailableError(
+      absl::StrCat(server_, " does not answer as a doctor: ", told.status().message()));
 }
 
 absl::StatusOr<CountResponse> Caller::Count() {
-  Doctor_Stub stub(channel_.get());
-  Controller controller;
-  const CountRequest request;
-  CountResponse response;
-  stub.Count(&controller, &request, &response, nullptr);
-  if (controller.Failed()) return FailureOf(controller);
-  return response;
+  return Call(*channel_, &Doctor_Stub::Count, CountRequest());
 }
 
 absl::StatusOr<ReportResponse> Caller::Report(Duration limit) {
-  Doctor_Stub stub(channel_.get());
-  Controller controller;
-  controller.set_timeout_ms(Millis(limit));
-  const ReportRequest request;
-  ReportResponse response;
-  stub.Report(&controller, &request, &response, nullptr);
-  if (controller.Failed()) return FailureOf(controller);
-  return response;
+  return Call(*channel_, &Doctor_Stub::Report, ReportRequest(), limit);
 }
 
 absl::StatusOr<MeasureResponse> Caller::Measure(const MeasureRequest& request, Duration limit) {
-  Doctor_Stub stub(channel_.get());
-  Controller controller;
-  controller.set_timeout_ms(Millis(limit));
-  MeasureResponse response;
-  stub.Measure(&controller, &request, &response, nullptr);
-  if (controller.Failed()) return FailureOf(controller);
-  return response;
+  return Call(*channel_, &Doctor_Stub::Measure, request, limit);
 }
 
 absl::StatusOr<uint16_t> Caller::AskForRaw(const std::string& address) {
-  Doctor_Stub stub(channel_.get());
-  Controller controller;
   RawRequest request;
   request.set_address(address);
-  RawResponse response;
-  stub.Raw(&controller, &request, &response, nullptr);
-  if (controller.Failed()) return FailureOf(controller);
-  return static_cast<uint16_t>(response.port());
+  const auto response = Call(*channel_, &Doctor_Stub::Raw, request);
+  if (!response.ok()) return response.status();
+  return static_cast<uint16_t>(response->port());
 }
 
 absl::StatusOr<bench::LatencyHistogram> Caller::Ping(Duration how_long) {

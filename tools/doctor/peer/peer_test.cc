@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "tools/doctor/peer/caller.h"
-#include "tools/doctor/peer/compare.h"
 #include "tools/doctor/peer/doctor_server.h"
 #include "tools/doctor/peer/queue_counts.h"
+#include "tools/doctor/peer/ways.h"
 #include "transport/rdma/testing/fabric/fake_fabric.h"
 #include "transport/why_not_rdma.h"
 

@@ -49,6 +49,11 @@ RdmaRow MeasureRdma(const std::string& server, const Rail& rail, Duration how_lo
 
 ComparisonRow MeasureTcp(Caller& caller, Duration how_long, const Progress& progress);
 
+// Measures against the doctor that serves at `server`, each number for `how_long`. `api`: null
+// where the libraries do not load. kUnavailable: no doctor is reached there.
+absl::StatusOr<Comparison> Compare(const std::string& server, const VerbsApi* api,
+                                   Duration how_long, const Progress& progress);
+
 }  // namespace farcall::doctor
 
 #endif  // FARCALL_TOOLS_DOCTOR_PEER_WAYS_H_
