@@ -56,10 +56,6 @@ bool IsActive(const Port& port);     // state ACTIVE
 bool IsEthernet(const Port& port);   // link layer Ethernet: RoCE or iWARP
 bool IsIwarp(const Device& device);  // node type RNIC
 bool HasActivePort(const Device& device);
-bool IsRoceV2(const Gid& gid);
-// Name of its network device: that of its first GID with one, else the first of its PCI function,
-// else a software device's parent; "" if none is to be seen.
-std::string NetdevOf(const Device& device);
 // Whether it is one of the device's interfaces: of its PCI function, or with an address that one of
 // its GIDs is made from. Names tell nothing: GIDs and `parent` are named by whatever network
 // namespace they lie in. A switchdev's representors are none.

@@ -62,7 +62,7 @@ TEST(InventoryTest, AnInfinibandDeviceIsReadInFull) {
   EXPECT_EQ(port.lid(), 21u);
   EXPECT_EQ(port.sm_lid(), 1u);
   ASSERT_EQ(port.gids_size(), 1);
-  EXPECT_EQ(NetdevOf(device), "ib1");
+  EXPECT_EQ(port.gids(0).netdev(), "ib1");
   EXPECT_EQ(FindNetdev(node, "ib1")->type(), 32u);
 }
 
@@ -74,8 +74,8 @@ TEST(InventoryTest, RoceHasItsGidsAndQueues) {
   ASSERT_EQ(port.gids_size(), 4);
   EXPECT_EQ(port.gids(3).index(), 3u);
   EXPECT_EQ(port.gids(3).gid(), "0000:0000:0000:0000:0000:ffff:0a01:000b");
-  EXPECT_TRUE(IsRoceV2(port.gids(3)));
-  EXPECT_FALSE(IsRoceV2(port.gids(2)));
+  EXPECT_EQ(port.gids(3).type(), "RoCE v2");
+  EXPECT_NE(port.gids(2).type(), "RoCE v2");
   EXPECT_EQ(port.gids(3).netdev(), "ens1f0np0");
   EXPECT_EQ(port.default_roce_tos(), 106u);
   EXPECT_EQ(port.default_roce_mode(), "RoCE v2");
@@ -109,7 +109,7 @@ TEST(InventoryTest, ABondIsOneDeviceWithItsMembers) {
   ASSERT_EQ(node.devices_size(), 1);
   EXPECT_EQ(node.devices(0).name(), "mlx5_bond_0");
   EXPECT_EQ(node.devices(0).pci().address(), "0000:17:00.0");
-  EXPECT_EQ(NetdevOf(node.devices(0)), "bond0");
+  EXPECT_EQ(node.devices(0).ports(0).gids(0).netdev(), "bond0");
   const Netdev* const bond = FindNetdev(node, "bond0");
   ASSERT_NE(bond, nullptr);
   EXPECT_EQ(bond->bond_mode(), "802.3ad 4");
@@ -190,7 +190,6 @@ TEST(InventoryTest, SoftwareDevicesHaveNoPciFunction) {
   EXPECT_FALSE(siw.devices(0).has_pci()) << "the function under it is the network device's";
   EXPECT_EQ(siw.devices(0).below().driver(), "igb");
   EXPECT_EQ(siw.devices(0).parent(), "eno1") << "by its MAC address";
-  EXPECT_EQ(NetdevOf(siw.devices(0)), "eno1");
 }
 
 TEST(InventoryTest, AnIwarpDeviceMayHaveTwoPortsAndNoUmad) {

@@ -34,17 +34,6 @@ bool HasActivePort(const Device& device) {
   return std::any_of(device.ports().begin(), device.ports().end(), IsActive);
 }
 
-bool IsRoceV2(const Gid& gid) { return gid.type() == "RoCE v2"; }
-
-std::string NetdevOf(const Device& device) {
-  for (const Port& port : device.ports()) {
-    for (const Gid& gid : port.gids()) {
-      if (!gid.netdev().empty()) return gid.netdev();
-    }
-  }
-  return device.netdevs_size() > 0 ? device.netdevs(0) : device.parent();
-}
-
 bool HasGidFrom(const Port& port, const Netdev& netdev) {
   const std::string end = GidEndOf(netdev.mac());
   return std::any_of(port.gids().begin(), port.gids().end(), [&](const Gid& gid) {

@@ -103,11 +103,13 @@ TEST(GidTest, WithAddressesOfOtherNamespacesQueuePairsAreSetUpOverTcp) {
 }
 
 TEST(GidTest, InfiniBandAndIwarpGoByTheHostsAddresses) {
-  for (const char* fixture : {"cx7_infiniband", "iwarp", "siw"}) {
+  for (const auto& [fixture, interface] :
+       {std::pair("cx7_infiniband", "ib0"), std::pair("iwarp", "enp59s0f4"),
+        std::pair("siw", "eno1")}) {
     node::Inventory inventory = Read(fixture);
     for (node::Port& port : *inventory.mutable_devices(0)->mutable_ports()) port.clear_lid();
     const node::Device& device = inventory.devices(0);
-    const std::vector<OwnAddress> own = {{"10.2.0.1", node::NetdevOf(device)}};
+    const std::vector<OwnAddress> own = {{"10.2.0.1", interface}};
     EXPECT_EQ(CheckGids(inventory, device, own).verdict, Verdict::kOk) << fixture;
     EXPECT_EQ(CheckGids(inventory, device, {}).verdict, Verdict::kFailed) << fixture;
     const Finding elsewhere = CheckGids(inventory, device, {{"10.2.0.1", "other0"}});

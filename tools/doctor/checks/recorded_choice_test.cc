@@ -48,7 +48,7 @@ std::vector<OwnEnd> EndsOf(const char* fixture) {
         end.link_layer = LinkOf(device, port);
         if (end.link_layer == LinkLayer::kIwarp) continue;
         const bool ethernet = end.link_layer == LinkLayer::kRoce;
-        if (ethernet && !node::IsRoceV2(gid)) continue;
+        if (ethernet && gid.type() != "RoCE v2") continue;
         end.device = device.name();
         end.port = static_cast<uint8_t>(port.number());
         end.gid = ethernet ? GidType::kRoceV2 : GidType::kInfiniBand;
