@@ -202,9 +202,9 @@ void Cluster::OnReachable(ServerSet::ServerId server) {
   ArmProbe();
 }
 
-void Cluster::OnUnreachable(ServerSet::ServerId server, const absl::Status& why) {
+void Cluster::OnUnreachable(ServerSet::ServerId server) {
   servers_.OnProbe(server, /*ok=*/false, loop_.now());
-  servers_.OnUnreachable(server, std::string(why.message()), loop_.now());
+  servers_.OnUnreachable(server, loop_.now());
   if (naming_ != nullptr) naming_->Refresh();
   ArmProbe();
 }

@@ -95,7 +95,7 @@ class Cluster final : public Cancellable {
 
   // Of its ServerConnections: whether a server can be reached.
   void OnReachable(ServerSet::ServerId server);
-  void OnUnreachable(ServerSet::ServerId server, const absl::Status& why);
+  void OnUnreachable(ServerSet::ServerId server);
 
  private:
   std::shared_ptr<Cluster> Self() { return std::static_pointer_cast<Cluster>(shared_from_this()); }

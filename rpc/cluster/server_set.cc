@@ -204,20 +204,12 @@ void ServerSet::OnEnd(ServerId id, Outcome outcome, Duration latency, TimePoint 
 void ServerSet::Impl::Judge(Member& member, TimePoint now) {
   CircuitBreaker& breaker = member.breaker;
   if (!member.live() || !pool.one_more_may_break()) return;
-  const auto milliseconds = [](double ns) { return absl::StrCat(ns / 1e6, " ms"); };
-  if (breaker.failing()) {
-    breaker.Open(
-        absl::StrCat(static_cast<int>(breaker.error_rate() * 100), "% of its calls failed"), now,
-        random);
-  } else if (breaker.latency_is_due()) {
+  if (!breaker.failing()) {
+    if (!breaker.latency_is_due()) return;
     const double median = pool.MedianLatencyBeside(member, members);
     if (median <= 0 || !breaker.slow(median)) return;
-    breaker.Open(absl::StrCat("its calls take ", milliseconds(*breaker.mean_latency()),
-                              ", those of the others ", milliseconds(median)),
-                 now, random);
-  } else {
-    return;
   }
+  breaker.Open(now, random);
   OnPoolChange();
 }
 
@@ -232,10 +224,10 @@ void ServerSet::Impl::Apply(Member& member, Health::Change change, TimePoint now
   if (change == Health::Change::kBack || pool.too_many_are_broken()) Close(member, now);
 }
 
-void ServerSet::OnUnreachable(ServerId id, const std::string& why, TimePoint now) {
+void ServerSet::OnUnreachable(ServerId id, TimePoint now) {
   Member* const member = impl_->Find(id);
   if (member == nullptr) return;
-  impl_->Apply(*member, member->health.OnUnreachable(why, now, impl_->random), now);
+  impl_->Apply(*member, member->health.OnUnreachable(now, impl_->random), now);
 }
 
 void ServerSet::OnLeaving(ServerId id, TimePoint now) {
@@ -276,11 +268,9 @@ ServerSet::View ServerSet::Impl::ViewOf(const Member& member, TimePoint now) con
   view.latency = Duration(static_cast<Duration::rep>(member.latency.mean()));
   if (!member.health.up()) {
     view.state = View::State::kDown;
-    view.why = member.health.why();
     view.next_try = member.health.next_probe();
   } else if (member.breaker.open() && now < member.breaker.until()) {
     view.state = View::State::kBroken;
-    view.why = member.breaker.why();
     view.next_try = member.breaker.until();
   } else if (!member.slow_start.over(now)) {
     view.state = View::State::kSlowStart;

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "rpc/channel_options.h"
@@ -52,7 +51,7 @@ class ServerSet {
     kUnanswered,  // the call did not wait for the answer: it takes this long at least
     kIgnored,     // cancelled, or it never came to the server
   };
-  // For the status page and metrics.
+  // What tests see of a server.
   struct View {
     ServerId id = 0;
     ServerNode node;
@@ -60,7 +59,6 @@ class ServerSet {
     int in_flight = 0;
     double error_rate = 0;              // 0 to 1
     Duration latency{};                 // moving mean
-    std::string why;                    // of kDown and kBroken
     std::optional<TimePoint> next_try;  // of kDown and kBroken
   };
 
@@ -89,7 +87,7 @@ class ServerSet {
   void OnStart(ServerId id);
   void OnEnd(ServerId id, Outcome outcome, Duration latency, TimePoint now);
   // It cannot be reached, or a connection to it broke.
-  void OnUnreachable(ServerId id, const std::string& why, TimePoint now);
+  void OnUnreachable(ServerId id, TimePoint now);
   // It said that it stops (ELOGOFF).
   void OnLeaving(ServerId id, TimePoint now);
 

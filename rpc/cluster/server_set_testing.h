@@ -11,7 +11,6 @@
 #include <map>
 #include <set>
 
-#include "absl/strings/match.h"
 #include "rpc/cluster/server_set.h"
 
 namespace farcall {
@@ -68,7 +67,7 @@ class ServerSetTest : public testing::Test {
     ADD_FAILURE() << "there is no server " << id;
     return {};
   }
-  void Fall(ServerId id) { set_->OnUnreachable(id, "refused", now_); }
+  void Fall(ServerId id) { set_->OnUnreachable(id, now_); }
 
   ChannelOptions options_;
   TimePoint now_{seconds(100)};

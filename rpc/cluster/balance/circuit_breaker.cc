@@ -2,8 +2,6 @@
 
 #include "rpc/cluster/balance/circuit_breaker.h"
 
-#include <utility>
-
 namespace farcall {
 
 CircuitBreaker::CircuitBreaker(const CircuitBreakerOptions& options)
@@ -37,11 +35,10 @@ std::optional<double> CircuitBreaker::mean_latency() const {
   return latency_.mean();
 }
 
-void CircuitBreaker::Open(std::string why, TimePoint now, SplitMix& random) {
+void CircuitBreaker::Open(TimePoint now, SplitMix& random) {
   if (closed_at_ && now - *closed_at_ >= pause_.longest()) pause_.Reset();
   open_ = true;
   until_ = now + pause_.Next(random);
-  why_ = std::move(why);
 }
 
 void CircuitBreaker::Close(TimePoint now) {
@@ -49,7 +46,6 @@ void CircuitBreaker::Close(TimePoint now) {
   on_trial_ = true;
   counts_from_ = now;
   closed_at_ = now;
-  why_.clear();
   calls_.Reset();
   latency_.Reset();
   calls_since_look_ = 0;

@@ -4,7 +4,6 @@
 #define FARCALL_RPC_CLUSTER_BALANCE_CIRCUIT_BREAKER_H_
 
 #include <optional>
-#include <string>
 
 #include "rpc/channel_options.h"
 #include "rpc/cluster/balance/measures.h"
@@ -34,12 +33,11 @@ class CircuitBreaker {
   bool slow(double median) const;
 
   // The server gets no calls until `until`.
-  void Open(std::string why, TimePoint now, SplitMix& random);
+  void Open(TimePoint now, SplitMix& random);
   // It may get calls again, the pause being over or not.
   void Close(TimePoint now);
   bool open() const { return open_; }
   TimePoint until() const { return until_; }
-  const std::string& why() const { return why_; }
 
   // 0 to 1; while it is open, what it was convicted of.
   double error_rate() const { return calls_.error_rate(); }
@@ -59,7 +57,6 @@ class CircuitBreaker {
   TimePoint counts_from_ = TimePoint::min();
   TimePoint until_{};
   std::optional<TimePoint> closed_at_;  // empty: never opened
-  std::string why_;
 };
 
 }  // namespace farcall

@@ -7,35 +7,30 @@
 
 namespace farcall {
 
-void Health::Fall(const std::string& why, TimePoint now) {
+void Health::Fall(TimePoint now) {
   was_well_ = !back_at_ || now - *back_at_ >= std::max(2 * pause_.pause(), 10 * pause_.first());
   if (was_well_) pause_.Reset();
   up_ = false;
   fell_at_ = now;
-  why_ = why;
 }
 
 Health::Change Health::Return(TimePoint now) {
   up_ = true;
   back_at_ = now;
-  why_.clear();
   return was_well_ && now - fell_at_ <= pause_.first() ? Change::kBackSoon : Change::kBack;
 }
 
-Health::Change Health::OnUnreachable(const std::string& why, TimePoint now, SplitMix& random) {
-  if (!up_) {
-    // One of many connections, or a call that found out for itself: the pause stays.
-    why_ = why;
-    return Change::kNone;
-  }
-  Fall(why, now);
+Health::Change Health::OnUnreachable(TimePoint now, SplitMix& random) {
+  // One of many connections, or a call that found out for itself: the pause stays.
+  if (!up_) return Change::kNone;
+  Fall(now);
   probe_at_ = was_well_ ? now : now + pause_.Next(random);
   return Change::kFell;
 }
 
 Health::Change Health::OnLeaving(TimePoint now, SplitMix& random) {
   if (!up_) return Change::kNone;
-  Fall("it said that it stops (ELOGOFF)", now);
+  Fall(now);
   was_well_ = false;
   probe_at_ = now + pause_.Next(random);
   return Change::kFell;

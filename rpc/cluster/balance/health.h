@@ -4,7 +4,6 @@
 #define FARCALL_RPC_CLUSTER_BALANCE_HEALTH_H_
 
 #include <optional>
-#include <string>
 
 #include "transport/base/backoff.h"
 #include "transport/base/time.h"
@@ -29,7 +28,7 @@ class Health {
 
   Health(Duration first, Duration longest) : pause_(first, longest) {}
 
-  Change OnUnreachable(const std::string& why, TimePoint now, SplitMix& random);
+  Change OnUnreachable(TimePoint now, SplitMix& random);
   // It says that it stops: it can still be reached, so no probe at once.
   Change OnLeaving(TimePoint now, SplitMix& random);
   // A call that began at `began` was answered.
@@ -41,14 +40,13 @@ class Health {
   Change OnProbe(bool ok, TimePoint now, SplitMix& random);
 
   bool up() const { return up_; }
-  const std::string& why() const { return why_; }
   // Empty while it is up, or a probe is out.
   std::optional<TimePoint> next_probe() const {
     return up_ || probing_ ? std::nullopt : std::optional(probe_at_);
   }
 
  private:
-  void Fall(const std::string& why, TimePoint now);
+  void Fall(TimePoint now);
   Change Return(TimePoint now);
 
   Backoff pause_;
@@ -58,7 +56,6 @@ class Health {
   TimePoint fell_at_{};
   TimePoint probe_at_{};
   std::optional<TimePoint> back_at_;  // empty: it never fell
-  std::string why_;
 };
 
 }  // namespace farcall

@@ -43,7 +43,7 @@ class BalancersTest : public testing::TestWithParam<const char*> {
   }
   // It was away for a while.
   void DieAndReturn(ServerId id) {
-    set_->OnUnreachable(id, "refused", now_);
+    set_->OnUnreachable(id, now_);
     set_->DueProbes(now_);
     set_->OnProbe(id, false, now_);
     now_ += seconds(1);
@@ -93,7 +93,7 @@ TEST_P(BalancersTest, WhereAllStartSlowlyNoneIsHeldBack) {
 
 TEST_P(BalancersTest, ADeadOnesShareIsSpreadOverTheOthers) {
   Make({1, 1, 1, 1, 1});
-  set_->OnUnreachable(2, "refused", now_);
+  set_->OnUnreachable(2, now_);
   std::map<int, int> counts = Count(4000);
   EXPECT_EQ(counts[2], 0);
   for (int port : {1, 3, 4, 5}) EXPECT_NEAR(counts[port], 1000, 400);
@@ -159,7 +159,7 @@ TEST_P(TurnsTest, TheTurnsOfAHeavyOneAreSpreadAmongTheOthers) {
 TEST_P(TurnsTest, OneThatWasAwayDoesNotMakeUpForItsTurns) {
   options_.slow_start_ms = 0;
   Make({1, 1, 1, 1});
-  set_->OnUnreachable(1, "refused", now_);
+  set_->OnUnreachable(1, now_);
   Count(10'000);
   set_->OnProbe(1, true, now_);
   EXPECT_LE(Count(40)[1], 11);

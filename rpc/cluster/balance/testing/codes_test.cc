@@ -63,7 +63,7 @@ TEST_F(CodesTest, OwnersAreTheSameForEver) {
 TEST_F(CodesTest, WhileAServerIsDownOnlyItsCodesAreElsewhere) {
   Make(5);
   const std::vector<ServerId> before = Owners();
-  set_->OnUnreachable(3, "refused", now_);
+  set_->OnUnreachable(3, now_);
   std::map<ServerId, int> takers;
   for (uint64_t code = 0; code < kCodes; ++code) {
     const ServerId owner = Owner(code);
@@ -90,7 +90,7 @@ TEST_F(CodesTest, ARetryGoesWhereTheCodeGoesWhenItsOwnerDies) {
 TEST_F(CodesTest, ACodeMovesOnceWhenItsOwnerIsBack) {
   Make(5);
   const std::vector<ServerId> home = Owners();
-  set_->OnUnreachable(3, "refused", now_);
+  set_->OnUnreachable(3, now_);
   std::vector<ServerId> last = Owners();
   now_ += seconds(1);
   set_->DueProbes(now_);
@@ -136,7 +136,7 @@ TEST_F(CodesTest, LargeWeightsMakeNoLargerRingAndMoveNoMore) {
 
 TEST_F(CodesTest, WhereNearlyAllAreDownTheSameOneIsStillFound) {
   Make(200);
-  for (ServerId id = 1; id <= 198; ++id) set_->OnUnreachable(id, "refused", now_);
+  for (ServerId id = 1; id <= 198; ++id) set_->OnUnreachable(id, now_);
   const std::vector<ServerId> owners = Owners();
   std::map<ServerId, int> counts;
   for (const ServerId owner : owners) ++counts[owner];

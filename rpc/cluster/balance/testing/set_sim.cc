@@ -115,7 +115,7 @@ class Sim {
       attempt.ends = now_;
     }
     if (!server) return;
-    set_.OnUnreachable(*server, "broken", now_);
+    set_.OnUnreachable(*server, now_);
     judge_.OnDown(*server, now_);
   }
 
@@ -171,7 +171,7 @@ class Sim {
       set_.OnEnd(attempt.server, attempt.outcome, now_ - attempt.began, now_);
       judge_.OnEnd(attempt.server, attempt.outcome, attempt.began, now_);
       if (!machines_[static_cast<size_t>(attempt.machine)].alive) {
-        set_.OnUnreachable(attempt.server, "refused", now_);
+        set_.OnUnreachable(attempt.server, now_);
         judge_.OnDown(attempt.server, now_);
       }
       if (attempt.outcome == Outcome::kFailure) Retry(std::move(attempt.tried));
@@ -247,7 +247,7 @@ class Sim {
     if (!wrong_.empty()) return;
     for (const ServerSet::View& view : set_.Views(now_)) {
       if (view.state == ServerSet::View::State::kServing && view.in_flight == 0) continue;
-      return Expect(absl::StrCat("server ", view.id, " does not come back: ", view.why));
+      return Expect(absl::StrCat("server ", view.id, " does not come back"));
     }
   }
 
