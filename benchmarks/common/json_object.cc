@@ -54,11 +54,6 @@ void JsonObject::AddNumber(absl::string_view key, double value) {
   }
 }
 
-void JsonObject::AddBool(absl::string_view key, bool value) {
-  AddKey(key);
-  members_ += value ? "true" : "false";
-}
-
 void JsonObject::AddObject(absl::string_view key, const JsonObject& value) {
   AddKey(key);
   members_ += value.ToString();

@@ -19,7 +19,6 @@ class JsonObject {
   void AddInteger(absl::string_view key, int64_t value);
   // Infinite and not a number, which JSON does not have, become null.
   void AddNumber(absl::string_view key, double value);
-  void AddBool(absl::string_view key, bool value);
   void AddObject(absl::string_view key, const JsonObject& value);
 
   // On one line, without a newline at the end.

@@ -23,13 +23,4 @@ OpenLoopSchedule::Time OpenLoopSchedule::Take() {
   return due;
 }
 
-uint64_t OpenLoopSchedule::Backlog(Time now) const {
-  if (now < next_) {
-    return 0;
-  }
-  const double mine = period_ns_ * static_cast<double>(workers_);
-  const auto late = static_cast<double>((now - next_).count());
-  return static_cast<uint64_t>(late / mine) + 1;
-}
-
 }  // namespace farcall::bench

@@ -27,8 +27,6 @@ class OpenLoopSchedule {
   bool Due(Time now) const { return now >= next_; }
   // Takes the next call: returns its due time, from which its latency counts.
   Time Take();
-  // How many calls are due at `now` and not yet taken.
-  uint64_t Backlog(Time now) const;
 
  private:
   Time At(uint64_t arrival) const;

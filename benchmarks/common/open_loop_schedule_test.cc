@@ -52,24 +52,6 @@ TEST(OpenLoopScheduleTest, WorkersTakeTurns) {
   }
 }
 
-TEST(OpenLoopScheduleTest, BacklogCountsWhatIsDueAndNotTaken) {
-  OpenLoopSchedule schedule(kStart, 1000);
-  EXPECT_EQ(schedule.Backlog(kStart - milliseconds(1)), 0U);
-  EXPECT_EQ(schedule.Backlog(kStart), 1U);
-  EXPECT_EQ(schedule.Backlog(kStart + microseconds(9500)), 10U);
-  schedule.Take();
-  schedule.Take();
-  EXPECT_EQ(schedule.Backlog(kStart + microseconds(9500)), 8U);
-}
-
-TEST(OpenLoopScheduleTest, BacklogCountsOnlyTheCallsOfThisWorker) {
-  const OpenLoopSchedule schedule(kStart, 1000, 1, 4);
-  EXPECT_EQ(schedule.Backlog(kStart), 0U);
-  EXPECT_EQ(schedule.Backlog(kStart + milliseconds(1)), 1U);
-  EXPECT_EQ(schedule.Backlog(kStart + milliseconds(4)), 1U);
-  EXPECT_EQ(schedule.Backlog(kStart + milliseconds(5)), 2U);
-}
-
 // What the class is for: a server that stalls for 10 ms is charged for every call that was
 // due meanwhile, not for one.
 TEST(OpenLoopScheduleTest, LatencyFromTheDueTimeSeesAStall) {

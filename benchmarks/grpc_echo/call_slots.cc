@@ -84,18 +84,15 @@ void CallSlots::OnDone(Slot& slot, const grpc::Status& status) {
   if (due) Start(slot, *due);
 }
 
-bool CallSlots::Drain() {
+void CallSlots::Drain() {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto idle = [this] { return idle_.size() == slots_.size(); };
-  if (all_idle_.wait_for(lock, kDrainLimit, idle)) {
-    return true;
-  }
+  if (all_idle_.wait_for(lock, kDrainLimit, idle)) return;
   recorder_.Failed("calls were still under way 10 s after the end");
   for (Slot& slot : slots_) {
     if (slot.context) slot.context->TryCancel();
   }
   all_idle_.wait(lock, idle);
-  return false;
 }
 
 }  // namespace farcall::bench

@@ -39,9 +39,9 @@ class CallSlots {
   // Open loop: when Begin is to be called next.
   Time next();
 
-  // After the window. False if calls were still under way 10 s later: they are cancelled,
-  // recorded as an error, and waited for.
-  bool Drain();
+  // After the window. Calls that are still under way 10 s later are cancelled, recorded as an
+  // error, and waited for.
+  void Drain();
   // After Drain.
   const LoadRecorder& recorder() const { return recorder_; }
 
