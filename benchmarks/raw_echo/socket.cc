@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,37 +15,19 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "transport/address.h"
+#include "transport/sockaddr.h"
 
 namespace farcall::bench {
 namespace {
 
 constexpr char kUnix[] = "unix:";
 
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t length = 0;
-
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
-  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
-};
-
-absl::StatusOr<SocketAddress> UnixAddress(const std::string& path) {
-  sockaddr_un address{};
-  if (path.empty() || path.size() >= sizeof(address.sun_path)) {
-    return absl::InvalidArgumentError(absl::StrCat("the path of \"unix:", path, "\" has ",
-                                                   path.size(), " bytes; it must be 1 to 107"));
-  }
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  SocketAddress result;
-  std::memcpy(&result.storage, &address, sizeof(address));
-  result.length = sizeof(address);
-  return result;
-}
-
 absl::StatusOr<SocketAddress> Resolve(const std::string& address, int flags) {
   if (absl::StartsWith(address, kUnix)) {
-    return UnixAddress(address.substr(sizeof(kUnix) - 1));
+    const absl::StatusOr<Address> path = Address::Parse(address);
+    if (!path.ok()) return path.status();
+    return ToSocketAddress(*path);
   }
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos) {
@@ -87,11 +68,11 @@ absl::Status Failed(const char* what, const std::string& address) {
 absl::StatusOr<UniqueFd> ListenOn(const std::string& address) {
   const absl::StatusOr<SocketAddress> where = Resolve(address, AI_PASSIVE);
   if (!where.ok()) return where.status();
-  UniqueFd fd(socket(where->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  UniqueFd fd(socket(where->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return Failed("no socket for", address);
   const int on = 1;
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (where->storage.ss_family == AF_UNIX) {
+  if (where->family() == AF_UNIX) {
     unlink(address.c_str() + sizeof(kUnix) - 1);
   }
   if (bind(fd.get(), where->get(), where->length) != 0) return Failed("cannot bind", address);
@@ -102,7 +83,7 @@ absl::StatusOr<UniqueFd> ListenOn(const std::string& address) {
 absl::StatusOr<UniqueFd> ConnectTo(const std::string& address) {
   const absl::StatusOr<SocketAddress> where = Resolve(address, 0);
   if (!where.ok()) return where.status();
-  UniqueFd fd(socket(where->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  UniqueFd fd(socket(where->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return Failed("no socket for", address);
   if (connect(fd.get(), where->get(), where->length) != 0) {
     return Failed("cannot connect to", address);
@@ -117,24 +98,6 @@ UniqueFd AcceptFrom(int listener) {
   return fd;
 }
 
-std::string AddressOf(int fd) {
-  SocketAddress address;
-  address.length = sizeof(address.storage);
-  if (getsockname(fd, address.get(), &address.length) != 0) {
-    return "(none)";
-  }
-  if (address.storage.ss_family == AF_UNIX) {
-    const auto* unix_address = reinterpret_cast<const sockaddr_un*>(&address.storage);
-    return absl::StrCat(kUnix, unix_address->sun_path);
-  }
-  char host[NI_MAXHOST];
-  char port[NI_MAXSERV];
-  if (getnameinfo(address.get(), address.length, host, sizeof(host), port, sizeof(port),
-                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-    return "(none)";
-  }
-  const bool v6 = address.storage.ss_family == AF_INET6;
-  return v6 ? absl::StrCat("[", host, "]:", port) : absl::StrCat(host, ":", port);
-}
+std::string AddressOf(int fd) { return LocalAddress(fd).ToString(); }
 
 }  // namespace farcall::bench

@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "transport/base/unique_fd.h"
+#include "rpc/testing/raw_peer.h"
 
 namespace farcall {
 
-// An HTTP client as a plain blocking socket, which sends what it likes. What it waits for, it waits
-// for at most kTestTimeout. One thread.
-class HttpPeer {
+// An HTTP client, which sends what it likes. One thread.
+class HttpPeer : public RawPeer {
  public:
   struct Answer {
     int status = 0;
@@ -22,27 +21,12 @@ class HttpPeer {
     std::string body;
   };
 
-  // Connects to "1.2.3.4:port".
-  explicit HttpPeer(const std::string& address);
+  using RawPeer::RawPeer;
 
-  // Before anything was received: no more than this waits in the kernel, more or less.
-  void LimitReceiveBuffer(int bytes);
-  // False: the other end has closed, or takes nothing more.
-  bool Send(absl::string_view bytes);
   // The next answer, which must have a Content-Length. Null: there is none before the end.
   std::optional<Answer> Receive();
   // Send and Receive. Null: there is none.
   std::optional<Answer> Ask(absl::string_view bytes);
-  // Reads to the end, which it leaves out. False: it did not come in time.
-  [[nodiscard]] bool WaitForEnd();
-  void Close() { fd_.Reset(); }
-
- private:
-  bool ReadSome();
-
-  UniqueFd fd_;
-  std::string input_;
-  bool ended_ = false;
 };
 
 // "GET path", and "POST path" with a body, for an HttpPeer.

@@ -2,50 +2,21 @@
 
 #include "rpc/testing/raw_peer.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "rpc/testing/test_service.pb.h"
 #include "transport/address.h"
 #include "transport/base/check.h"
 #include "transport/loop/loop_testing.h"
+#include "transport/sockaddr.h"
 
 namespace farcall {
 namespace {
-
-struct SocketName {
-  sockaddr_storage storage{};
-  socklen_t length = 0;
-  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
-};
-
-SocketName ToName(const Address& address) {
-  SocketName name;
-  if (address.family() == AddressFamily::kUnix) {
-    sockaddr_un path{};
-    path.sun_family = AF_UNIX;
-    std::memcpy(path.sun_path, address.path().data(), address.path().size());
-    name.length = sizeof(path);
-    std::memcpy(&name.storage, &path, sizeof(path));
-  } else {
-    Check(address.family() == AddressFamily::kIpv4, "a raw peer speaks IPv4 and unix");
-    sockaddr_in ipv4{};
-    ipv4.sin_family = AF_INET;
-    ipv4.sin_port = htons(address.port());
-    std::memcpy(&ipv4.sin_addr, address.ip().data(), 4);
-    name.length = sizeof(ipv4);
-    std::memcpy(&name.storage, &ipv4, sizeof(ipv4));
-  }
-  return name;
-}
 
 UniqueFd OpenSocket(int family) {
   UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -100,8 +71,8 @@ std::string EchoFrame(int64_t correlation_id, absl::string_view message) {
 RawPeer::RawPeer(const std::string& address) {
   const auto parsed = Address::Parse(address);
   Check(parsed.ok(), "a test gives an address");
-  SocketName name = ToName(*parsed);
-  fd_ = OpenSocket(name.storage.ss_family);
+  const SocketAddress name = *ToSocketAddress(*parsed);
+  fd_ = OpenSocket(name.family());
   Check(::connect(fd_.get(), name.get(), name.length) == 0, "a test server takes connections");
 }
 
@@ -163,14 +134,10 @@ bool RawPeer::WaitForEnd() {
 void RawPeer::Shutdown() { ::shutdown(fd_.get(), SHUT_RDWR); }
 
 RawListener::RawListener() : fd_(OpenSocket(AF_INET)) {
-  SocketName name = ToName(Address::Ipv4({127, 0, 0, 1}, 0));
+  const SocketAddress name = *ToSocketAddress(Address::Ipv4({127, 0, 0, 1}, 0));
   Check(::bind(fd_.get(), name.get(), name.length) == 0, "there is a free port");
   Check(::listen(fd_.get(), 16) == 0, "a bound socket listens");
-  sockaddr_in bound{};
-  socklen_t length = sizeof(bound);
-  Check(::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&bound), &length) == 0,
-        "a socket has a name");
-  address_ = Address::Ipv4({127, 0, 0, 1}, ntohs(bound.sin_port)).ToString();
+  address_ = LocalAddress(fd_.get()).ToString();
 }
 
 RawPeer RawListener::Accept() { return RawPeer(AcceptOne(fd_.get())); }
@@ -179,7 +146,7 @@ FullListener::FullListener(const std::string& path)
     : fd_(OpenSocket(AF_UNIX)), waiting_(OpenSocket(AF_UNIX)) {
   const auto address = Address::Unix(path);
   Check(address.ok(), "a test gives a path that fits");
-  SocketName name = ToName(*address);
+  const SocketAddress name = *ToSocketAddress(*address);
   Check(::bind(fd_.get(), name.get(), name.length) == 0, "the path is free");
   // Even a backlog of 0 holds one, unix(7).
   Check(::listen(fd_.get(), 0) == 0, "a bound socket listens");

@@ -51,10 +51,12 @@ class RawPeer {
   // Any thread: what waits ends, and nothing goes either way any more.
   void Shutdown();
 
- private:
+ protected:
   // Bytes read; 0: the end; -1: nothing came in time.
   int ReadSome();
+  const Buffer& input() const { return input_; }
 
+ private:
   UniqueFd fd_;
   Buffer input_;
 };

@@ -3,10 +3,8 @@
 #include "tools/doctor/cluster/hosts.h"
 
 #include <netdb.h>
-#include <netinet/in.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -17,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "tools/doctor/peer/networks.h"
 #include "tools/farcall/files.h"
+#include "transport/sockaddr.h"
 
 namespace farcall::doctor {
 namespace {
@@ -59,23 +58,19 @@ absl::StatusOr<std::vector<HostLine>> Checked(std::vector<HostLine> lines) {
 absl::StatusOr<std::vector<Address>> AddressesOf(const std::string& host, uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  const int error = getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   if (error != 0) {
     return absl::NotFoundError(absl::StrCat(host, " has no address: ", gai_strerror(error)));
   }
   std::vector<Address> addresses;
   for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    if (each->ai_family == AF_INET) {
-      std::array<uint8_t, 4> ip;
-      std::memcpy(ip.data(), &reinterpret_cast<const sockaddr_in*>(each->ai_addr)->sin_addr, 4);
-      addresses.push_back(Address::Ipv4(ip, port));
-    } else if (each->ai_family == AF_INET6) {
-      std::array<uint8_t, 16> ip;
-      std::memcpy(ip.data(), &reinterpret_cast<const sockaddr_in6*>(each->ai_addr)->sin6_addr, 16);
-      addresses.push_back(Address::Ipv6(ip, port));
-    }
+    SocketAddress address;
+    address.length = each->ai_addrlen;
+    std::memcpy(&address.storage, each->ai_addr, each->ai_addrlen);
+    addresses.push_back(FromSocketAddress(address));
   }
   if (addresses.empty()) return absl::NotFoundError(host + " has no address");
   return addresses;
