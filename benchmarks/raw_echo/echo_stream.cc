@@ -4,17 +4,10 @@
 
 #include <sys/socket.h>
 
-#include <cerrno>
-
+#include "benchmarks/raw_echo/socket.h"
 #include "benchmarks/raw_echo/usage.h"
 
 namespace farcall::bench {
-namespace {
-
-bool TryAgain() { return errno == EAGAIN || errno == EINTR; }
-
-}  // namespace
-
 bool EchoStream::Turn(int flags) {
   if (!looked_) return LookAtFirst(flags);
   if (store_) return store_->Turn(flags);

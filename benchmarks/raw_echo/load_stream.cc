@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "benchmarks/raw_echo/socket.h"
+
 namespace farcall::bench {
 namespace {
 
@@ -28,8 +30,6 @@ size_t Asked(const LoadOptions& options) {
 size_t Answered(const LoadOptions& options) {
   return options.way == "put" ? options.payload : options.bytes_per_call();
 }
-
-bool TryAgain() { return errno == EAGAIN || errno == EINTR; }
 
 }  // namespace
 

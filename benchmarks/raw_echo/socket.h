@@ -6,6 +6,7 @@
 #ifndef FARCALL_BENCHMARKS_RAW_ECHO_SOCKET_H_
 #define FARCALL_BENCHMARKS_RAW_ECHO_SOCKET_H_
 
+#include <cerrno>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -20,6 +21,8 @@ absl::StatusOr<UniqueFd> ConnectTo(const std::string& address);
 // Waits for a connection; -1 with errno otherwise. For a listening socket that blocks.
 UniqueFd AcceptFrom(int listener);
 
+// Why recv(2) or send(2) failed: nothing is wrong, it would have blocked or was interrupted.
+inline bool TryAgain() { return errno == EAGAIN || errno == EINTR; }
 // Where a socket is bound to, as ConnectTo takes it.
 std::string AddressOf(int fd);
 

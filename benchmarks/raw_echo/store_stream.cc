@@ -6,17 +6,11 @@
 #include <sys/uio.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "benchmarks/common/store_memory.h"
+#include "benchmarks/raw_echo/socket.h"
 
 namespace farcall::bench {
-namespace {
-
-bool TryAgain() { return errno == EAGAIN || errno == EINTR; }
-
-}  // namespace
-
 StoreStream::StoreStream(int fd)
     : fd_(fd), reader_(kStoreMemory), values_(std::make_unique<char[]>(kStoreMemory)) {}
 
