@@ -5,6 +5,8 @@
 #ifndef FARCALL_BENCHMARKS_GRPC_ECHO_SERVER_H_
 #define FARCALL_BENCHMARKS_GRPC_ECHO_SERVER_H_
 
+#include <grpcpp/server.h>
+
 #include <memory>
 #include <string>
 
@@ -18,11 +20,22 @@ class GrpcServer {
   // Of the options, the address counts: gRPC has no other of these knobs.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(const ServerOptions& options);
 
+  GrpcServer(const GrpcServer&) = delete;
+  GrpcServer& operator=(const GrpcServer&) = delete;
   // Calls under way are cancelled after a second.
-  virtual ~GrpcServer() = default;
+  ~GrpcServer();
 
   // With the port that the system chose, where 0 was asked for.
-  virtual const std::string& address() const = 0;
+  const std::string& address() const { return address_; }
+
+ private:
+  class Service;
+
+  GrpcServer();
+
+  const std::unique_ptr<Service> service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
 };
 
 }  // namespace farcall::bench
