@@ -120,6 +120,8 @@ IMPURE_CALLS = (
 FILE_LINES = 300
 FUNCTION_LINES = 70
 LINE_LENGTH = 100
+# Of documents, tables and examples excepted.
+TEXT_LINE_LENGTH = 120
 # Bytes. Nothing here is larger but by mistake.
 FILE_BYTES = 256 * 1024
 

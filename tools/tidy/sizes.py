@@ -72,16 +72,33 @@ def _check_functions(source):
             yield Finding(source.path, first, what, "split it by what it does")
 
 
+def _too_long(source, number, line, limit):
+    what = "line of %d characters, more than %d" % (len(line), limit)
+    return Finding(source.path, number, what, "break it")
+
+
 def _check_lines(source):
     for number, line in enumerate(source.lines, 1):
         if len(line) > policy.LINE_LENGTH and "http" not in line:
-            what = "line of %d characters, more than %d" % (len(line), policy.LINE_LENGTH)
-            yield Finding(source.path, number, what, "break it")
+            yield _too_long(source, number, line, policy.LINE_LENGTH)
+
+
+def _check_text(source):
+    example = False
+    for number, line in enumerate(source.lines, 1):
+        if line.lstrip().startswith("```"):
+            example = not example
+        if example or line.lstrip().startswith("|") or "http" in line:
+            continue
+        if len(line) > policy.TEXT_LINE_LENGTH:
+            yield _too_long(source, number, line, policy.TEXT_LINE_LENGTH)
 
 
 def check(tree):
     findings = []
     for source in tree:
+        if source.extension == ".md":
+            findings.extend(_check_text(source))
         if not (source.is_cpp or source.is_python or source.is_shell):
             continue
         if len(source.lines) > policy.FILE_LINES:

@@ -97,6 +97,13 @@ class SizesTest(unittest.TestCase):
         found = findings(sizes.check, {"rpc/a.h": "// https://a/" + "x" * policy.LINE_LENGTH})
         self.assertEqual([], found)
 
+    def test_line_of_a_document(self):
+        long = "x" * (policy.TEXT_LINE_LENGTH + 1)
+        text = "\n".join([long, "| " + long, "  ```sh", long, "  ```", "- " + long, "x" * 120, ""])
+        found = findings(sizes.check, {"docs/a.md": text})
+        self.assertEqual(["docs/a.md:1: line of 121 characters, more than 120"], found[:1])
+        self.assertEqual(["docs/a.md:6: line of 123 characters, more than 120"], found[1:])
+
 
 class WordsTest(unittest.TestCase):
     def test_leftovers(self):
