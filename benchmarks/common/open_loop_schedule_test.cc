@@ -2,6 +2,7 @@
 
 #include "benchmarks/common/open_loop_schedule.h"
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 

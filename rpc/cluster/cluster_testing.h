@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
 #include "rpc/closure.h"
 #include "rpc/cluster/cluster.h"
 #include "rpc/dispatch/test_services.pb.h"

@@ -167,7 +167,7 @@ void ServerConnections::OnReachable() {
   cluster_.OnReachable(id_);
 }
 
-void ServerConnections::OnUnreachable(const absl::Status& /*why*/) { cluster_.OnUnreachable(id_); }
+void ServerConnections::OnUnreachable(const absl::Status&) { cluster_.OnUnreachable(id_); }
 
 // Why one of those that calls may come to is plain, where that may pass.
 std::optional<WhyNotRdma> ServerConnections::Plain() const {

@@ -51,7 +51,7 @@ class ServerSet {
     kUnanswered,  // the call did not wait for the answer: it takes this long at least
     kIgnored,     // cancelled, or it never came to the server
   };
-  // What tests see of a server.
+  // What simulations judge a server by.
   struct View {
     ServerId id = 0;
     ServerNode node;

@@ -38,6 +38,13 @@ TEST(ResolveTest, NumbersResolveToThemselves) {
   EXPECT_EQ(ipv6->front().ToString(), "[2001:db8::7]:65535");
 }
 
+TEST(ResolveTest, MappedAddressesAreIpv4) {
+  const auto mapped = Resolve("::ffff:192.0.2.7", 1);
+  ASSERT_TRUE(mapped.ok()) << mapped.status();
+  ASSERT_EQ(mapped->size(), 1u);
+  EXPECT_EQ(mapped->front().ToString(), "192.0.2.7:1");
+}
+
 // RFC 6761, 6.4: it never exists.
 TEST(ResolveTest, ANameThatDoesNotExistIsUnavailableAndNamed) {
   const auto addresses = Resolve("no-such-host.invalid", 80);

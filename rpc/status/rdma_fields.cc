@@ -2,7 +2,6 @@
 
 #include "rpc/status/rdma_fields.h"
 
-#include <string>
 #include <vector>
 
 namespace farcall {

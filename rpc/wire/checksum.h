@@ -9,7 +9,7 @@
 
 namespace farcall {
 
-// CRC32C (Castagnoli, RFC 3720 appendix B.4) of the bytes of `data`, which lie in host memory.
+// CRC32C (Castagnoli, RFC 3720 appendix B.4) of the bytes of `data`.
 // `before` is the CRC of what stands before them: Crc32c(b, Crc32c(a)) is that of a and b
 // joined.
 uint32_t Crc32c(const Buffer& data, uint32_t before = 0);

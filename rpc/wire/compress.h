@@ -17,9 +17,9 @@ namespace farcall {
 // OK, or kInvalidArgument with the number and those that there are.
 absl::Status CheckCompressType(int type);
 
-// `data`, which lies in host memory, as `type` (a CompressType that is not NONE; else
-// kInvalidArgument) has it, in blocks of `pool`. kResourceExhausted: `pool` is at its limit, or
-// there is no memory for the compressor itself (up to 300 KiB, for the duration of the call).
+// `data` as `type` (a CompressType that is not NONE; else kInvalidArgument) has it, in blocks of
+// `pool`. kResourceExhausted: `pool` is at its limit, or there is no memory for the compressor
+// itself (up to 300 KiB, for the duration of the call).
 absl::StatusOr<Buffer> Compress(int type, const Buffer& data, BlockPool& pool);
 
 // The other way round. The result has at most `max_size` bytes, and never, not even on the

@@ -72,8 +72,6 @@ struct Frame {
 // holds is not specified. kResourceExhausted: over a limit. kInvalidArgument: no magic
 // (said at the first byte that differs), a meta that is larger than the body or does not
 // parse, an attachment_size below 0 or larger than what follows the meta.
-//
-// `input` lies in host memory.
 absl::StatusOr<size_t> CutFrame(Buffer& input, const FrameLimits& limits, Frame& frame);
 // The two halves of it. Most frames lie in one piece and have nothing unusual. False: the other one
 // tells what this frame is; `input` is as it was, and what `frame` holds is not specified.

@@ -63,7 +63,7 @@ absl::StatusOr<Buffer> Pack(const google::protobuf::MessageLite& message, const 
 // Replaces `message` by what `payload` holds: verifies the checksum, decompresses and parses.
 // A plain payload costs what ParsePayload costs. `max_size`: bytes that the payload may have
 // once it is decompressed; the limit is kept while it is decompressed, so that no more than
-// that and a block is ever allocated. `payload` and `attachment` lie in host memory.
+// that and a block is ever allocated.
 //
 // Any thread, with no loop held. After an error `message` may be partly filled. Errors name
 // the type and what is wrong. kInvalidArgument: compress, checksum or content type unknown;

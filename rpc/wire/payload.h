@@ -12,7 +12,7 @@
 
 namespace farcall {
 
-// Replaces `message` by what `payload` (not compressed, in host memory) holds; no bytes
+// Replaces `message` by what `payload` (not compressed) holds; no bytes
 // are a message without fields. kInvalidArgument names the type of the message and what
 // is wrong: the bytes, or the required fields that they lack. `message` is then partly
 // filled.

@@ -106,11 +106,16 @@ def run(program, transport, calls, in_flight, function):
 
 
 def over_limit(rows):
-    """A line for each count that is above its limit."""
+    """A line for each count that is above its limit; an echo allocates nothing."""
     lines = []
     for row in rows:
         limits = LIMITS.get((row["transport"], row["in_flight"]), {})
         for side, limit in limits.items():
+            if row[side + "_allocations"] > 0:
+                lines.append(
+                    "the %s allocates %.2f times for an echo over %s with %d in flight"
+                    % (side, row[side + "_allocations"], row["transport"], row["in_flight"])
+                )
             if row[side] > limit:
                 lines.append(
                     "the %s takes %s instructions for an echo over %s with %d in flight, over the"

@@ -117,7 +117,7 @@ LAYERS = {
 # Tests, and what only tests use: directories named testing, and files with such names.
 TEST_STEMS = ("_test", "_testing", "_harness", "_fuzz", "_selftest")
 TEST_DIRECTORIES = ("testing/", "tools/fuzz/")
-# They may look inside their neighbours, but never up.
+# They may look inside their neighbours.
 TEST_LAYERS = {
     "transport/": ["transport/"],
     # What is below all else is tested by itself.

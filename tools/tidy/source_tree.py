@@ -91,7 +91,11 @@ class SourceFile:
 
     def imports(self):
         """(line number, name with dots) of what Python imports; each name may be a module."""
-        for node in ast.walk(ast.parse(self.text)):
+        try:
+            nodes = list(ast.walk(ast.parse(self.text)))
+        except SyntaxError:
+            return  # whoever runs it says so
+        for node in nodes:
             if isinstance(node, ast.Import):
                 yield from ((node.lineno, one.name) for one in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module:

@@ -4,6 +4,7 @@
 #define FARCALL_TRANSPORT_BASE_BACKOFF_H_
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 
 #include "transport/base/split_mix.h"
@@ -17,6 +18,11 @@ class Backoff {
  public:
   Backoff(Duration first, Duration longest, uint64_t random = 0)
       : first_(first), longest_(longest), random_(random) {}
+
+  // Of who waits for memory that others give back.
+  static Backoff ForMemory() {
+    return {std::chrono::milliseconds(1), std::chrono::milliseconds(64)};
+  }
 
   Duration NextUncut() { return pause_ = std::clamp(2 * pause_, first_, longest_); }
   // Cut by up to a half.

@@ -4,6 +4,7 @@
 // made at most, only what belongs to the handshake is taken, and what is usable is written and read
 // as the same.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -16,6 +16,7 @@ namespace {
 std::shared_ptr<const LinkSettings> Settings(UpgradeTransport* rdma, UpgradeRecord& record,
                                              const UpgradeOptions& options, RandomBytes random) {
   Check(options.stream.Validate().ok(), "the limits of a stream are valid");
+  Check(options.use_rdma || !options.require_rdma, "require_rdma needs use_rdma");
   auto settings = std::make_shared<LinkSettings>();
   settings->options = options;
   settings->rdma = rdma;

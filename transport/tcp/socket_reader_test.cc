@@ -2,6 +2,7 @@
 
 #include "transport/tcp/socket_reader.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "absl/status/status.h"
 #include "transport/base/backoff.h"
@@ -118,8 +117,8 @@ class TcpConnection final : public Connection, private FdHandler, private Flusha
   DrainMark drain_;
   bool shut_ = false;        // kFlushing: our end was sent
   bool peer_ended_ = false;  // kFlushing: the peer's end was read
-  Backoff retry_{std::chrono::milliseconds(1), std::chrono::milliseconds(64)};  // without memory
-  std::optional<TimePoint> starving_since_;                                     // no memory to read
+  Backoff retry_ = Backoff::ForMemory();
+  std::optional<TimePoint> starving_since_;  // no memory to read
   Timer soon_;
   Timer close_timer_;
   PostedCall on_close_;

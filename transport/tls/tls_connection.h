@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -135,7 +134,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   bool redeliver_ = false;   // OnRead is due for input that was left when reading paused
   bool peer_ended_ = false;  // in order, behind input that is not delivered yet
   DrainMark drain_;
-  Backoff retry_{std::chrono::milliseconds(1), std::chrono::milliseconds(64)};  // without memory
+  Backoff retry_ = Backoff::ForMemory();
   bool starving_ = false;                    // no memory to decrypt into; reading waits
   std::optional<TimePoint> starving_since_;  // the first time since bytes were decrypted
   Timer soon_;

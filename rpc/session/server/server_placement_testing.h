@@ -5,6 +5,7 @@
 #ifndef FARCALL_RPC_SESSION_SERVER_SERVER_PLACEMENT_TESTING_H_
 #define FARCALL_RPC_SESSION_SERVER_SERVER_PLACEMENT_TESTING_H_
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>

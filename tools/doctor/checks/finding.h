@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -54,7 +55,7 @@ inline Finding Failed(std::string check, std::string subject, std::string findin
 // "ok", "unknown", "degraded", "failed".
 absl::string_view Name(Verdict verdict);
 
-// What all findings of a host, or of a cluster, come to: the status of the process.
+// The status of the process: what all findings of a host, or of a cluster, come to; or kUsage.
 enum ExitCode : int { kReady = 0, kDegraded = 1, kNoRdma = 2, kUsage = 64 };
 
 // "ready", "degraded", "no_rdma".

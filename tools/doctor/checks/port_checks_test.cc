@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "tools/doctor/checks/checks.h"
 #include "tools/doctor/checks/checks_testing.h"

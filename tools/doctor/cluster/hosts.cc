@@ -67,6 +67,7 @@ absl::StatusOr<std::vector<Address>> AddressesOf(const std::string& host, uint16
   }
   std::vector<Address> addresses;
   for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    if (each->ai_family != AF_INET && each->ai_family != AF_INET6) continue;
     SocketAddress address;
     address.length = each->ai_addrlen;
     std::memcpy(&address.storage, each->ai_addr, each->ai_addrlen);

@@ -85,7 +85,7 @@ int64_t Millis(Duration time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
-// A call that may take `limit`. Errors are the server's own words.
+// A call that may take `limit`. Errors say what the call's error says.
 template <typename Request, typename Response>
 absl::StatusOr<Response> Call(Channel& channel,
                               void (Doctor_Stub::*method)(google::protobuf::RpcController*,

@@ -30,8 +30,8 @@ _suite_programs() {
 rdma_sources_key() {
   local flags
   {
-    _sums_of transport rpc/testing/rdma_peer rpc/status examples/attachment tools/doctor \
-      tools/node tools/farcall tools/rooms third_party .bazelrc WORKSPACE
+    _sums_of transport rpc/runtime/runtime.cc rpc/testing/rdma_peer rpc/status examples/attachment \
+      tools/doctor tools/node tools/farcall tools/rooms third_party .bazelrc WORKSPACE
     dpkg-query -W g++ libabsl-dev libprotobuf-dev protobuf-compiler
     # Not quoted, so that spaces do not count.
     flags=${BAZEL_FLAGS:-}

@@ -4,6 +4,7 @@
 // behind the hello, a connection that was refused carries no request, and nothing is sent by RDMA
 // before the decision has reached the server's host.
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 

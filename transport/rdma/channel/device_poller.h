@@ -154,7 +154,7 @@ class DevicePoller final : private PollSource {
   int slipped_in_ = 0;  // of found_, what Arm found
   bool polling_ = false;
   unsigned unacknowledged_ = 0;
-  Backoff retry_{std::chrono::milliseconds(1), std::chrono::milliseconds(64)};  // without blocks
+  Backoff retry_ = Backoff::ForMemory();
   Timer retry_timer_;
 };
 

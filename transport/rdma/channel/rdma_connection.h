@@ -105,8 +105,8 @@ class RdmaConnection final : public Connection, private PairChannel::User, priva
   bool redeliver_ = false;  // OnRead is due for input that was left when reading paused
   DrainMark drain_;
   // Without memory.
-  Backoff retry_{std::chrono::milliseconds(1), std::chrono::milliseconds(64)};
-  Backoff fetch_retry_{std::chrono::milliseconds(1), std::chrono::milliseconds(64)};
+  Backoff retry_ = Backoff::ForMemory();
+  Backoff fetch_retry_ = Backoff::ForMemory();
   std::optional<TimePoint> starving_since_;
   Timer soon_;
   Timer close_timer_;

@@ -27,7 +27,7 @@ TEST(QueryDeviceTest, TellsWhatTheDeviceSays) {
   EXPECT_EQ(info->name, "mlx5_0");
   EXPECT_EQ(info->caps.max_qp_wr, 1234);
   EXPECT_TRUE(info->active());
-  EXPECT_TRUE(info->caps.max_srq > 0);
+  EXPECT_GT(info->caps.max_srq, 0);
   EXPECT_EQ(info->link_layer(), LinkLayer::kRoce);
   ASSERT_EQ(info->ports.size(), 1u);
   EXPECT_EQ(info->ports[0].number, 1);

@@ -2,6 +2,7 @@
 
 #include "transport/rdma/device/local_port.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -8,6 +8,7 @@
 #ifndef FARCALL_TRANSPORT_RDMA_FLOW_FLOW_SIM_TESTING_H_
 #define FARCALL_TRANSPORT_RDMA_FLOW_FLOW_SIM_TESTING_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -33,7 +33,8 @@ constexpr uint64_t PackWrId(const WrId& id) {
 // kNone for what PackWrId did not make.
 constexpr WrId UnpackWrId(uint64_t packed) {
   const uint64_t kind = packed >> 56;
-  if (kind > static_cast<uint64_t>(WrId::Kind::kRead)) return {};
+  const bool zero = (packed << 8 >> 40) == 0;
+  if (kind > static_cast<uint64_t>(WrId::Kind::kRead) || !zero) return {};
   return {.kind = static_cast<WrId::Kind>(kind), .slot = static_cast<uint32_t>(packed)};
 }
 

@@ -33,6 +33,9 @@ TEST(WrIdTest, WhatIsNotOursHasNoKind) {
   for (uint64_t kind = 6; kind < 256; ++kind) {
     EXPECT_EQ(UnpackWrId(kind << 56 | 7), WrId());
   }
+  for (int bit = 32; bit < 56; ++bit) {
+    EXPECT_EQ(UnpackWrId(uint64_t{1} << 56 | uint64_t{1} << bit), WrId());
+  }
   EXPECT_EQ(UnpackWrId(0).kind, Kind::kNone);
 }
 

@@ -115,6 +115,7 @@ class RdmaHost {
   // kAcceptPause times as long: others have nearly all of the control loop's time whatever peers
   // say.
   void LookedInVain(Duration time);
+  // kResourceExhausted while that lasts.
   absl::Status MayAccept() const;
 
   // --- What there is, for /status.

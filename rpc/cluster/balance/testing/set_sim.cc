@@ -247,7 +247,8 @@ class Sim {
     if (!wrong_.empty()) return;
     for (const ServerSet::View& view : set_.Views(now_)) {
       if (view.state == ServerSet::View::State::kServing && view.in_flight == 0) continue;
-      return Expect(absl::StrCat("server ", view.id, " does not come back"));
+      return Expect(absl::StrCat("server ", view.id, " does not come back: state ",
+                                 static_cast<int>(view.state), ", in flight ", view.in_flight));
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include "transport/link/stream/rails/rate_meter.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
