@@ -116,7 +116,7 @@ LAYERS = {
 
 # Tests, and what only tests use: directories named testing, and files with such names.
 TEST_STEMS = ("_test", "_testing", "_harness", "_fuzz", "_selftest")
-TEST_DIRECTORIES = ("testing/", "tools/fuzz/")
+TEST_DIRECTORIES = ("testing/", "tools/fuzz/", "tools/rdma_vm_tests/")
 # They may look inside their neighbours.
 TEST_LAYERS = {
     "transport/": ["transport/"],

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files, functions and lines that fit a reader."""
+"""Folders, files, functions and lines that fit a reader."""
 
 import ast
+import collections
+import os
 import re
 
 import policy
@@ -94,8 +96,19 @@ def _check_text(source):
             yield _too_long(source, number, line, policy.TEXT_LINE_LENGTH)
 
 
+def _check_folders(tree):
+    sources = [source for source in tree if source.is_cpp or source.is_python]
+    folders = collections.Counter(
+        os.path.dirname(source.path) for source in sources if not source.is_test
+    )
+    for folder, count in folders.items():
+        if count > policy.FOLDER_SOURCES:
+            what = "%d sources, more than %d" % (count, policy.FOLDER_SOURCES)
+            yield Finding(folder, 1, what, "make rooms of it, with an order (tools/tidy/order.py)")
+
+
 def check(tree):
-    findings = []
+    findings = list(_check_folders(tree))
     for source in tree:
         if source.extension == ".md":
             findings.extend(_check_text(source))

@@ -97,6 +97,12 @@ class SizesTest(unittest.TestCase):
         found = findings(sizes.check, {"rpc/a.h": "// https://a/" + "x" * policy.LINE_LENGTH})
         self.assertEqual([], found)
 
+    def test_folder(self):
+        names = ["rpc/a%d.h" % number for number in range(policy.FOLDER_SOURCES + 1)]
+        found = findings(sizes.check, {name: "" for name in names + ["rpc/b_test.cc"]})
+        self.assertEqual(["rpc:1: 36 sources, more than 35"], found)
+        self.assertEqual([], findings(sizes.check, {name: "" for name in names[1:]}))
+
     def test_line_of_a_document(self):
         long = "x" * (policy.TEXT_LINE_LENGTH + 1)
         text = "\n".join([long, "| " + long, "  ```sh", long, "  ```", "- " + long, "x" * 120, ""])
