@@ -83,6 +83,14 @@ void RawPeer::LimitReceiveBuffer(int bytes) {
         "a socket takes a buffer size");
 }
 
+bool RawPeer::SendOver(absl::string_view bytes) {
+  const absl::string_view rest = bytes.substr(sent_over_);
+  const ssize_t sent = ::send(fd_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent <= 0) return false;
+  sent_over_ = (sent_over_ + static_cast<size_t>(sent)) % bytes.size();
+  return true;
+}
+
 bool RawPeer::Send(absl::string_view bytes) {
   timeval timeout{};
   timeout.tv_sec = kTestTimeout.count();

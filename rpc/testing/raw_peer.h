@@ -39,6 +39,9 @@ class RawPeer {
   void LimitReceiveBuffer(int bytes);
   // False: the other end has closed, or takes nothing more.
   bool Send(absl::string_view bytes);
+  // Sends `bytes` again and again: goes on where it ended the last time, as far as the kernel takes
+  // at once. False: it took none.
+  bool SendOver(absl::string_view bytes);
   // The next frame; null: there is none before the end.
   std::optional<Frame> Receive();
   // The next bytes, which are no frame; fewer: there are no more before the end.
@@ -59,6 +62,7 @@ class RawPeer {
  private:
   UniqueFd fd_;
   Buffer input_;
+  size_t sent_over_ = 0;  // of what SendOver sends, this time
 };
 
 // A listening socket as a plain one: takes connections when the test asks for it, or never.
