@@ -123,8 +123,8 @@ absl::StatusOr<bool> RunJob(farcall::Runtime& runtime, const Disk& disk,
   const LoadOutcome outcome = RunLoad(plan);
   bool well = true;
   for (const auto& [kind, name] : {std::pair{example::kRead, "read"}, {example::kWrite, "write"}}) {
+    if (kind == example::kRead ? job.read_percent == 0 : job.read_percent == 100) continue;
     const farcall::bench::CallCounts& counts = outcome.kinds[kind];
-    if (counts.latency.count() + counts.failed() == 0) continue;
     std::printf(
         "%s",
         example::DiskReport(name, job.bytes_per_call(), outcome.measured.count(), counts).c_str());

@@ -38,6 +38,9 @@ done
 [ "$(grep -cE '^  read: IOPS=.*, BW=.*MiB/s ' "$out/bench")" -eq 6 ]
 [ "$(grep -cE '^  write: IOPS=' "$out/bench")" -eq 4 ]
 [ "$(grep -cE '^    clat \(us\): min=.*, p99.99=' "$out/bench")" -eq 10 ]
+# So short that no call may end: a row all the same.
+"$bench" "$at" --runtime=0.000001 --ramp_time=0 --rw=randread --iodepth=1 | tee "$out/short"
+grep -qE '^  read: IOPS=' "$out/short"
 "$bench" "$at" --runtime=0.1 --ramp_time=0 --rw=write --iodepth=4 --bs=65536 --numjobs=2
 if "$bench" "$at" --bs=1000 2>"$out/error"; then exit 1; fi
 grep -q 'a multiple of 4096, at most 256 times' "$out/error"
