@@ -112,7 +112,12 @@ class LimitTest(unittest.TestCase):
     def test_tells_what_is_over_its_limit_and_nothing_else(self):
         limits = instructions.LIMITS[("tcp", 64)]
         row = {"transport": "tcp", "in_flight": 64, **limits}
+        row |= {"client_allocations": 0.002, "server_allocations": 0}
         self.assertEqual(instructions.over_limit([row]), [])
+        self.assertEqual(
+            instructions.over_limit([row | {"client_allocations": 1}]),
+            ["the client allocates 1.00 times for an echo over tcp with 64 in flight"],
+        )
         row["server"] += 1
         other = {"transport": "rdma", "in_flight": 8, "client": 1e9, "server": 1e9}
         lines = instructions.over_limit([row, other])
