@@ -36,8 +36,8 @@ google::protobuf::Closure* NewClosure(F&& run) {
       return kept != nullptr ? kept : ::operator new(size, std::align_val_t(alignof(Once)));
     }
     static void operator delete(void* memory) {
-      std::memset(memory, 0,
-                  sizeof(void*));  // without a table of functions a second Run is a fault
+      // Without its table of functions, a second Run is a fault at once.
+      std::memset(memory, 0, sizeof(void*));
       if (kAddressSanitizer || !Kept().Give(memory))
         ::operator delete(memory, std::align_val_t(alignof(Once)));
     }

@@ -62,6 +62,12 @@ TEST(ClosureTest, TheMemoryOfOneIsThatOfTheNext) {
   second->Run();
 }
 
+TEST(ClosureDeathTest, ASecondRunIsAFault) {
+  Closure* const closure = NewClosure([] {});
+  closure->Run();
+  EXPECT_DEATH(closure->Run(), "");
+}
+
 TEST(ClosureTest, OneThatNeverRunsMayBeDeleted) {
   auto owned = std::make_shared<int>(7);
   const std::weak_ptr<int> watch = owned;
