@@ -96,9 +96,12 @@ def _left_to_children(pid):
     """What of a process an execve(2) would not close, and of what kinds all are."""
     left, kinds = [], set()
     for number in os.listdir("/proc/%d/fd" % pid):
-        with open("/proc/%d/fdinfo/%s" % (pid, number), encoding="utf-8") as info:
-            flags = next(line for line in info if line.startswith("flags:"))
-        kind = os.readlink("/proc/%d/fd/%s" % (pid, number))
+        try:
+            with open("/proc/%d/fdinfo/%s" % (pid, number), encoding="utf-8") as info:
+                flags = next(line for line in info if line.startswith("flags:"))
+            kind = os.readlink("/proc/%d/fd/%s" % (pid, number))
+        except FileNotFoundError:
+            continue  # closed meanwhile
         kinds.add(kind)
         if int(number) > 2 and not int(flags.split()[1], 8) & os.O_CLOEXEC:
             left.append("%s: %s" % (number, kind))

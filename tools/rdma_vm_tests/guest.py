@@ -18,15 +18,19 @@ HW_COUNTERS = "/proc/1/root/sys/class/infiniband/%s/ports/1/hw_counters"
 
 
 class Trouble(Exception):
-    """A case does not hold, or the guest does not do what it was asked for."""
+    """A case does not hold, or the guest does not do what it was asked for. `seen`: lines that tell
+    more of it."""
+
+    def __init__(self, text, seen=()):
+        super().__init__(text)
+        self.seen = list(seen)
 
 
 class Late(Trouble):
-    """Something did not end in time. `seen`: lines that tell what the guest did just then."""
+    """Something did not end in time; seen is what the guest did just then."""
 
     def __init__(self, text):
-        super().__init__(text)
-        self.seen = stuck.report()
+        super().__init__(text, stuck.report())
 
 
 # Arguments: NAME=NODE ... -- COMMAND. Of an adapter "device" is its place on the PCI bus; software

@@ -171,7 +171,8 @@ class Server(Peer):
         """No request was wrong, and none came twice."""
         stats = self.stats()
         if stats["wrong"] or stats["doubled"]:
-            raise Trouble("the server saw wrong or doubled requests: %s" % stats)
+            text = "the server saw wrong or doubled requests: %s" % stats
+            raise Trouble(text, self.logs())
         return stats
 
 
@@ -216,5 +217,6 @@ class Client(Peer):
 
 def all_right(counts):
     if counts["failed"] != "0" or counts["wrong"] != "0" or counts["ok"] == "0":
-        raise Trouble("calls failed or were answered wrongly: %s" % counts)
+        text = "calls failed or were answered wrongly: %s" % counts
+        raise Trouble(text, Program.logs())
     return counts

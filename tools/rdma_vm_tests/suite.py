@@ -15,7 +15,7 @@ CASE_LIMIT = 400
 
 def check(holds, text):
     if not holds:
-        raise Trouble(text)
+        raise Trouble(text, peers.Program.logs())
 
 
 def _too_long(_number, _frame):
@@ -30,12 +30,12 @@ def run_case(name, case, out=sys.stdout):
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(CASE_LIMIT)
     why = told = None
-    seen = ()
+    seen = []
     try:
         told = case()
     except Trouble as trouble:
         why = str(trouble)
-        seen = getattr(trouble, "seen", seen)
+        seen = trouble.seen
     except Exception as error:  # a mistake in the case itself is told in the same way
         why = "%s: %s" % (type(error).__name__, error)
     finally:

@@ -55,6 +55,9 @@ class FieldsTest(unittest.TestCase):
     def test_what_programs_said_is_told_while_they_run(self):
         with peers.Program("peer", ["sh", "-c", "echo first >&2; echo last >&2; echo; cat"]):
             self.assertEqual(list(peers.Program.logs()), ["the peer said: first | last"])
+            with self.assertRaises(Trouble) as raised:
+                suite.check(False, "wrong")
+            self.assertEqual(raised.exception.seen, ["the peer said: first | last"])
         self.assertEqual(list(peers.Program.logs()), [])
 
     def test_forked_functions_are_processes(self):
