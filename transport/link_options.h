@@ -52,6 +52,12 @@ struct StreamLimits {
   // A generation that moves nothing for so long, as PONGs tell, is given up. More than
   // ping_interval, up to 60 s.
   Duration progress_timeout = std::chrono::milliseconds(300);
+  // Whether TCP carries on where no generation is left. If not, the end of the last one is that of
+  // the connection: it has as long as a dead peer.
+  bool tcp_carries_on = true;
+  Duration LastProgressTimeout() const {
+    return tcp_carries_on ? progress_timeout : std::max(progress_timeout, peer_timeout);
+  }
   // Between PINGs while bytes are unacknowledged. 10 ms to 10 s.
   Duration ping_interval = std::chrono::milliseconds(100);
   // A lifeline silent for so long is asked by a PING although nothing is unacknowledged,
@@ -107,7 +113,8 @@ struct LinkOptions {
   Duration sniff_timeout = std::chrono::seconds(3);
 
   UpgradeTimes upgrade;
-  // Its close_timeout and rails count for nothing: those of ConnectionOptions and RdmaOptions do.
+  // Its close_timeout, rails and tcp_carries_on count for nothing: ConnectionOptions, RdmaOptions
+  // and require_rdma say them.
   StreamLimits stream;
 
   // kInvalidArgument, with the name of the option behind "link.".

@@ -265,6 +265,7 @@ void LinkConnection::OnLinkChange() {
     Govern();
   } else if (was_on_rdma_ && requires_rdma() && linked_->may_upgrade()) {
     // Not so at an end in order, where RDMA goes first.
+    parts_.settings->record->OnRequiredLost(LogName(), linked_->why_not());
     return linked_->Close(AddDetail(linked_->why_not(), parts_.tcp->info().peer_name()),
                           CloseMode::kAbort);
   }

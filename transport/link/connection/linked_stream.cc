@@ -21,6 +21,7 @@ StreamLimits LimitsOf(const LinkedStream::Parts& parts) {
   StreamLimits limits = parts.settings->options.stream;
   limits.send_window = std::min(limits.send_window, parts.peer_window);
   limits.rails = parts.rails;
+  limits.tcp_carries_on = !parts.settings->options.require_rdma;
   limits.close_timeout = parts.options.close_timeout;
   return limits;
 }

@@ -170,7 +170,7 @@ void SwitchingStream::OnPong(const LinkFrame& frame, TimePoint now) {
         absl::StrCat("PONG ", frame.number, " at offset ", frame.offset, " answers no PING")));
   }
   if (several()) return CheckRails(now);
-  if (watch_.Stuck(sending_on_, now)) GiveUp(sending_on_, StuckFor(limits_.progress_timeout));
+  if (watch_.Stuck(sending_on_, now)) GiveUp(sending_on_, StuckFor(limits_.LastProgressTimeout()));
 }
 
 void SwitchingStream::OnBye(const LinkFrame& frame, TimePoint now) {

@@ -80,7 +80,7 @@ void SwitchingStream::CheckRails(TimePoint now) {
   while (active()) {
     const Rail* const stuck = rails_.FindStuck(now);
     if (stuck == nullptr) break;
-    GiveUp(stuck->number(), StuckFor(limits_.progress_timeout));
+    GiveUp(stuck->number(), StuckFor(rails_.ProgressTimeout(*stuck)));
   }
   // What it may still bring comes twice then; but the others need not wait until it is given up.
   while (Rail* const suspect = rails_.FindSuspect(now)) {

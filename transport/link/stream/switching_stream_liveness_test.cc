@@ -30,6 +30,30 @@ TEST(SwitchingStreamTest, ASilentGenerationIsGivenUpAndAMovingOneIsNot) {
   EXPECT_NE(stream.why().message().find("300 ms"), absl::string_view::npos);
 }
 
+// A call that is under way must not run twice because a wire stood still for a second.
+TEST(SwitchingStreamTest, WhereTcpDoesNotCarryOnTheLastGenerationHasAsLongAsADeadPeer) {
+  for (const uint32_t rails : {1, 2}) {
+    StreamLimits limits = RecordedStream::Small();
+    limits.tcp_carries_on = false;
+    limits.rails = rails;
+    RecordedStream stream(limits);
+    stream.UseG1();
+    stream.Write("abcd");
+    stream.Take();
+    for (int passed = 0; passed < 9900; passed += 100) {
+      stream.AnswerPings(0);
+      stream.Pass(milliseconds(100));
+    }
+    EXPECT_EQ(stream->sending_on(), 1u);
+    for (int passed = 0; passed < 400; passed += 100) {
+      stream.AnswerPings(0);
+      stream.Pass(milliseconds(100));
+    }
+    EXPECT_EQ(stream->sending_on(), kLifeline);
+    EXPECT_NE(stream.why().message().find("10000 ms"), absl::string_view::npos) << stream.why();
+  }
+}
+
 TEST(SwitchingStreamTest, ASlowLifelineProvesNothingAgainstAGeneration) {
   RecordedStream stream;
   stream.UseG1();

@@ -226,6 +226,9 @@ TEST(LinkRequiredTest, FallingBackClosesWithTheReason) {
     }));
     EXPECT_EQ(Name(ReasonOf(requires_it.seen().why)), "broken") << requires_it.seen().why;
     EXPECT_TRUE(harness.Until([&] { return duo->client.over() && duo->server.over(); }));
+    EXPECT_NE(absl::StrJoin(harness.log(), "\n").find("RDMA is required and was lost"),
+              std::string::npos)
+        << absl::StrJoin(harness.log(), "\n");
   }
 }
 

@@ -21,6 +21,16 @@ void UpgradeRecord::OnFallback(absl::string_view peer, const absl::Status& why) 
   log_(absl::StrCat("calls with ", peer, " travel over TCP: ", why.message()));
 }
 
+void UpgradeRecord::OnRequiredLost(absl::string_view peer, const absl::Status& why) {
+  if (events_ != nullptr) {
+    events_->Add(absl::StrCat(peer, " has lost RDMA, which is required: ", Name(ReasonOf(why)),
+                              ": ", why.message()));
+  }
+  if (!log_ || !FirstTime(peer, ReasonOf(why))) return;
+  log_(absl::StrCat("a connection with ", peer,
+                    " ends, since RDMA is required and was lost: ", why.message()));
+}
+
 void UpgradeRecord::OnRailLost(absl::string_view peer, const absl::Status& why) {
   if (events_ == nullptr) return;
   events_->Add(absl::StrCat(peer, " has a rail less: ", Name(ReasonOf(why)), ": ", why.message()));

@@ -37,6 +37,8 @@ class UpgradeRecord {
   void OnUpgrade(absl::string_view peer);
   // `why` carries the reason.
   void OnFallback(absl::string_view peer, const absl::Status& why);
+  // RDMA broke that is required, and the connection ends with it.
+  void OnRequiredLost(absl::string_view peer, const absl::Status& why);
   // One of several rails broke, or could not be had; others go on, so that it is no fallback.
   void OnRailLost(absl::string_view peer, const absl::Status& why);
   // As OnFallback, without a line.

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "transport/base/event_ring.h"
 #include "transport/link/upgrade/upgrade_options.h"
 
 namespace farcall {
@@ -46,6 +47,22 @@ TEST(UpgradeRecordTest, LogsEachPeerAndReasonOnce) {
   EXPECT_TRUE(absl::StrContains(logged.lines[1], "10.0.0.1:80"));
   EXPECT_TRUE(absl::StrContains(logged.lines[1], Explain(WhyNotRdma::kBroken)));
   EXPECT_TRUE(absl::StrContains(logged.lines[1], "cable"));
+}
+
+TEST(UpgradeRecordTest, TellsOfRequiredRdmaThatIsLost) {
+  EventRing events;
+  std::vector<std::string> lines;
+  UpgradeRecord record([&](absl::string_view line) { lines.emplace_back(line); }, &events);
+  for (int i = 0; i < 2; ++i) {
+    record.OnRequiredLost("10.0.0.1:80", NotRdma(WhyNotRdma::kBroken, "cable"));
+  }
+  ASSERT_EQ(events.events().size(), 1u);
+  EXPECT_EQ(events.events()[0].times, 2u);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(absl::StrContains(lines[0], "10.0.0.1:80")) << lines[0];
+  EXPECT_TRUE(absl::StrContains(lines[0], "cable")) << lines[0];
+  EXPECT_EQ(record.counts().fallbacks[static_cast<size_t>(WhyNotRdma::kBroken)], 0u)
+      << "no call travels over TCP";
 }
 
 TEST(UpgradeRecordTest, RemembersABoundedNumberOfPeers) {

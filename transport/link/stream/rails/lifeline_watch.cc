@@ -51,7 +51,7 @@ bool LifelineWatch::Answer(uint64_t number, uint64_t received, TimePoint now) {
 
 bool LifelineWatch::Stuck(uint32_t generation, TimePoint now) const {
   return generation != 0 && generation == generation_ &&
-         progress_.Lacks(limits_.progress_timeout, now);
+         progress_.Lacks(limits_.LastProgressTimeout(), now);
 }
 
 }  // namespace farcall

@@ -19,7 +19,7 @@ namespace farcall {
 //                                    |
 //                                    +-- nothing heard for peer_timeout: the peer is dead
 //
-// A generation is stuck when PONGs show for progress_timeout that bytes lack which were
+// A generation is stuck when PONGs show for LastProgressTimeout that bytes lack which were
 // sent on it before their PINGs, and that none came meanwhile. A lifeline that is slow
 // proves nothing, since then there are no PONGs. Pure.
 class LifelineWatch {

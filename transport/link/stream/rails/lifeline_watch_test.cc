@@ -16,7 +16,7 @@ class LifelineWatchTest : public ::testing::Test {
   static TimePoint At(int ms) { return TimePoint(milliseconds(ms)); }
 
   // PINGs every 100 ms, idle after 1 s, dead after 10 s, stuck after 300 ms.
-  const StreamLimits limits_{};
+  StreamLimits limits_{};
   const LifelineWatch::Work nothing_{};
   const LifelineWatch::Work waits_{.unacknowledged_since = std::nullopt, .expects_answer = true};
   const LifelineWatch::Work sends_{.unacknowledged_since = At(50), .expects_answer = false};
@@ -73,6 +73,14 @@ TEST_F(LifelineWatchTest, AGenerationIsStuckWhenPongsShowForAWhileThatNothingCom
   }
   EXPECT_FALSE(watch_.Stuck(2, At(400)));
   EXPECT_FALSE(watch_.Stuck(0, At(400)));
+}
+
+TEST_F(LifelineWatchTest, ItIsStuckAsLateAsADeadPeerWhereTcpDoesNotCarryOn) {
+  limits_.tcp_carries_on = false;
+  for (int i = 0; i <= 100; ++i) {
+    EXPECT_TRUE(watch_.Answer(watch_.Ask(100, 1, At(100 * i)), 40, At(100 * i + 1)));
+    EXPECT_EQ(watch_.Stuck(1, At(100 * i + 1)), i == 100);
+  }
 }
 
 TEST_F(LifelineWatchTest, AByteIsProgress) {

@@ -131,9 +131,13 @@ Rail* Rails::FindSuspect(TimePoint now) {
   return nullptr;
 }
 
+Duration Rails::ProgressTimeout(const Rail& rail) const {
+  return HasOther(rail) ? limits_.progress_timeout : limits_.LastProgressTimeout();
+}
+
 Rail* Rails::FindStuck(TimePoint now) {
   for (const auto& rail : rails_) {
-    if (rail->progress.Lacks(limits_.progress_timeout, now)) return rail.get();
+    if (rail->progress.Lacks(ProgressTimeout(*rail), now)) return rail.get();
   }
   return nullptr;
 }

@@ -88,8 +88,10 @@ class Rails {
   // One on which nothing has moved for a while, though another is there to send on instead; null:
   // there is none. By the answers so far.
   Rail* FindSuspect(TimePoint now);
-  // One on which nothing has moved for progress_timeout, or null.
+  // One on which nothing has moved for its ProgressTimeout, or null.
   Rail* FindStuck(TimePoint now);
+  // Longer for the last one, where TCP does not carry on.
+  Duration ProgressTimeout(const Rail& rail) const;
 
  private:
   bool MayTake(const Rail& rail) const;

@@ -38,7 +38,7 @@ class RailsTest : public ::testing::Test {
     }
   }
 
-  const StreamLimits limits_{.rails = 4};
+  StreamLimits limits_{.rails = 4};
   TimePoint now_ = At(1000000);
   uint64_t offset_ = 0;
   Rails rails_{limits_};
@@ -171,6 +171,24 @@ TEST_F(RailsTest, WhatIsStillIsSuspectWhileAnotherMovesAndThenStuck) {
   EXPECT_EQ(rails_.FindStuck(now_), nullptr);
   now_ += limits_.progress_timeout;
   EXPECT_EQ(rails_.FindStuck(now_), &still);
+}
+
+TEST_F(RailsTest, TheLastOneIsStuckLaterWhereTcpDoesNotCarryOn) {
+  limits_.tcp_carries_on = false;
+  rails_.Add(1);
+  rails_.Add(2);
+  for (const uint32_t number : {1, 2}) {
+    Rail& rail = *rails_.Find(number);
+    rail.Sent(0, 100, now_);
+    rail.progress.Ask(100);
+    rail.progress.Answer(0, now_);
+  }
+  now_ += limits_.progress_timeout;
+  EXPECT_EQ(rails_.FindStuck(now_), rails_.Find(1));
+  rails_.Remove(1);
+  EXPECT_EQ(rails_.FindStuck(now_), nullptr);
+  now_ += limits_.peer_timeout - limits_.progress_timeout;
+  EXPECT_EQ(rails_.FindStuck(now_), rails_.Find(2));
 }
 
 TEST_F(RailsTest, TellsSinceWhenOneIsStillForWhichAnotherCouldStandIn) {
