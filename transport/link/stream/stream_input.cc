@@ -171,6 +171,7 @@ void SwitchingStream::OnPong(const LinkFrame& frame, TimePoint now) {
   }
   if (several()) return CheckRails(now);
   if (watch_.Stuck(sending_on_, now)) GiveUp(sending_on_, StuckFor(limits_.LastProgressTimeout()));
+  if (active() && watch_.Still(sending_on_, now)) Nudge(sending_on_);
 }
 
 void SwitchingStream::OnBye(const LinkFrame& frame, TimePoint now) {

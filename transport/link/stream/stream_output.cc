@@ -73,6 +73,13 @@ void SwitchingStream::FlushAck(TimePoint now) {
   last_ack_ = Behind(sending_on_);
 }
 
+// All of it has been sent, and the peer does not have it: Soft-iWARP of Linux misses what comes
+// right behind its answer to a connect, until more comes (siw_accept takes the socket's callbacks
+// after it has answered).
+void SwitchingStream::Nudge(LinkId generation) {
+  if (output_.Unsent(generation) == 0) Send(generation, {.type = LinkFrameType::kAck});
+}
+
 void SwitchingStream::FlushPing(TimePoint now) {
   // The usual case, told without a look at the whole watch: no PING is due before this.
   if (!several() && unacknowledged_since_ && now < *unacknowledged_since_ + limits_.ping_interval) {

@@ -86,6 +86,10 @@ void SwitchingStream::CheckRails(TimePoint now) {
   while (Rail* const suspect = rails_.FindSuspect(now)) {
     for (const ByteRange& range : suspect->Suspect()) send_.SendAgain(range);
   }
+  if (!active()) return;
+  for (const auto& rail : rails_.all()) {
+    if (rail->progress.Lacks(SuspectAfter(limits_), now)) Nudge(rail->number());
+  }
 }
 
 }  // namespace farcall

@@ -253,6 +253,7 @@ class SwitchingStream {
   Queued Behind(LinkId link);
   void FlushData(TimePoint now);
   void FlushAck(TimePoint now);
+  void Nudge(LinkId generation);
   void FlushPing(TimePoint now);
   LifelineWatch::Work work() const;
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
@@ -51,6 +52,24 @@ TEST(SwitchingStreamTest, WhereTcpDoesNotCarryOnTheLastGenerationHasAsLongAsADea
     }
     EXPECT_EQ(stream->sending_on(), kLifeline);
     EXPECT_NE(stream.why().message().find("10000 ms"), absl::string_view::npos) << stream.why();
+  }
+}
+
+// Some drivers miss what came first, until more comes.
+TEST(SwitchingStreamTest, WhatStandsStillIsNudgedBeforeItIsGivenUp) {
+  for (const uint32_t rails : {1, 2}) {
+    StreamLimits limits = RecordedStream::Small();
+    limits.rails = rails;
+    RecordedStream stream(limits);
+    stream.UseG1();
+    stream.Write("abcd");
+    stream.Take();
+    for (int passed = 0; passed < 250; passed += 50) {
+      stream.AnswerPings(0);
+      stream.Pass(milliseconds(50));
+    }
+    EXPECT_EQ(stream->sending_on(), 1u);
+    EXPECT_NE(stream.Take().find("G1 ACK"), std::string::npos);
   }
 }
 

@@ -154,13 +154,14 @@ TEST_F(SwitchingStreamRailsTest, WhatIsStillGoesOutAgainBeforeItIsGivenUp) {
   stream_.Pass(milliseconds(94));
   EXPECT_EQ(stream_.Take(),
             "TCP PING 1 ack 0; TCP PING 2 ack 0; TCP PING 3 ack 0; TCP PING 4 ack 0; "
-            "TCP PING 5 ack 0; G2 DATA @0+2 ack 0; G2 DATA @4+2 ack 0");
+            "TCP PING 5 ack 0; G1 ACK ack 0; G2 DATA @0+2 ack 0; G2 DATA @4+2 ack 0");
   EXPECT_TRUE(stream_->Alive(1));
   EXPECT_EQ(stream_->sending_on(), 2u);
   RailAck(2, 2, 8);
   stream_.Pass(milliseconds(300));
   EXPECT_EQ(stream_.Take(),
-            "TCP PING 6 ack 0; TCP PING 7 ack 0; TCP PING 8 ack 0; G1 given up; "
+            "TCP PING 6 ack 0; G1 ACK ack 0; TCP PING 7 ack 0; G1 ACK ack 0; TCP PING 8 ack 0; "
+            "G1 given up; "
             "TCP RESUME 1 @0 ack 0");
   EXPECT_TRUE(absl::IsDeadlineExceeded(stream_.why()));
 }

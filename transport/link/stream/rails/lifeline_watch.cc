@@ -49,9 +49,16 @@ bool LifelineWatch::Answer(uint64_t number, uint64_t received, TimePoint now) {
   return true;
 }
 
+bool LifelineWatch::Still(uint32_t generation, TimePoint now) const {
+  return Lacks(generation, SuspectAfter(limits_), now);
+}
+
 bool LifelineWatch::Stuck(uint32_t generation, TimePoint now) const {
-  return generation != 0 && generation == generation_ &&
-         progress_.Lacks(limits_.LastProgressTimeout(), now);
+  return Lacks(generation, limits_.LastProgressTimeout(), now);
+}
+
+bool LifelineWatch::Lacks(uint32_t generation, Duration bound, TimePoint now) const {
+  return generation != 0 && generation == generation_ && progress_.Lacks(bound, now);
 }
 
 }  // namespace farcall

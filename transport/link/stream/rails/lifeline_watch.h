@@ -48,10 +48,12 @@ class LifelineWatch {
   uint64_t Ask(uint64_t position, uint32_t generation, TimePoint now);
   // False: that PONG was not asked for.
   [[nodiscard]] bool Answer(uint64_t number, uint64_t received, TimePoint now);
-  // By the PONGs so far, for a stream that is sent on `generation` now.
+  // By the PONGs so far, for a stream that is sent on `generation` now. Still: for SuspectAfter.
+  bool Still(uint32_t generation, TimePoint now) const;
   bool Stuck(uint32_t generation, TimePoint now) const;
 
  private:
+  bool Lacks(uint32_t generation, Duration bound, TimePoint now) const;
   TimePoint DeathTime() const;
   std::optional<TimePoint> UsualTime(const Work& work) const;
 

@@ -162,7 +162,7 @@ _MUTANTS = [
         "generation->received += bytes;": "generation->received += 2 * bytes;",
     }),
     ("never_finds_a_rail_stuck", "rails.cc", {
-        "if (rail->progress.Lacks(limits_.progress_timeout, now)) return rail.get();": "",
+        "if (rail->progress.Lacks(ProgressTimeout(*rail), now)) return rail.get();": "",
     }),
     ("sends_on_a_dead_rail", "rails.cc", {
         "  rails_.erase(found);\n": "",
