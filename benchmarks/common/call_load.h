@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "benchmarks/common/call_tally.h"
+#include "benchmarks/common/figures/call_tally.h"
 #include "benchmarks/common/open_loop_schedule.h"
 
 namespace farcall::bench {

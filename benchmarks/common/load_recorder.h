@@ -13,7 +13,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "benchmarks/common/latency_histogram.h"
+#include "benchmarks/common/figures/latency_histogram.h"
 #include "benchmarks/common/load_options.h"
 
 namespace farcall::bench {

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "benchmarks/common/json_object.h"
+#include "benchmarks/common/figures/json_object.h"
 
 namespace farcall::bench {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "benchmarks/common/cpu_usage.h"
-#include "benchmarks/common/latency_figures.h"
+#include "benchmarks/common/figures/latency_figures.h"
 #include "benchmarks/common/load_options.h"
 #include "benchmarks/common/load_recorder.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "benchmarks/common/call_load.h"
-#include "benchmarks/common/call_tally.h"
+#include "benchmarks/common/figures/call_tally.h"
 
 namespace farcall::bench {
 

@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "benchmarks/common/call_load.h"
-#include "benchmarks/common/call_tally.h"
+#include "benchmarks/common/figures/call_tally.h"
 #include "farcall/buffer.h"
 #include "farcall/channel.h"
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "benchmarks/common/number_text.h"
+#include "benchmarks/common/figures/number_text.h"
 
 namespace example {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "benchmarks/common/call_load.h"
-#include "benchmarks/common/call_tally.h"
+#include "benchmarks/common/figures/call_tally.h"
 #include "farcall/channel.h"
 
 namespace example {

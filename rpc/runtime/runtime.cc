@@ -35,7 +35,7 @@
 #include "transport/loop/drivers/loop_monitor.h"
 #include "transport/loop/drivers/loop_places.h"
 #include "transport/loop/loop_group.h"
-#include "transport/rdma/device/registrar.h"
+#include "transport/rdma/memory/registrar.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/verbs/load.h"
 #include "transport/tcp/tcp_transport.h"

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "tools/farcall/text_table.h"
+#include "tools/farcall/text/text_table.h"
 
 namespace farcall::doctor {
 namespace {

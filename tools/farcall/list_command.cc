@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "tools/farcall/command.h"
-#include "tools/farcall/describe.h"
 #include "tools/farcall/peer.h"
 #include "tools/farcall/schema.h"
+#include "tools/farcall/text/describe.h"
 
 namespace farcall::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include "google/protobuf/dynamic_message.h"
 #include "tools/farcall/command.h"
 #include "tools/farcall/files.h"
-#include "tools/farcall/json_message.h"
 #include "tools/farcall/peer.h"
 #include "tools/farcall/press_run.h"
 #include "tools/farcall/schema.h"
+#include "tools/farcall/text/json_message.h"
 
 namespace farcall::cli {
 namespace {

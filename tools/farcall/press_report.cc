@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "benchmarks/common/json_object.h"
-#include "benchmarks/common/latency_figures.h"
-#include "benchmarks/common/number_text.h"
+#include "benchmarks/common/figures/json_object.h"
+#include "benchmarks/common/figures/latency_figures.h"
+#include "benchmarks/common/figures/number_text.h"
 #include "rpc/errors.h"
 
 namespace farcall::cli {

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "benchmarks/common/call_tally.h"
+#include "benchmarks/common/figures/call_tally.h"
 
 namespace farcall::cli {
 

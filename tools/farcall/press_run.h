@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "benchmarks/common/call_tally.h"
+#include "benchmarks/common/figures/call_tally.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "rpc/runtime/channel.h"

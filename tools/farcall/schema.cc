@@ -3,7 +3,7 @@
 #include "tools/farcall/schema.h"
 
 #include "absl/strings/str_cat.h"
-#include "tools/farcall/method_name.h"
+#include "tools/farcall/text/method_name.h"
 
 namespace farcall::cli {
 

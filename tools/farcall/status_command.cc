@@ -4,7 +4,7 @@
 
 #include "tools/farcall/command.h"
 #include "tools/farcall/http_get.h"
-#include "tools/farcall/status_text.h"
+#include "tools/farcall/text/status_text.h"
 
 namespace farcall::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "tools/farcall/text_table.h"
+#include "tools/farcall/text/text_table.h"
 
 namespace farcall::selectors {
 namespace {

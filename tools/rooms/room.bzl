@@ -31,7 +31,7 @@ _COMPUTES = ["rpc/dispatch", "rpc/wire", "tools/doctor/checks", "transport"]
 # tests take no longer.
 _WAITS = ["transport/base", "transport/tcp", "transport/tls"] + [
     "transport/rdma/" + room
-    for room in ["cm", "choice", "device", "host", "setup", "verbs"]
+    for room in ["cm", "choice", "device", "host", "memory", "setup", "verbs"]
 ]
 
 # What the compiler says names the sources, not what is made of them.

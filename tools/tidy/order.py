@@ -5,7 +5,9 @@
 # the headers of its own directory, and those listed: "a/" is a and all below it,
 # "a/*" is only the files directly in a.
 
-_TRANSPORT = ["transport/*", "transport/base/", "transport/buffer/", "transport/loop/"]
+_TRANSPORT = [
+    "transport/*", "transport/base/", "transport/buffer/", "transport/loop/", "transport/carrier/",
+]
 _BELOW_LOOP = ["transport/base/"] + [
     "transport/loop/%s/" % room for room in ("drive", "queues", "sources")
 ]
@@ -29,7 +31,9 @@ def _rpc(*rooms):
 
 
 LAYERS = {
-    "transport/": _TRANSPORT,
+    "transport/": ["transport/base/", "transport/buffer/"],
+    # What all kinds of transport keep in the same way.
+    "transport/carrier/": ["transport/*", "transport/base/"],
     "transport/base/": [],
     # Its rooms, from below to above; the top knows neither.
     "transport/base/host/": ["transport/base/*"],
@@ -51,10 +55,11 @@ LAYERS = {
     "transport/rdma/choice/": _rdma(),
     "transport/rdma/flow/": _rdma(),
     "transport/rdma/verbs/": _rdma(),
-    "transport/rdma/device/": _rdma("verbs"),
+    "transport/rdma/memory/": _rdma("verbs"),
+    "transport/rdma/device/": _rdma("verbs", "memory"),
     "transport/rdma/cm/": _rdma("flow", "verbs", "device"),
-    "transport/rdma/channel/": _rdma("flow", "verbs", "device"),
-    "transport/rdma/host/": _rdma("choice", "flow", "verbs", "device", "cm", "channel"),
+    "transport/rdma/channel/": _rdma("flow", "verbs", "memory", "device"),
+    "transport/rdma/host/": _rdma("choice", "flow", "verbs", "memory", "device", "cm", "channel"),
     "transport/rdma/setup/": _rdma("choice", "flow", "verbs", "device", "cm", "host"),
     "transport/link/": _TRANSPORT + ["transport/link/"],
     # Its rooms, from below to above.
@@ -80,7 +85,8 @@ LAYERS = {
     "rpc/session/": _rpc("wire"),
     "rpc/session/client/": _rpc("wire", "call", "naming")
     + ["rpc/session/*", "rpc/status/runtime_status.h"],
-    "rpc/session/server/": _rpc("wire", "call", "dispatch", "stats")
+    "rpc/session/server/limits/": ["rpc/*", "transport/base/"],
+    "rpc/session/server/": _rpc("wire", "call", "dispatch", "stats", "session/server/limits")
     + ["rpc/session/*", "transport/brpc/"],
     # Of each other they know one header.
     "rpc/http/": _rpc("wire", "dispatch", "session/server") + ["rpc/status/json_writer.h"],
@@ -98,6 +104,7 @@ LAYERS = {
     "examples/kv/": _RPC_PUBLIC
     + ["transport/*", "transport/buffer/", "benchmarks/common/", "examples/common/"],
     "benchmarks/": _RPC_PUBLIC + _TRANSPORT + ["benchmarks/"],
+    "benchmarks/common/figures/": [],
     # Measures the insides.
     "benchmarks/micro/": ["rpc/", "transport/", "benchmarks/"],
     "tools/": _RPC_PUBLIC + _TRANSPORT,
@@ -105,7 +112,9 @@ LAYERS = {
     "tools/snippets/": _RPC_PUBLIC + _TRANSPORT + ["examples/echo/"],
     "tools/gen_selectors/": ["tools/node/", "tools/farcall/", "rpc/status/", "transport/base/"],
     "tools/node/": ["rpc/http/", "transport/base/"],
-    "tools/farcall/": _RPC_PUBLIC
+    "tools/farcall/text/": ["benchmarks/common/figures/"],
+    "tools/farcall/": ["tools/farcall/text/"]
+    + _RPC_PUBLIC
     + _TRANSPORT
     + ["rpc/reflection/", "rpc/settings/", "rpc/status/", "benchmarks/common/"],
     # Looks at the same devices as the library, and measures beside it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_ACCEPT_GATE_H_
-#define FARCALL_TRANSPORT_ACCEPT_GATE_H_
+#ifndef FARCALL_TRANSPORT_CARRIER_ACCEPT_GATE_H_
+#define FARCALL_TRANSPORT_CARRIER_ACCEPT_GATE_H_
 
 #include <memory>
 #include <mutex>
@@ -50,4 +50,4 @@ class AcceptGate {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_ACCEPT_GATE_H_
+#endif  // FARCALL_TRANSPORT_CARRIER_ACCEPT_GATE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/accept_gate.h"
+#include "transport/carrier/accept_gate.h"
 
 #include <atomic>
 #include <thread>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_BACKLOG_BOUND_H_
-#define FARCALL_TRANSPORT_BACKLOG_BOUND_H_
+#ifndef FARCALL_TRANSPORT_CARRIER_BACKLOG_BOUND_H_
+#define FARCALL_TRANSPORT_CARRIER_BACKLOG_BOUND_H_
 
 #include <cstddef>
 
@@ -32,4 +32,4 @@ class BacklogBound {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_BACKLOG_BOUND_H_
+#endif  // FARCALL_TRANSPORT_CARRIER_BACKLOG_BOUND_H_

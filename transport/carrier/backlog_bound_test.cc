@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/backlog_bound.h"
+#include "transport/carrier/backlog_bound.h"
 
 #include <gtest/gtest.h>
 

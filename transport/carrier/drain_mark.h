@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_DRAIN_MARK_H_
-#define FARCALL_TRANSPORT_DRAIN_MARK_H_
+#ifndef FARCALL_TRANSPORT_CARRIER_DRAIN_MARK_H_
+#define FARCALL_TRANSPORT_CARRIER_DRAIN_MARK_H_
 
 #include <cstddef>
 #include <utility>
@@ -36,4 +36,4 @@ class DrainMark {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_DRAIN_MARK_H_
+#endif  // FARCALL_TRANSPORT_CARRIER_DRAIN_MARK_H_

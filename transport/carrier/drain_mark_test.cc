@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/drain_mark.h"
+#include "transport/carrier/drain_mark.h"
 
 #include <cstddef>
 

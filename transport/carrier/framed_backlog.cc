@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/framed_backlog.h"
+#include "transport/carrier/framed_backlog.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_FRAMED_BACKLOG_H_
-#define FARCALL_TRANSPORT_FRAMED_BACKLOG_H_
+#ifndef FARCALL_TRANSPORT_CARRIER_FRAMED_BACKLOG_H_
+#define FARCALL_TRANSPORT_CARRIER_FRAMED_BACKLOG_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -48,4 +48,4 @@ class FramedBacklog {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_FRAMED_BACKLOG_H_
+#endif  // FARCALL_TRANSPORT_CARRIER_FRAMED_BACKLOG_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "benchmarks/common/call_tally.h"
+#include "benchmarks/common/figures/call_tally.h"
 
 #include <utility>
 

@@ -2,8 +2,8 @@
 //
 // What became of many calls, for tables that are printed while they go on.
 
-#ifndef FARCALL_BENCHMARKS_COMMON_CALL_TALLY_H_
-#define FARCALL_BENCHMARKS_COMMON_CALL_TALLY_H_
+#ifndef FARCALL_BENCHMARKS_COMMON_FIGURES_CALL_TALLY_H_
+#define FARCALL_BENCHMARKS_COMMON_FIGURES_CALL_TALLY_H_
 
 #include <chrono>
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "benchmarks/common/latency_histogram.h"
+#include "benchmarks/common/figures/latency_histogram.h"
 
 namespace farcall::bench {
 
@@ -51,4 +51,4 @@ class CallTally {
 
 }  // namespace farcall::bench
 
-#endif  // FARCALL_BENCHMARKS_COMMON_CALL_TALLY_H_
+#endif  // FARCALL_BENCHMARKS_COMMON_FIGURES_CALL_TALLY_H_

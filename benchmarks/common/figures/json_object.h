@@ -2,8 +2,8 @@
 //
 // One JSON object (RFC 8259), members in the order in which they were added.
 
-#ifndef FARCALL_BENCHMARKS_COMMON_JSON_OBJECT_H_
-#define FARCALL_BENCHMARKS_COMMON_JSON_OBJECT_H_
+#ifndef FARCALL_BENCHMARKS_COMMON_FIGURES_JSON_OBJECT_H_
+#define FARCALL_BENCHMARKS_COMMON_FIGURES_JSON_OBJECT_H_
 
 #include <cstdint>
 #include <string>
@@ -32,4 +32,4 @@ class JsonObject {
 
 }  // namespace farcall::bench
 
-#endif  // FARCALL_BENCHMARKS_COMMON_JSON_OBJECT_H_
+#endif  // FARCALL_BENCHMARKS_COMMON_FIGURES_JSON_OBJECT_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "benchmarks/common/json_object.h"
+#include "benchmarks/common/figures/json_object.h"
 
 #include <cmath>
 #include <cstdint>

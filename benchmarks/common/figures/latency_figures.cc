@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "benchmarks/common/latency_figures.h"
+#include "benchmarks/common/figures/latency_figures.h"
 
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
-#include "benchmarks/common/number_text.h"
+#include "benchmarks/common/figures/number_text.h"
 
 namespace farcall::bench {
 namespace {

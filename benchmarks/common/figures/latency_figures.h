@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_BENCHMARKS_COMMON_LATENCY_FIGURES_H_
-#define FARCALL_BENCHMARKS_COMMON_LATENCY_FIGURES_H_
+#ifndef FARCALL_BENCHMARKS_COMMON_FIGURES_LATENCY_FIGURES_H_
+#define FARCALL_BENCHMARKS_COMMON_FIGURES_LATENCY_FIGURES_H_
 
 #include <string>
 
-#include "benchmarks/common/json_object.h"
-#include "benchmarks/common/latency_histogram.h"
+#include "benchmarks/common/figures/json_object.h"
+#include "benchmarks/common/figures/latency_histogram.h"
 
 namespace farcall::bench {
 
@@ -30,4 +30,4 @@ struct LatencyFigures {
 
 }  // namespace farcall::bench
 
-#endif  // FARCALL_BENCHMARKS_COMMON_LATENCY_FIGURES_H_
+#endif  // FARCALL_BENCHMARKS_COMMON_FIGURES_LATENCY_FIGURES_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "benchmarks/common/latency_histogram.h"
+#include "benchmarks/common/figures/latency_histogram.h"
 
 #include <algorithm>
 #include <bit>

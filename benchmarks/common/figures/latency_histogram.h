@@ -5,8 +5,8 @@
 //
 // Threads: none; one for each worker, merged when the workers have ended.
 
-#ifndef FARCALL_BENCHMARKS_COMMON_LATENCY_HISTOGRAM_H_
-#define FARCALL_BENCHMARKS_COMMON_LATENCY_HISTOGRAM_H_
+#ifndef FARCALL_BENCHMARKS_COMMON_FIGURES_LATENCY_HISTOGRAM_H_
+#define FARCALL_BENCHMARKS_COMMON_FIGURES_LATENCY_HISTOGRAM_H_
 
 #include <chrono>
 #include <cstddef>
@@ -51,4 +51,4 @@ class LatencyHistogram {
 
 }  // namespace farcall::bench
 
-#endif  // FARCALL_BENCHMARKS_COMMON_LATENCY_HISTOGRAM_H_
+#endif  // FARCALL_BENCHMARKS_COMMON_FIGURES_LATENCY_HISTOGRAM_H_

@@ -2,8 +2,8 @@
 //
 // Numbers for people, with three digits that mean something.
 
-#ifndef FARCALL_BENCHMARKS_COMMON_NUMBER_TEXT_H_
-#define FARCALL_BENCHMARKS_COMMON_NUMBER_TEXT_H_
+#ifndef FARCALL_BENCHMARKS_COMMON_FIGURES_NUMBER_TEXT_H_
+#define FARCALL_BENCHMARKS_COMMON_FIGURES_NUMBER_TEXT_H_
 
 #include <chrono>
 #include <cstdint>
@@ -20,4 +20,4 @@ std::string MicrosText(std::chrono::nanoseconds time);
 
 }  // namespace farcall::bench
 
-#endif  // FARCALL_BENCHMARKS_COMMON_NUMBER_TEXT_H_
+#endif  // FARCALL_BENCHMARKS_COMMON_FIGURES_NUMBER_TEXT_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "benchmarks/common/number_text.h"
+#include "benchmarks/common/figures/number_text.h"
 
 #include "gtest/gtest.h"
 

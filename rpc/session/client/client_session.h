@@ -25,8 +25,8 @@
 #include "rpc/session/turn_output.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/oversized_frame.h"
-#include "transport/backlog_bound.h"
 #include "transport/base/threads/in_flight.h"
+#include "transport/carrier/backlog_bound.h"
 #include "transport/loop/event_loop.h"
 #include "transport/transport.h"
 

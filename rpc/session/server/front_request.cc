@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "rpc/errors.h"
+#include "rpc/session/server/limits/timeout_options.h"
 #include "rpc/session/server/server_session.h"
-#include "rpc/session/server/timeout_options.h"
 
 namespace farcall {
 namespace {

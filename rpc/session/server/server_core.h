@@ -21,7 +21,7 @@
 #include "rpc/dispatch/service_map.h"
 #include "rpc/options.h"
 #include "rpc/runtime_parts.h"
-#include "rpc/session/server/memory_holders.h"
+#include "rpc/session/server/limits/memory_holders.h"
 #include "rpc/stats/stats_sampler.h"
 #include "transport/base/threads/in_flight.h"
 #include "transport/base/threads/in_flight_by_part.h"

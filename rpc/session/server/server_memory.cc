@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "rpc/session/server/memory_holders.h"
+#include "rpc/session/server/limits/memory_holders.h"
 #include "rpc/session/server/server_session.h"
 
 namespace farcall {

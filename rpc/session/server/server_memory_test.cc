@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "rpc/session/server/memory_holders.h"
+#include "rpc/session/server/limits/memory_holders.h"
 #include "rpc/session/server/server_session_testing.h"
 
 namespace farcall {

@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
 #include "rpc/errors.h"
+#include "rpc/session/server/limits/timeout_options.h"
 #include "rpc/session/server/protocol_guess.h"
 #include "rpc/session/server/server_brpc_rdma.h"
 #include "rpc/session/server/server_frames.h"
-#include "rpc/session/server/timeout_options.h"
 #include "transport/base/check.h"
 #include "transport/loop/loop_group.h"
 

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "benchmarks/common/number_text.h"
+#include "benchmarks/common/figures/number_text.h"
 #include "tools/doctor/cluster/cluster_report.h"
-#include "tools/farcall/text_table.h"
+#include "tools/farcall/text/text_table.h"
 
 namespace farcall::doctor {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "benchmarks/common/call_load.h"
-#include "benchmarks/common/call_tally.h"
+#include "benchmarks/common/figures/call_tally.h"
 #include "benchmarks/common/load_run.h"
 #include "rpc/runtime/settled_connection.h"
 #include "transport/buffer/registered_memory.h"

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "benchmarks/common/latency_histogram.h"
+#include "benchmarks/common/figures/latency_histogram.h"
 #include "rpc/runtime/channel.h"
 #include "rpc/runtime/runtime.h"
 #include "tools/doctor/peer/doctor.pb.h"

@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "benchmarks/common/number_text.h"
+#include "benchmarks/common/figures/number_text.h"
 #include "tools/doctor/checks/facts.h"
 #include "tools/doctor/checks/queues.h"
-#include "tools/farcall/text_table.h"
+#include "tools/farcall/text/text_table.h"
 
 namespace farcall::doctor {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "benchmarks/common/latency_histogram.h"
+#include "benchmarks/common/figures/latency_histogram.h"
 #include "tools/doctor/raw/raw_link.h"
 #include "transport/address.h"
 #include "transport/base/time.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/farcall/describe.h"
+#include "tools/farcall/text/describe.h"
 
 #include <set>
 #include <vector>

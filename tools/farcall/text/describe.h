@@ -2,8 +2,8 @@
 //
 // Services and messages as text for people. Pure.
 
-#ifndef FARCALL_TOOLS_FARCALL_DESCRIBE_H_
-#define FARCALL_TOOLS_FARCALL_DESCRIBE_H_
+#ifndef FARCALL_TOOLS_FARCALL_TEXT_DESCRIBE_H_
+#define FARCALL_TOOLS_FARCALL_TEXT_DESCRIBE_H_
 
 #include <string>
 
@@ -24,4 +24,4 @@ std::string SampleJson(const google::protobuf::Descriptor& message);
 
 }  // namespace farcall::cli
 
-#endif  // FARCALL_TOOLS_FARCALL_DESCRIBE_H_
+#endif  // FARCALL_TOOLS_FARCALL_TEXT_DESCRIBE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/farcall/json_message.h"
+#include "tools/farcall/text/json_message.h"
 
 #include <memory>
 

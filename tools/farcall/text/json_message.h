@@ -2,8 +2,8 @@
 //
 // Messages of any type as JSON, by protobuf's mapping (protobuf.dev/programming-guides/json).
 
-#ifndef FARCALL_TOOLS_FARCALL_JSON_MESSAGE_H_
-#define FARCALL_TOOLS_FARCALL_JSON_MESSAGE_H_
+#ifndef FARCALL_TOOLS_FARCALL_TEXT_JSON_MESSAGE_H_
+#define FARCALL_TOOLS_FARCALL_TEXT_JSON_MESSAGE_H_
 
 #include <string>
 
@@ -22,4 +22,4 @@ absl::StatusOr<std::string> WriteJson(const google::protobuf::Message& message, 
 
 }  // namespace farcall::cli
 
-#endif  // FARCALL_TOOLS_FARCALL_JSON_MESSAGE_H_
+#endif  // FARCALL_TOOLS_FARCALL_TEXT_JSON_MESSAGE_H_

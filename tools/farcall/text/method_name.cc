@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/farcall/method_name.h"
+#include "tools/farcall/text/method_name.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TOOLS_FARCALL_METHOD_NAME_H_
-#define FARCALL_TOOLS_FARCALL_METHOD_NAME_H_
+#ifndef FARCALL_TOOLS_FARCALL_TEXT_METHOD_NAME_H_
+#define FARCALL_TOOLS_FARCALL_TEXT_METHOD_NAME_H_
 
 #include <string>
 #include <vector>
@@ -26,4 +26,4 @@ absl::StatusOr<std::string> FullServiceName(absl::string_view name,
 
 }  // namespace farcall::cli
 
-#endif  // FARCALL_TOOLS_FARCALL_METHOD_NAME_H_
+#endif  // FARCALL_TOOLS_FARCALL_TEXT_METHOD_NAME_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/farcall/status_text.h"
+#include "tools/farcall/text/status_text.h"
 
 #include <algorithm>
 #include <boost/property_tree/json_parser.hpp>
@@ -14,8 +14,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "benchmarks/common/number_text.h"
-#include "tools/farcall/text_table.h"
+#include "benchmarks/common/figures/number_text.h"
+#include "tools/farcall/text/text_table.h"
 
 namespace farcall::cli {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TOOLS_FARCALL_STATUS_TEXT_H_
-#define FARCALL_TOOLS_FARCALL_STATUS_TEXT_H_
+#ifndef FARCALL_TOOLS_FARCALL_TEXT_STATUS_TEXT_H_
+#define FARCALL_TOOLS_FARCALL_TEXT_STATUS_TEXT_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ absl::StatusOr<std::string> StatusText(const std::string& json);
 
 }  // namespace farcall::cli
 
-#endif  // FARCALL_TOOLS_FARCALL_STATUS_TEXT_H_
+#endif  // FARCALL_TOOLS_FARCALL_TEXT_STATUS_TEXT_H_

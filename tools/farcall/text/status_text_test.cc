@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/farcall/status_text.h"
+#include "tools/farcall/text/status_text.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

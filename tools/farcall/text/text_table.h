@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TOOLS_FARCALL_TEXT_TABLE_H_
-#define FARCALL_TOOLS_FARCALL_TEXT_TABLE_H_
+#ifndef FARCALL_TOOLS_FARCALL_TEXT_TEXT_TABLE_H_
+#define FARCALL_TOOLS_FARCALL_TEXT_TEXT_TABLE_H_
 
 #include <cstddef>
 #include <string>
@@ -28,4 +28,4 @@ class TextTable {
 
 }  // namespace farcall::cli
 
-#endif  // FARCALL_TOOLS_FARCALL_TEXT_TABLE_H_
+#endif  // FARCALL_TOOLS_FARCALL_TEXT_TEXT_TABLE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/farcall/text_table.h"
+#include "tools/farcall/text/text_table.h"
 
 #include "gtest/gtest.h"
 

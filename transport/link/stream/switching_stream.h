@@ -48,7 +48,7 @@
 #include "transport/base/time.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/buffer.h"
-#include "transport/framed_backlog.h"
+#include "transport/carrier/framed_backlog.h"
 #include "transport/link/stream/bytes/early_bytes.h"
 #include "transport/link/stream/bytes/receive_side.h"
 #include "transport/link/stream/bytes/send_side.h"

@@ -16,7 +16,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "transport/buffer/memory_registrar.h"
-#include "transport/rdma/device/region_keys.h"
+#include "transport/rdma/memory/region_keys.h"
 #include "transport/rdma/verbs/verbs_api.h"
 
 namespace farcall::testing {

@@ -31,8 +31,8 @@
 #include "transport/rdma/channel/receive_queue.h"
 #include "transport/rdma/channel/send_batch.h"
 #include "transport/rdma/device/device.h"
-#include "transport/rdma/device/registrar.h"
 #include "transport/rdma/flow/completion_queue_budget.h"
+#include "transport/rdma/memory/registrar.h"
 #include "transport/rdma/verbs/owned.h"
 #include "transport/rdma_options.h"
 

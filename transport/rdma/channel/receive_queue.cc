@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "transport/base/check.h"
-#include "transport/rdma/device/region_keys.h"
 #include "transport/rdma/flow/wr_id.h"
+#include "transport/rdma/memory/region_keys.h"
 #include "transport/rdma_options.h"
 
 namespace farcall {

@@ -22,8 +22,8 @@
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/memory_registrar.h"
 #include "transport/rdma/channel/receive_queue.h"
-#include "transport/rdma/device/region_keys.h"
 #include "transport/rdma/flow/wr_id.h"
+#include "transport/rdma/memory/region_keys.h"
 
 namespace farcall {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "transport/base/check.h"
-#include "transport/rdma/device/region_keys.h"
+#include "transport/rdma/memory/region_keys.h"
 
 namespace farcall {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
-#include "transport/rdma/device/region_keys.h"
+#include "transport/rdma/memory/region_keys.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {

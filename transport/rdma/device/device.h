@@ -16,7 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "transport/address.h"
 #include "transport/rdma/device/context_use.h"
-#include "transport/rdma/device/registrar.h"
+#include "transport/rdma/memory/registrar.h"
 #include "transport/rdma/verbs/owned.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_status.h"

@@ -20,7 +20,7 @@
 #include "transport/rdma/device/device.h"
 #include "transport/rdma/device/host_view.h"
 #include "transport/rdma/device/local_port.h"
-#include "transport/rdma/device/registrar.h"
+#include "transport/rdma/memory/registrar.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
 #include "transport/rdma_status.h"

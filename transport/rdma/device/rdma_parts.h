@@ -8,7 +8,7 @@
 #include "transport/copy_tally.h"
 #include "transport/loop/event_loop.h"
 #include "transport/rdma/device/port_counts.h"
-#include "transport/rdma/device/registrar.h"
+#include "transport/rdma/memory/registrar.h"
 #include "transport/rdma/verbs/verbs_api.h"
 #include "transport/rdma_options.h"
 

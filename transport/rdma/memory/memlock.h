@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_RDMA_DEVICE_MEMLOCK_H_
-#define FARCALL_TRANSPORT_RDMA_DEVICE_MEMLOCK_H_
+#ifndef FARCALL_TRANSPORT_RDMA_MEMORY_MEMLOCK_H_
+#define FARCALL_TRANSPORT_RDMA_MEMORY_MEMLOCK_H_
 
 #include <cstddef>
 #include <string>
@@ -20,4 +20,4 @@ absl::Status RegistrationError(absl::string_view device, size_t bytes, size_t ne
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_RDMA_DEVICE_MEMLOCK_H_
+#endif  // FARCALL_TRANSPORT_RDMA_MEMORY_MEMLOCK_H_

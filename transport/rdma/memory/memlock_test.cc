@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/rdma/device/memlock.h"
+#include "transport/rdma/memory/memlock.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_RDMA_DEVICE_REGION_KEYS_H_
-#define FARCALL_TRANSPORT_RDMA_DEVICE_REGION_KEYS_H_
+#ifndef FARCALL_TRANSPORT_RDMA_MEMORY_REGION_KEYS_H_
+#define FARCALL_TRANSPORT_RDMA_MEMORY_REGION_KEYS_H_
 
 #include <array>
 #include <atomic>
@@ -49,4 +49,4 @@ struct RegionKeys {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_RDMA_DEVICE_REGION_KEYS_H_
+#endif  // FARCALL_TRANSPORT_RDMA_MEMORY_REGION_KEYS_H_

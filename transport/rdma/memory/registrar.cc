@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/rdma/device/registrar.h"
+#include "transport/rdma/memory/registrar.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,8 +9,8 @@
 
 #include "transport/base/check.h"
 #include "transport/base/host/cores.h"
-#include "transport/rdma/device/memlock.h"
-#include "transport/rdma/device/registrar_region.h"
+#include "transport/rdma/memory/memlock.h"
+#include "transport/rdma/memory/registrar_region.h"
 
 namespace farcall {
 

@@ -4,8 +4,8 @@
 // every RDMA device in use. Made before the pool, with no library loaded and no device known: where
 // RDMA is not used it is a list of a few regions.
 
-#ifndef FARCALL_TRANSPORT_RDMA_DEVICE_REGISTRAR_H_
-#define FARCALL_TRANSPORT_RDMA_DEVICE_REGISTRAR_H_
+#ifndef FARCALL_TRANSPORT_RDMA_MEMORY_REGISTRAR_H_
+#define FARCALL_TRANSPORT_RDMA_MEMORY_REGISTRAR_H_
 
 #include <array>
 #include <cstddef>
@@ -21,7 +21,7 @@
 #include "absl/status/status.h"
 #include "transport/buffer/memory_registrar.h"
 #include "transport/loop/event_loop.h"
-#include "transport/rdma/device/region_keys.h"
+#include "transport/rdma/memory/region_keys.h"
 #include "transport/rdma/verbs/owned.h"
 #include "transport/rdma_status.h"
 
@@ -116,4 +116,4 @@ class RdmaRegistrar final : public MemoryRegistrar {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_RDMA_DEVICE_REGISTRAR_H_
+#endif  // FARCALL_TRANSPORT_RDMA_MEMORY_REGISTRAR_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_TRANSPORT_RDMA_DEVICE_REGISTRAR_REGION_H_
-#define FARCALL_TRANSPORT_RDMA_DEVICE_REGISTRAR_REGION_H_
+#ifndef FARCALL_TRANSPORT_RDMA_MEMORY_REGISTRAR_REGION_H_
+#define FARCALL_TRANSPORT_RDMA_MEMORY_REGISTRAR_REGION_H_
 
 #include <array>
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
-#include "transport/rdma/device/region_keys.h"
-#include "transport/rdma/device/registrar.h"
+#include "transport/rdma/memory/region_keys.h"
+#include "transport/rdma/memory/registrar.h"
 #include "transport/rdma/verbs/owned.h"
 
 namespace farcall {
@@ -36,4 +36,4 @@ struct RdmaRegistrar::Region {
 
 }  // namespace farcall
 
-#endif  // FARCALL_TRANSPORT_RDMA_DEVICE_REGISTRAR_REGION_H_
+#endif  // FARCALL_TRANSPORT_RDMA_MEMORY_REGISTRAR_REGION_H_

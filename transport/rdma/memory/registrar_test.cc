@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "transport/rdma/device/registrar.h"
+#include "transport/rdma/memory/registrar.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

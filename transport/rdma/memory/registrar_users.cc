@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "transport/base/check.h"
 #include "transport/base/errno_status.h"
-#include "transport/rdma/device/registrar.h"
-#include "transport/rdma/device/registrar_region.h"
+#include "transport/rdma/memory/registrar.h"
+#include "transport/rdma/memory/registrar_region.h"
 
 namespace farcall {
 

@@ -17,7 +17,7 @@
 #include "transport/base/clock.h"
 #include "transport/buffer/block_pool.h"
 #include "transport/buffer/registered_memory.h"
-#include "transport/rdma/device/registrar.h"
+#include "transport/rdma/memory/registrar.h"
 #include "transport/rdma/verbs/testing/scripted_verbs.h"
 #include "transport/why_not_rdma.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "transport/accept_gate.h"
 #include "transport/base/errno_status.h"
+#include "transport/carrier/accept_gate.h"
 #include "transport/rdma/cm/cm_options.h"
 #include "transport/rdma/setup/admission.h"
 #include "transport/rdma/setup/connect_attempt.h"

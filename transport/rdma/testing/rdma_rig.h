@@ -19,7 +19,7 @@
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_group.h"
 #include "transport/rdma/device/host_view.h"
-#include "transport/rdma/device/registrar.h"
+#include "transport/rdma/memory/registrar.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/testing/direct_rdma.h"
 #include "transport/rdma/verbs/verbs_api.h"

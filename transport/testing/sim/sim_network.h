@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "transport/accept_gate.h"
 #include "transport/address.h"
+#include "transport/carrier/accept_gate.h"
 #include "transport/loop/loop_group.h"
 #include "transport/testing/sim/sim_options.h"
 #include "transport/testing/test_random.h"

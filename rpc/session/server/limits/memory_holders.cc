@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/session/server/memory_holders.h"
+#include "rpc/session/server/limits/memory_holders.h"
 
 #include <utility>
 

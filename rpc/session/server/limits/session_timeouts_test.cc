@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rpc/session/server/session_timeouts.h"
+#include "rpc/session/server/limits/session_timeouts.h"
 
 #include <gtest/gtest.h>
 

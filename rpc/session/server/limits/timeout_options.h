@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef FARCALL_RPC_SESSION_SERVER_TIMEOUT_OPTIONS_H_
-#define FARCALL_RPC_SESSION_SERVER_TIMEOUT_OPTIONS_H_
+#ifndef FARCALL_RPC_SESSION_SERVER_LIMITS_TIMEOUT_OPTIONS_H_
+#define FARCALL_RPC_SESSION_SERVER_LIMITS_TIMEOUT_OPTIONS_H_
 
 #include <chrono>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "rpc/server_options.h"
-#include "rpc/session/server/session_timeouts.h"
+#include "rpc/session/server/limits/session_timeouts.h"
 
 namespace farcall {
 
@@ -43,4 +43,4 @@ inline absl::Status WhyGivenUp(SessionTimeouts::Verdict verdict, const ServerOpt
 
 }  // namespace farcall
 
-#endif  // FARCALL_RPC_SESSION_SERVER_TIMEOUT_OPTIONS_H_
+#endif  // FARCALL_RPC_SESSION_SERVER_LIMITS_TIMEOUT_OPTIONS_H_

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "transport/base/time.h"
-#include "transport/framed_backlog.h"
+#include "transport/carrier/framed_backlog.h"
 #include "transport/link/stream/bytes/byte_range.h"
 #include "transport/link/stream/rails/flight_log.h"
 #include "transport/link/stream/rails/progress_watch.h"
