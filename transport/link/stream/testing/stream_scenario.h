@@ -87,7 +87,7 @@ inline StreamScenario::StreamScenario(TestRandom& random) {
   ask = random.Chance(0.7);
   one_sided = random.Chance(0.2);
   AddRails(random);
-  for (StreamLimits& limit : limits) limit.tcp_carries_on = random.Chance(0.8);
+  for (StreamLimits& limit : limits) limit.tcp_carries_on = random.Chance(0.95);
 }
 
 inline void StreamScenario::AddRails(TestRandom& random) {
