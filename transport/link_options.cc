@@ -119,7 +119,8 @@ std::vector<OptionField> TimeFields(StreamLimits& limits) {
       {.name = "progress_timeout",
        .target = &limits.progress_timeout,
        .range = {milliseconds(11), seconds(60)},
-       .meaning = "RDMA that moves nothing for so long is given up; more than ping_interval"},
+       .meaning = "RDMA that moves nothing for so long is given up; with require_rdma the last one "
+                  "after peer_timeout; more than ping_interval"},
       {.name = "idle_ping",
        .target = &limits.idle_ping,
        .range = {milliseconds(10), hours(1)},
