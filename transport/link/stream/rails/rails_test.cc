@@ -27,6 +27,15 @@ class RailsTest : public ::testing::Test {
   static bool Come(Rail& rail, uint64_t count, TimePoint now) {
     return rail.Acknowledge(count, StampOf(now), now);
   }
+  void AddTwoThatStandStill() {
+    for (const uint32_t number : {1, 2}) {
+      rails_.Add(number);
+      Rail& rail = *rails_.Find(number);
+      rail.Sent(0, 100, now_);
+      rail.progress.Ask(100);
+      rail.progress.Answer(0, now_);
+    }
+  }
   // Gives it so much, and it is done with that in `took`, in even parts.
   void Measure(uint32_t number, uint64_t bytes, Duration took) {
     Rail& rail = *rails_.Find(number);
@@ -175,14 +184,7 @@ TEST_F(RailsTest, WhatIsStillIsSuspectWhileAnotherMovesAndThenStuck) {
 
 TEST_F(RailsTest, TheLastOneIsStuckLaterWhereTcpDoesNotCarryOn) {
   limits_.tcp_carries_on = false;
-  rails_.Add(1);
-  rails_.Add(2);
-  for (const uint32_t number : {1, 2}) {
-    Rail& rail = *rails_.Find(number);
-    rail.Sent(0, 100, now_);
-    rail.progress.Ask(100);
-    rail.progress.Answer(0, now_);
-  }
+  AddTwoThatStandStill();
   now_ += limits_.progress_timeout;
   EXPECT_EQ(rails_.FindStuck(now_), rails_.Find(1));
   rails_.Remove(1);
@@ -244,14 +246,7 @@ TEST_F(RailsTest, WhatASuspectOneGotLaterNeedNotHaveCome) {
 }
 
 TEST_F(RailsTest, TheOnlyOneIsNeverSuspect) {
-  rails_.Add(1);
-  rails_.Add(2);
-  for (const uint32_t number : {1, 2}) {
-    Rail& rail = *rails_.Find(number);
-    rail.Sent(0, 100, now_);
-    rail.progress.Ask(100);
-    rail.progress.Answer(0, now_);
-  }
+  AddTwoThatStandStill();
   now_ += limits_.progress_timeout / 2;
   Rail* const suspect = rails_.FindSuspect(now_);
   ASSERT_NE(suspect, nullptr);

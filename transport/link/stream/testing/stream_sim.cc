@@ -257,7 +257,7 @@ void Sim::CheckProgress() {
     plan_.At(plan_.Within(5), StreamAct::kClose, side);
     if (world_.random.Chance(0.3)) plan_.At(plan_.Within(100), StreamAct::kClose, 1 - side);
     // A generation of which only the way back is dead, so that no side finds out, moves a
-    // window with each PONG.
+    // window with each PONG. Windows of a few bytes over slow wires take more than 15 s.
   } else if (world_.now > calm_ + Ms(scenario_.one_sided ? 90000 : 30000)) {
     Fail(absl::StrCat("not settled in time: ", Progress(sides_)));
   }
