@@ -82,9 +82,9 @@ def _told(tcp):
     return struct.unpack_from("I", info, 100)[0], struct.unpack_from("Q", info, 120)[0]
 
 
-def _carry(sink, host, address, seconds=0.0, least_again=0, least=20000):
+def _carry(sink, host, address, seconds=0.0, least_again=0, least=20000, enough=lambda: True):
     """(Mbit/s, segments sent again) of one flow from a host to a sink: for so long, and until so
-    many segments were sent again, and so many bytes arrived."""
+    many segments were sent again, so many bytes arrived, and it is enough()."""
     with socket_in(host, socket.SOCK_STREAM) as tcp:
         tcp.settimeout(LIMIT)
         tcp.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
@@ -96,7 +96,8 @@ def _carry(sink, host, address, seconds=0.0, least_again=0, least=20000):
             while True:
                 again, arrived = _told(tcp)
                 passed = time.monotonic() - begin
-                if passed > seconds and again >= least_again and arrived >= least:
+                if (passed > seconds and again >= least_again and arrived >= least
+                        and enough()):  # fmt: skip
                     return arrived * 8e-6 / passed, again
                 if passed > LIMIT:
                     raise Trouble("%d bytes arrived, %d segments were sent again in %d s" % (
@@ -106,9 +107,11 @@ def _carry(sink, host, address, seconds=0.0, least_again=0, least=20000):
 
 
 def _drops_of_a_flow(sink, **flow):
-    """(Mbit/s, segments sent again, {queue: (packets, drops)}) of a flow from A to B."""
+    """(Mbit/s, segments sent again, {queue: (packets, drops)}) of a flow from A to B, while which
+    packets that are not marked get lost."""
     before = queues()
-    mbit, again = _carry(sink, A, SWITCHED["B"], SECONDS, **flow)
+    mbit, again = _carry(sink, A, SWITCHED["B"], SECONDS, **flow,
+                         enough=lambda: queues()["other"][1] > before["other"][1])  # fmt: skip
     after = queues()
     return mbit, again, {name: tuple(b - a for a, b in zip(before[name], after[name]))
                          for name in before}  # fmt: skip
