@@ -140,10 +140,19 @@ def _others_wait():
     return next(one["backlog"] for one in listed if one["handle"] == "20:") > 0
 
 
+def _has_priority(windows):
+    """Of (marked bytes, other bytes, whether others waited at both ends): in the last WINDOWS
+    marked packets had SHARE of what came, while others waited."""
+    last = windows[-WINDOWS:]
+    marked, other = (sum(one[i] for one in last) for i in (0, 1))
+    waited = all(one[2] for one in last)
+    return len(last) == WINDOWS and waited and marked > SHARE * (marked + other)
+
+
 def _wait_for_priority(seen, kind):
-    """Until marked packets have SHARE of the link for WINDOWS, at whose ends others wait. A process
-    that gets no processor for a while leaves the link to the other one, so it is looked at again;
-    without a priority the others would not wait while the marked ones have the link."""
+    """A process that gets no processor for a while leaves the link to the other one, so it is
+    looked at until LIMIT; without a priority the others would not wait while the marked ones have
+    the link."""
     windows, end = [], time.monotonic() + LIMIT
     was, waited = seen.of(kind), _others_wait()
     while True:
@@ -151,12 +160,9 @@ def _wait_for_priority(seen, kind):
         now, wait = seen.of(kind), _others_wait()
         marked, other = (new - old for new, old in zip(now, was))
         windows.append((marked, other, waited and wait))
-        last = windows[-WINDOWS:]
-        all_marked, all_others = sum(one[0] for one in last), sum(one[1] for one in last)
         told = " ".join("%d:%d%s" % (one[0], one[1], "" if one[2] else "(none waits)")
                         for one in windows[-12:])  # fmt: skip
-        if (len(last) == WINDOWS and all(one[2] for one in last)
-                and all_marked > SHARE * (all_marked + all_others)):  # fmt: skip
+        if _has_priority(windows):
             return told
         if time.monotonic() > end:
             raise Trouble("marked:other in bytes of %g s, never 90 %%: %s" % (SECONDS, told))

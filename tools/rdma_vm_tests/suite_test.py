@@ -184,9 +184,16 @@ class PrioritiesTest(unittest.TestCase):
         seen._host = mock.Mock(run=lambda *_: "elements = { ack }")
         return seen
 
-    def test_the_share_is_of_all_windows(self):
-        self.assertEqual(priorities._share([(60, 40), (120, 80)]), 0.6)
-        self.assertEqual(priorities._share([(0, 0)]), 0)
+    def test_marked_packets_have_priority_only_while_others_wait(self):
+        marked, shared, alone = (100, 0, True), (60, 40, True), (100, 0, False)
+        self.assertTrue(priorities._has_priority([shared, marked, marked, (80, 20, True)]))
+        for windows in (
+            [marked, marked],
+            [marked, shared, marked],
+            [marked, alone, marked],
+            [(0, 0, True)] * 3,
+        ):
+            self.assertFalse(priorities._has_priority(windows), windows)
 
     def test_one_packet_without_the_mark_is_seen(self):
         good = {"tcp_marked": (100, 2), "rdma_marked": (5000, 3)}

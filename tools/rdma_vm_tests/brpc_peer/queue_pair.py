@@ -88,7 +88,9 @@ class QueuePair:
         return self._fd
 
     def bring_up(self, other):
-        """To RTS, with all receives posted. The attributes are those that brpc has."""
+        """To RTS, with all receives posted. The attributes are those that brpc has, but for the
+        timeout: with its 14 a send breaks that half a second brings no answer to, and an emulated
+        processor on a busy machine may get nothing for as long."""
         self._receives.req_notify(True)
         self._make_outbox(other)
         attr = QPAttr(port_num=_PORT)
@@ -104,7 +106,7 @@ class QueuePair:
         attr.rq_psn = attr.sq_psn = 0
         attr.max_dest_rd_atomic = attr.max_rd_atomic = 0
         attr.min_rnr_timer = attr.rnr_retry = 0
-        attr.timeout, attr.retry_cnt = 14, 7
+        attr.timeout, attr.retry_cnt = 18, 7
         self._qp.to_rtr(attr)
         self._qp.to_rts(attr)
 
@@ -167,13 +169,19 @@ class QueuePair:
             self._qp.post_recv(self._work[place])
             yield data, socket.ntohl(completion.imm_data)
 
-    @staticmethod
-    def _all_of(queue):
+    def _all_of(self, queue):
         while True:
             count, completions = queue.poll(_SOME)
             for completion in completions:
                 if completion.status != e.IBV_WC_SUCCESS:
-                    raise Ended("its queue pair broke, status %d" % completion.status)
+                    raise Ended("its queue pair broke, status %d" % self._cause(completion.status))
                 yield completion
             if count < _SOME:
                 return
+
+    def _cause(self, status):
+        """What broke it, if that is seen: all else that was under way is flushed."""
+        rest = [completion.status for queue in (self._sends, self._receives)
+                for completion in queue.poll(_SOME)[1]]  # fmt: skip
+        quiet = (e.IBV_WC_SUCCESS, e.IBV_WC_WR_FLUSH_ERR)
+        return next((one for one in (status, *rest) if one not in quiet), status)
