@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <mutex>
@@ -110,7 +111,7 @@ void PrintMappings() {
   }
 }
 
-int Run(int calls, int in_flight) {
+[[noreturn]] void Run(int calls, int in_flight) {
   constexpr TransportKind kTransport = TransportKind::kTcp;
   Marks& marks = MapMarks();
   SteppedWorld world(2);
@@ -145,9 +146,9 @@ int Run(int calls, int in_flight) {
   marks.end = 1;
   PrintOwnMemory();
   PrintMappings();
-  for (int i = 0; i < 2; ++i) threads.Run(i, [&] { echoes[i].reset(); });
-  StopEchoServer(world, server);
-  return 0;
+  // The end of all this would be a sixth of the trace, and nobody looks at it.
+  std::fflush(stdout);
+  std::_Exit(0);
 }
 
 }  // namespace
@@ -161,5 +162,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: two_loops CALLS IN_FLIGHT\n");
     return 2;
   }
-  return farcall::bench::Run(calls, in_flight);
+  farcall::bench::Run(calls, in_flight);
 }
