@@ -17,7 +17,7 @@
 namespace farcall::interop {
 namespace {
 
-// Stop was called, which waits for a call that sleeps: it must be under way when the server stops.
+// Stop was called, which waits for calls that sleep: they must be under way when the server stops.
 class StopSignal {
  public:
   void Sleep(std::chrono::milliseconds time) {
@@ -30,9 +30,9 @@ class StopSignal {
     const std::lock_guard<std::mutex> lock(mutex_);
     --sleeping_;
   }
-  void WaitForSleeper() {
+  void WaitForSleepers(int count) {
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(5), [&] { return sleeping_ > 0; });
+    changed_.wait_for(lock, std::chrono::seconds(5), [&] { return sleeping_ >= count; });
   }
   void Give() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -70,7 +70,7 @@ class EchoServiceImpl final : public EchoService {
   }
   void Stop(google::protobuf::RpcController*, const Request* request, Response* response,
             google::protobuf::Closure* done) override {
-    stop_.WaitForSleeper();
+    stop_.WaitForSleepers(request->sleepers());
     response->set_message(request->message());
     done->Run();
     stop_.Give();

@@ -40,8 +40,8 @@ public final class JavaServer {
 
     @Override
     public Messages.Response stop(Messages.Request request) {
-      // A call must be under way when the server stops.
-      for (int i = 0; i < 500 && SLEEPING.get() == 0; ++i) {
+      // They must be under way when the server stops.
+      for (int i = 0; i < 500 && SLEEPING.get() < request.getSleepers(); ++i) {
         sleep(10);
       }
       STOP.countDown();

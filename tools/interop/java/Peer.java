@@ -87,8 +87,8 @@ final class Peer {
     return echo.echo(request.build());
   }
 
-  Messages.Response stop() {
-    return echo.stop(request("stop").build());
+  Messages.Response stop(int sleepers) {
+    return echo.stop(request("stop").setSleepers(sleepers).build());
   }
 
   /** Expects message and attachment back; no attachment where it is empty. */
