@@ -176,8 +176,9 @@ void QueuePair::Retire(Ending ending, const absl::Status& why) {
     const bool sent = channel.counters().messages > 0 && channel.quiet() && channel.error().ok();
     const bool heard = sent || channel.counters().receives > 0;
     self->poller_->Break(*self->channel_, why);
-    control.Post([self, heard] {
+    control.Post([self, heard, seen = self->LookAtReferences()] {
       self->stopped_ = true;
+      self->references_ = seen;
       if (self->unheard_ && !heard) self->unheard_();
       self->DestroyIfOver();
     });
@@ -197,8 +198,9 @@ bool QueuePair::MayHoldShared() const {
 void QueuePair::Drain() {
   poller_->loop().Post([self = shared_from_this()] {
     self->poller_->WhenDrained(*self->channel_, [self] {
-      self->parts_.control.Post([self] {
+      self->parts_.control.Post([self, seen = self->LookAtReferences()] {
         self->drained_ = true;
+        self->references_ = seen;
         self->DestroyIfOver();
       });
     });
@@ -220,13 +222,22 @@ void QueuePair::SetRnrTimer() {
   parts_.api.ibv.modify_qp(end_->pair(), &attributes, IBV_QP_MIN_RNR_TIMER);
 }
 
+// Completions, also of what is flushed, change all this on the data loop, beside what the control
+// loop does.
+QueuePair::References QueuePair::LookAtReferences() const {
+  Check(poller_->loop().held(), "a channel is looked at on its own loop");
+  return {.windows_failed = channel_->windows_failed(),
+          .sent = channel_->counters().references > 0,
+          .read = channel_->references_read() > 0};
+}
+
 void QueuePair::DestroyIfOver() {
   if (!stopped_ || !drained_ || state_ != State::kStopping) return;
   state_ = State::kDestroyed;
-  if (channel_->windows_failed()) {
+  if (references_.windows_failed) {
     events_.windows_failed();
-  } else if (channel_->counters().references > 0) {
-    events_.referred(channel_->references_read() > 0);
+  } else if (references_.sent) {
+    events_.referred(references_.read);
   }
   parts_.control.CancelTimer(drain_timer_);
   // First, bound or not: in rxe a bound window holds its queue pair, whose end would wait for it

@@ -120,6 +120,11 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
 
  private:
   enum class State : uint8_t { kSettingUp, kOpen, kStopping, kDestroyed };
+  struct References {
+    bool windows_failed = false;
+    bool sent = false;
+    bool read = false;  // by the peer
+  };
   static constexpr Duration kDrainTime = std::chrono::seconds(1);
 
   void FillReceives();
@@ -129,6 +134,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   void OnCmEvent(const CmEventInfo& event) override;
   void SetRnrTimer();
   bool MayHoldShared() const;
+  References LookAtReferences() const;
   void Drain();
   void DestroyIfOver();
 
@@ -149,6 +155,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   bool silent_ = false;        // which it has not, in time
   bool stopped_ = false;       // the data loop posts nothing any more
   bool drained_ = false;       // nor waits for a completion
+  References references_;      // as the data loop last saw them
   Timer drain_timer_;
 };
 
