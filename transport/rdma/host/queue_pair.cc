@@ -222,9 +222,9 @@ void QueuePair::SetRnrTimer() {
   parts_.api.ibv.modify_qp(end_->pair(), &attributes, IBV_QP_MIN_RNR_TIMER);
 }
 
-// Completions, also of what is flushed, change all this on the data loop, beside what the control
-// loop does.
-QueuePair::References QueuePair::LookAtReferences() const {
+// Completions change this on the data loop until the queue pair is forgotten, those of what was
+// flushed, too.
+QueuePair::ReferencesSeen QueuePair::LookAtReferences() const {
   Check(poller_->loop().held(), "a channel is looked at on its own loop");
   return {.windows_failed = channel_->windows_failed(),
           .sent = channel_->counters().references > 0,

@@ -120,7 +120,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
 
  private:
   enum class State : uint8_t { kSettingUp, kOpen, kStopping, kDestroyed };
-  struct References {
+  struct ReferencesSeen {
     bool windows_failed = false;
     bool sent = false;
     bool read = false;  // by the peer
@@ -134,7 +134,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   void OnCmEvent(const CmEventInfo& event) override;
   void SetRnrTimer();
   bool MayHoldShared() const;
-  References LookAtReferences() const;
+  ReferencesSeen LookAtReferences() const;
   void Drain();
   void DestroyIfOver();
 
@@ -155,7 +155,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   bool silent_ = false;        // which it has not, in time
   bool stopped_ = false;       // the data loop posts nothing any more
   bool drained_ = false;       // nor waits for a completion
-  References references_;      // as the data loop last saw them
+  ReferencesSeen references_;  // when the data loop last looked
   Timer drain_timer_;
 };
 
