@@ -146,7 +146,7 @@ void PrintMappings() {
   marks.end = 1;
   PrintOwnMemory();
   PrintMappings();
-  // The end of all this would be a sixth of the trace, and nobody looks at it.
+  // Destroying all this would be a sixth of the trace, and is not looked at.
   std::fflush(stdout);
   std::_Exit(0);
 }

@@ -12,8 +12,8 @@ import subprocess
 import threading
 
 PROGRAM = "benchmarks/micro/two_loops"
-# Most of a trace is the dynamic linker's, which looks through fifty libraries in their order: with
-# those that have most of the names before the others it takes two thirds.
+# Most of a trace is the dynamic linker's, which looks for each name in fifty libraries in their
+# order. With those first that have most of the names it executes a third less.
 FIRST_LIBRARIES = "libstdc++.so.6:libc.so.6:libcrypto.so.3:libprotobuf.so.32"
 LINE = 64  # bytes of a cache line
 # The words of two_loops's Marks, by their addresses in the trace.
