@@ -169,11 +169,12 @@ final class Cases {
     }
   }
 
-  /** The server finishes what runs, refuses then, and calls succeed again once it is back. */
   /**
-   * brpc-java hands an answer to another thread, and fails what is under way on a connection at
-   * once where that ends: of an answer and an end that come together it may see the end alone. So a
-   * second call holds the connection, whatever becomes of that.
+   * The server finishes what runs, refuses then, and calls succeed again once it is back.
+   *
+   * <p>brpc-java hands answers to another thread. When a connection ends, it fails the calls on it
+   * at once, also one whose answer has come but was not handed over yet. So a second call keeps the
+   * connection open; how that one ends does not matter.
    */
   private void serverStop() throws Exception {
     Peer peer =

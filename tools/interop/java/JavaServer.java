@@ -40,7 +40,7 @@ public final class JavaServer {
 
     @Override
     public Messages.Response stop(Messages.Request request) {
-      // They must be under way when the server stops.
+      // So many calls must be under way when the server stops.
       for (int i = 0; i < 500 && SLEEPING.get() < request.getSleepers(); ++i) {
         sleep(10);
       }
