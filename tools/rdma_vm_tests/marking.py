@@ -100,15 +100,16 @@ def _carry(sink, host, address, seconds=0.0, least_again=0, least=20000, enough=
                         and enough()):  # fmt: skip
                     return arrived * 8e-6 / passed, again
                 if passed > LIMIT:
-                    raise Trouble("%d bytes arrived, %d segments were sent again in %d s" % (
-                        arrived, again, passed))  # fmt: skip
+                    raise Trouble("%d bytes arrived, %d segments were sent again in %d s; (packets, "
+                                  "drops) of the switch: %s" % (
+                        arrived, again, passed, queues()))  # fmt: skip
                 with contextlib.suppress(TimeoutError):
                     tcp.send(b"x" * 16384)
 
 
 def _drops_of_a_flow(sink, **flow):
-    """(Mbit/s, segments sent again, {queue: (packets, drops)}) of a flow from A to B, while which
-    packets that are not marked get lost."""
+    """(Mbit/s, segments sent again, {queue: (packets, drops)}) of a flow from A to B, which goes
+    on until a packet without a mark was dropped."""
     before = queues()
     mbit, again = _carry(sink, A, SWITCHED["B"], SECONDS, **flow,
                          enough=lambda: queues()["other"][1] > before["other"][1])  # fmt: skip

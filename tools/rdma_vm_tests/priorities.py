@@ -23,6 +23,7 @@ IN_FLIGHT = 4
 SHARE = 0.9
 WINDOWS = 3
 SECONDS = 1.5
+# Seconds in all.
 LIMIT = 90
 
 # What has come over the link, by its DSCP; RoCE v2 is UDP to port 4791, iWARP TCP to any port. A
@@ -165,7 +166,8 @@ def _wait_for_priority(seen, kind):
         if _has_priority(windows):
             return told
         if time.monotonic() > end:
-            raise Trouble("marked:other in bytes of %g s, never 90 %%: %s" % (SECONDS, told))
+            raise Trouble("marked:other in bytes of %g s, never %g of all while others waited: %s" % (
+                SECONDS, SHARE, told))  # fmt: skip
         was, waited = now, wait
 
 

@@ -89,8 +89,8 @@ class QueuePair:
 
     def bring_up(self, other):
         """To RTS, with all receives posted. The attributes are those that brpc has, but for the
-        timeout: with its 14 a send breaks that half a second brings no answer to, and an emulated
-        processor on a busy machine may get nothing for as long."""
+        timeout: brpc's 14 gives up after half a second without an answer, and an emulated processor
+        on a busy machine may stand still for as long."""
         self._receives.req_notify(True)
         self._make_outbox(other)
         attr = QPAttr(port_num=_PORT)
