@@ -100,8 +100,8 @@ def _carry(sink, host, address, seconds=0.0, least_again=0, least=20000, enough=
                         and enough()):  # fmt: skip
                     return arrived * 8e-6 / passed, again
                 if passed > LIMIT:
-                    raise Trouble("%d bytes arrived, %d segments were sent again in %d s; (packets, "
-                                  "drops) of the switch: %s" % (
+                    raise Trouble("%d bytes arrived, %d segments were sent again in %d s; the "
+                                  "switch's (packets, drops): %s" % (
                         arrived, again, passed, queues()))  # fmt: skip
                 with contextlib.suppress(TimeoutError):
                     tcp.send(b"x" * 16384)

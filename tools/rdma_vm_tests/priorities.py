@@ -166,8 +166,8 @@ def _wait_for_priority(seen, kind):
         if _has_priority(windows):
             return told
         if time.monotonic() > end:
-            raise Trouble("marked:other in bytes of %g s, never %g of all while others waited: %s" % (
-                SECONDS, SHARE, told))  # fmt: skip
+            raise Trouble("marked:other in bytes of %g s, never %g of it while others "
+                          "waited: %s" % (SECONDS, SHARE, told))  # fmt: skip
         was, waited = now, wait
 
 
