@@ -14,7 +14,7 @@
 
 #include "transport/base/clock.h"
 #include "transport/base/unique_fd.h"
-#include "transport/loop/drive/wait_word.h"
+#include "transport/loop/drive/shared_sleep.h"
 #include "transport/loop/drivers/loop_driver.h"
 #include "transport/loop/event_loop.h"
 
@@ -116,15 +116,20 @@ BENCHMARK(RunUserRoundTrip)->Arg(1)->Arg(64);
 // synchronous callers cannot have less. On one core: taskset -c 1.
 void WakeSwitchAndSleep(benchmark::State& state) {
   const auto count = static_cast<size_t>(state.range(0));
+  SharedSleep sleepers;
+  constexpr uint32_t kWaker = uint32_t{1} << 31;
   std::vector<std::atomic<uint32_t>> words(count + 1);  // the last is that of who wakes them
   std::atomic<size_t> left{0};
   std::atomic<bool> over{false};
-  const auto wake = [&](size_t i) {
-    ++words[i];
-    WakeSleeper(&words[i]);
+  const auto wake_all = [&] {
+    for (size_t i = 0; i < count; ++i) ++words[i];
+    sleepers.Wake(kWaker - 1);
   };
-  const auto sleep = [&](size_t i, uint32_t seen) {
-    while (words[i] == seen) SleepWhile(words[i], seen);
+  const auto sleep = [&](size_t i, uint32_t turn) {
+    const uint32_t bit = i == count ? kWaker : uint32_t{1} << i;
+    for (uint32_t seen = sleepers.wakes(); words[i] == turn; seen = sleepers.wakes()) {
+      sleepers.Sleep(seen, bit);
+    }
   };
   std::vector<std::thread> threads;
   for (size_t i = 0; i < count; ++i) {
@@ -132,18 +137,20 @@ void WakeSwitchAndSleep(benchmark::State& state) {
       for (uint32_t turn = 0;; ++turn) {
         sleep(i, turn);
         if (over) return;
-        if (--left == 0) wake(count);
+        if (--left != 0) continue;
+        ++words[count];
+        sleepers.Wake(kWaker);
       }
     });
   }
   uint32_t turn = 0;
   for (auto _ : state) {
     left = count;
-    for (size_t i = 0; i < count; ++i) wake(i);
+    wake_all();
     sleep(count, turn++);
   }
   over = true;
-  for (size_t i = 0; i < count; ++i) wake(i);
+  wake_all();
   for (std::thread& thread : threads) thread.join();
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(count + 1));
 }

@@ -90,7 +90,11 @@ RoutedCall* Cluster::Find(uint64_t call_id) {
 
 void Cluster::Start(RoutedCall& call, absl::string_view head, Buffer&& rest) {
   ++calls_;
-  if (!call.synchronous() && closures_++ == 0) loop_.NeedThread(+1);
+  if (call.synchronous()) {
+    loop_.CallerWaits();
+  } else if (closures_++ == 0) {
+    loop_.NeedThread(+1);
+  }
   budget_.OnCall(loop_.now());
   if (unplaced_.size() >= static_cast<size_t>(options().max_pending_calls)) [[unlikely]]
     return FailOvercrowded(call);

@@ -151,6 +151,7 @@ bool EventLoop::TryHold() {
   // What waits in the mailbox came first.
   if (!mailbox_.empty() || !lock_.try_lock()) return false;
   held_loop_ = this;
+  caller_waits_ = false;
   return true;
 }
 
@@ -161,7 +162,9 @@ bool EventLoop::TryEnter() {
 }
 
 void EventLoop::Leave() {
-  if (!claim_.DefersOutput(ThisThread())) {
+  const bool left = caller_waits_ && drive_.VisitorFlushes() &&
+                    driver_.load(std::memory_order_relaxed) == Driver::kAwake;
+  if (!left && !claim_.DefersOutput(ThisThread())) {
     FlushNow();
     const Driver driver = driver_.load(std::memory_order_relaxed);
     if (driver != Driver::kAwake) {

@@ -63,7 +63,7 @@ class EventLoop {
   // Runs `work` now, with the loop held, if no thread holds it and nothing waits in the
   // mailbox. False: not run. What it queued for the turn's end is flushed before this
   // returns, unless this thread runs user code of this loop as its driver: then the
-  // turn has its end still before it. Not while any loop is held.
+  // turn has its end still before it; or CallerWaits was called. Not while any loop is held.
   template <typename Work>
   bool TryRun(Work&& work) {
     if (!TryEnter()) return false;
@@ -141,6 +141,13 @@ class EventLoop {
   void NeedThread(int change);
   // Ends the sleep of who drives, if he sleeps.
   void EndSleep();
+  // Of the work of TryRun and its like: this thread waits on this loop next (LoopVisitor::Wait). If
+  // many do, and one of them drives the loop and is awake, that one flushes what this queues, with
+  // what others queue: callers that follow each other on a processor share one system call.
+  void CallerWaits() {
+    CheckHeld();
+    caller_waits_ = true;
+  }
 
   // --- Whoever drives the loop: one thread at a time, the loop not held.
 
@@ -215,8 +222,10 @@ class EventLoop {
   void AwaitLock();
   void Enter();  // and reads the clock
   void Release() {
+    const uint32_t asleep = drive_.EndHold();
     held_loop_ = nullptr;
     lock_.unlock();
+    if (asleep != 0) drive_.Wake(asleep);
   }
   bool TryHold();
   bool TryEnter();  // and reads the clock
@@ -279,7 +288,8 @@ class EventLoop {
   FlushList gather_;  // those that are flushed first
   FlushList flush_;
   UserQueue user_;
-  size_t user_due_ = 0;  // how much of user_ belongs to this turn
+  size_t user_due_ = 0;        // how much of user_ belongs to this turn
+  bool caller_waits_ = false;  // of what TryHold began
   DriverClaim claim_;
   std::atomic<DriverClaim::Piece> claim_state_{0};  // claim_.state(), for all to read
   Counts counts_;

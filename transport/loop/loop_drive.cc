@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "transport/loop/drive/wait_word.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_visitor.h"
 
@@ -26,6 +25,7 @@ LoopDrive::Part LoopDrive::Arrive(LoopVisitor& visitor) {
   if (visitor.done()) return Part::kDone;
   if (turns_.Arrive(visitor, now)) {
     visitor.SetDrives();
+    Publish();
     return Part::kDrive;
   }
   visited_.store(true, std::memory_order_relaxed);
@@ -33,6 +33,8 @@ LoopDrive::Part LoopDrive::Arrive(LoopVisitor& visitor) {
 }
 
 LoopDrive::Part LoopDrive::Wait(LoopVisitor& visitor) {
+  Publish();
+  visitor.SetWakeBit(sleepers_.NextBit());
   if (spin_taken_.exchange(true, std::memory_order_acquire)) return Part::kSleep;
   turns_.SetSpins(visitor, true);
   return Part::kSpin;
@@ -81,7 +83,7 @@ bool LoopDrive::GiveAway(EventLoop& loop) {
   if (!loop.LeaveAlone()) return false;
   lock.lock();
   const std::optional<DriveTurns::Notice> notice = turns_.ThreadGives(clock_.Now());
-  thread_wanted_.store(turns_.thread_wanted(), std::memory_order_relaxed);
+  Publish();
   if (notice) {
     Notify(std::move(lock), *notice);
     lock = std::unique_lock<std::mutex>(mutex_);
@@ -101,9 +103,16 @@ bool LoopDrive::GiveAway(EventLoop& loop) {
 void LoopDrive::EndOf(LoopVisitor& visitor) {
   std::unique_lock<std::mutex> lock(mutex_);
   turns_.Forget(visitor);
-  const std::atomic<uint32_t>* const asleep = visitor.SetDone();
+  Publish();
+  const uint32_t asleep = visitor.SetDone();
   lock.unlock();
-  if (asleep != nullptr) WakeSleeper(asleep);
+  ++ended_;
+  if (asleep == 0) return;
+  if (ManyWait()) {
+    asleep_ |= asleep;
+  } else {
+    sleepers_.Wake(asleep);
+  }
 }
 
 void LoopDrive::WantThread() {
@@ -111,12 +120,17 @@ void LoopDrive::WantThread() {
   Notify(std::move(lock), turns_.ThreadWanted());
 }
 
-void LoopDrive::Notify(std::unique_lock<std::mutex> lock, DriveTurns::Notice notice) {
+void LoopDrive::Publish() {
   thread_wanted_.store(turns_.thread_wanted(), std::memory_order_relaxed);
-  const std::atomic<uint32_t>* asleep = nullptr;
-  if (notice.visitor != nullptr) asleep = notice.visitor->SetDrives();
+  visitor_drives_.store(turns_.visitor_drives(), std::memory_order_relaxed);
+  waiting_.store(turns_.waiting(), std::memory_order_relaxed);
+}
+
+void LoopDrive::Notify(std::unique_lock<std::mutex> lock, DriveTurns::Notice notice) {
+  Publish();
+  const uint32_t asleep = notice.visitor != nullptr ? notice.visitor->SetDrives() : 0;
   lock.unlock();
-  if (asleep != nullptr) WakeSleeper(asleep);
+  if (asleep != 0) sleepers_.Wake(asleep);
   if (notice.thread) thread_notified_.notify_one();
 }
 

@@ -3,7 +3,6 @@
 #include "transport/loop/loop_visitor.h"
 
 #include "transport/loop/drive/spin.h"
-#include "transport/loop/drive/wait_word.h"
 #include "transport/loop/wait_for_work.h"
 
 namespace farcall {
@@ -18,7 +17,7 @@ void LoopVisitor::Wait(EventLoop& loop) {
   LoopDrive::Part part = loop.drive().Arrive(*this);
   while (part != LoopDrive::Part::kDone) {
     if (part == LoopDrive::Part::kSpin) SpinUntilNotified(loop);
-    if (part != LoopDrive::Part::kDrive) SleepUntilNotified();
+    if (part != LoopDrive::Part::kDrive) SleepUntilNotified(loop);
     if (!drives()) return;
     if (Drive(loop)) return loop.drive().Leave(*this, loop);
     part = loop.drive().GiveToThread(*this);
@@ -56,7 +55,7 @@ void LoopVisitor::SpinUntilNotified(EventLoop& loop) {
     if (next == AdaptiveSpin::Decision::kSleep) {
       drive.StopSpinning(*this);
       // Where spinning does not pay, what it would have gained is seen after the sleep.
-      if (now == began) SleepUntilNotified();
+      if (now == began) SleepUntilNotified(loop);
       break;
     }
     if (next == AdaptiveSpin::Decision::kYield) {
@@ -72,20 +71,22 @@ void LoopVisitor::SpinUntilNotified(EventLoop& loop) {
   drive.EndSpin();
 }
 
-void LoopVisitor::SleepUntilNotified() {
-  uint32_t word = word_.fetch_or(kSleeps, std::memory_order_acquire) | kSleeps;
-  while ((word & (kDone | kDrives)) == 0) {
-    SleepWhile(word_, word);
-    word = word_.load(std::memory_order_acquire);
+void LoopVisitor::SleepUntilNotified(EventLoop& loop) {
+  const SharedSleep& sleepers = loop.drive().sleepers();
+  const uint32_t word = word_.fetch_or(kSleeps, std::memory_order_acquire);
+  if ((word & (kDone | kDrives)) == 0) {
+    for (uint32_t seen = sleepers.wakes(); !notified(); seen = sleepers.wakes()) {
+      sleepers.Sleep(seen, wake_bit_);
+    }
   }
   word_.fetch_and(~kSleeps, std::memory_order_relaxed);
 }
 
-const std::atomic<uint32_t>* LoopVisitor::Set(uint32_t bit) {
-  const std::atomic<uint32_t>* const word = &word_;
+uint32_t LoopVisitor::Set(uint32_t bit) {
   // Who sees kDone may destroy the visitor at once.
+  const uint32_t wake_bit = wake_bit_;
   const uint32_t before = word_.fetch_or(bit, std::memory_order_release);
-  return (before & kSleeps) != 0 ? word : nullptr;
+  return (before & kSleeps) != 0 ? wake_bit : 0;
 }
 
 }  // namespace farcall

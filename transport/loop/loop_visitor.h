@@ -27,9 +27,11 @@ class LoopVisitor {
 
   // --- Of LoopDrive, with its mutex.
   bool done() const { return (word_.load(std::memory_order_acquire) & kDone) != 0; }
-  // Both return the word if a thread sleeps there, to be woken.
-  const std::atomic<uint32_t>* SetDone() { return Set(kDone); }
-  const std::atomic<uint32_t>* SetDrives() { return Set(kDrives); }
+  // Before it may sleep.
+  void SetWakeBit(uint32_t bit) { wake_bit_ = bit; }
+  // Both return its wake bit if it sleeps, else 0.
+  uint32_t SetDone() { return Set(kDone); }
+  uint32_t SetDrives() { return Set(kDrives); }
   void ClearDrives() { word_.fetch_and(~kDrives, std::memory_order_relaxed); }
 
  private:
@@ -37,14 +39,15 @@ class LoopVisitor {
   static constexpr uint32_t kDrives = 2;  // has the drive
   static constexpr uint32_t kSleeps = 4;
 
-  const std::atomic<uint32_t>* Set(uint32_t bit);
+  uint32_t Set(uint32_t bit);
   bool notified() const { return (word_.load(std::memory_order_acquire) & (kDone | kDrives)) != 0; }
   bool drives() const { return (word_.load(std::memory_order_acquire) & kDrives) != 0; }
   void SpinUntilNotified(EventLoop& loop);
-  void SleepUntilNotified();
+  void SleepUntilNotified(EventLoop& loop);
   bool Drive(EventLoop& loop);
 
   std::atomic<uint32_t> word_{0};
+  uint32_t wake_bit_ = 0;
 };
 
 }  // namespace farcall

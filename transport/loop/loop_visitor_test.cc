@@ -8,51 +8,18 @@
 #include <memory>
 #include <optional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "transport/base/clock.h"
 #include "transport/loop/drivers/loop_driver.h"
 #include "transport/loop/loop_testing.h"
+#include "transport/loop/loop_visitor_testing.h"
 
 namespace farcall {
 namespace {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
-
-// A thread's calls, one after the other: each ends at a time, or when somebody says so.
-class Caller {
- public:
-  explicit Caller(EventLoop& loop) : loop_(loop) {}
-
-  // Returns the thread that ended it. None: only End ends it.
-  std::thread::id Call(std::optional<Duration> after) {
-    LoopVisitor visitor;
-    loop_.RunOrPost([this, &visitor, after] {
-      waiting_ = &visitor;
-      if (after) loop_.SetTimer(timer_, loop_.now() + *after);
-      begun.Signal();
-    });
-    visitor.Wait(loop_);
-    return ended_by_;
-  }
-  // With the loop held.
-  void End() {
-    if (waiting_ == nullptr) return;
-    loop_.CancelTimer(timer_);
-    ended_by_ = std::this_thread::get_id();
-    std::exchange(waiting_, nullptr)->Done(loop_);
-  }
-
-  TestEvent begun;
-
- private:
-  EventLoop& loop_;
-  LoopVisitor* waiting_ = nullptr;
-  std::thread::id ended_by_;
-  Timer timer_{[this] { End(); }};
-};
 
 class LoopVisitorTest : public testing::TestWithParam<PollingMode> {
  protected:

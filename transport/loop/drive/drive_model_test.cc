@@ -53,6 +53,12 @@ TEST(DriveModelTest, MistakesInTheStepsAreFound) {
   EXPECT_NE(found_with(DriveMistake::kNoWant, DriveVisit::kPost), "");
   EXPECT_NE(found_with(DriveMistake::kSleepsThoughDone, DriveVisit::kCancel), "");
   EXPECT_NE(found_with(DriveMistake::kLeavesWithDrive, DriveVisit::kCancel), "");
+  EXPECT_NE(found_with(DriveMistake::kLooksTooLate, DriveVisit::kCancel), "");
+  const auto found_between_two = [](DriveMistake mistake) {
+    return ExploreDrive({.calls = {1, 1}, .mistake = mistake}).violation;
+  };
+  EXPECT_NE(found_between_two(DriveMistake::kLeavesOutput), "");
+  EXPECT_NE(found_between_two(DriveMistake::kSleepsOnOutput), "");
 }
 
 }  // namespace

@@ -13,9 +13,32 @@
 
 namespace farcall {
 
-void DriveWorld::AfterTurn(int actor, Actor& me) {
+// What no other actor can see, or sees without any difference, is part of the step before.
+void DriveWorld::Settle(int actor, Actor& me) {
+  if (me.wants || me.wakes != 0 || me.tells || me.ended != 0) return;
+  if (me.at == At::kAskEnds) {
+    LetGo(me);
+    me.at = At::kArrive;
+    if (actor == kOutside) Finish(actor, me);
+  } else if (me.at == At::kTurnEnds) {
+    LetGo(me);
+    me.at = At::kAfter;
+  } else if (me.at == At::kGiveAway) {
+    me.at = visited_ && !needs_ ? At::kMayGive : At::kNext;
+  }
+  if (me.at == At::kNext) me.at = me.worked ? At::kTurn : At::kPrepare;
+  if (me.at == At::kOver && actor == kThread) me.at = At::kInEpoll;
+}
+
+// The thread flushes once it has run user code.
+bool DriveWorld::AfterTurn(int actor, Actor& me) {
+  const bool user = me.worked && user_;
+  if (me.worked && !(actor == kThread && user)) {
+    if (held_ != kActors) return false;
+    Flush();
+  }
   if (actor == kThread) {
-    me.at = me.worked && user_ ? At::kUser : At::kGiveAway;
+    me.at = user ? At::kUser : At::kGiveAway;
   } else if ((words_[actor] & kDone) != 0) {
     me.at = At::kLeave;
   } else if (turns_.thread_wanted() || needs_ || (me.worked && user_)) {
@@ -23,11 +46,21 @@ void DriveWorld::AfterTurn(int actor, Actor& me) {
   } else {
     me.at = me.worked ? At::kTurn : At::kPrepare;
   }
+  return true;
+}
+
+void DriveWorld::Flush() { asked_ |= std::exchange(queued_, 0); }
+
+void DriveWorld::LetGo(Actor& me) {
+  held_ = kActors;
+  me.wakes |= std::exchange(told_, 0);
 }
 
 bool DriveWorld::StepThread(Actor& me) {
   switch (me.at) {
     case At::kUser:
+      if (held_ != kActors) return false;
+      Flush();
       user_ = false;
       me.at = At::kGiveAway;
       return true;
@@ -54,16 +87,17 @@ bool DriveWorld::StepThread(Actor& me) {
 void DriveWorld::Work(Actor& me, uint8_t work) {
   if ((work & kUser) != 0) user_ = true;
   if ((work & kClosure) != 0) needs_ = true;
-  if ((work & kCancel) != 0 && (asked_ & 1 << 1) != 0) {
+  if ((work & kCancel) != 0 && ((asked_ | queued_) & 1 << 1) != 0) {
     asked_ = static_cast<uint8_t>(asked_ & ~(1 << 1));
+    queued_ = static_cast<uint8_t>(queued_ & ~(1 << 1));
     me.ended |= 1 << 1;
   }
-  asked_ |= static_cast<uint8_t>(work & (kCalls | kClosure));
+  queued_ |= static_cast<uint8_t>(work & (kCalls | kClosure));
 }
 
 void DriveWorld::Collect(Actor& me) {
   const uint8_t read = std::exchange(readable_, 0);
-  me.worked = tasks_ != 0 || read != 0 || user_;
+  me.worked = tasks_ != 0 || read != 0 || user_ || queued_ != 0;
   Work(me, std::exchange(tasks_, 0));
   me.ended |= static_cast<uint8_t>(read & kCalls);
   if ((read & kClosure) != 0) {
@@ -90,6 +124,16 @@ void DriveWorld::Finish(int actor, Actor& me) {
   --me.left;
   me.at = me.left == 0 ? At::kFinished : At::kAsk;
   words_[actor] = 0;
+}
+
+// What is never read again would only tell states apart.
+void DriveWorld::ForgetUnused(int actor, Actor& me) {
+  if (me.at != At::kLookForNotice && me.at != At::kFutex) me.stale = false;
+  if (me.at != At::kAloneLook && me.at != At::kLeft) me.rest = false;
+  const bool after_turn = me.at == At::kTurnEnds || me.at == At::kAfter;
+  const bool before_next = me.at >= At::kAlone && me.at <= At::kNext;
+  if (!after_turn && (actor != kThread || !before_next)) me.worked = false;
+  if (actors_[kThread].at != At::kParked) until_ = TimePoint();
 }
 
 bool DriveWorld::Hold(int actor) {
@@ -120,13 +164,14 @@ bool DriveWorld::TimePasses() {
 
 size_t DriveWorld::Fingerprint() const {
   const auto of = [](const Actor& one) {
-    return std::tuple(one.at, one.left, one.ended, one.wakes, one.seen, one.wants, one.tells,
+    return std::tuple(one.at, one.left, one.ended, one.wakes, one.stale, one.wants, one.tells,
                       one.worked, one.rest);
   };
   return absl::HashOf(of(actors_[0]), of(actors_[1]), of(actors_[2]), of(actors_[3]), words_,
-                      tasks_, asked_, readable_, held_, driver_, user_, needs_, wake_fd_, visited_,
-                      spin_taken_, hang_up_, wrong_, now_.time_since_epoch().count(),
-                      until_.time_since_epoch().count(), turns_.State());
+                      tasks_, queued_, asked_, readable_, held_, told_, driver_, user_, needs_,
+                      wake_fd_, visited_, spin_taken_, hang_up_, wrong_,
+                      now_.time_since_epoch().count(), until_.time_since_epoch().count(),
+                      turns_.State());
 }
 
 bool DriveWorld::Drives(int actor) const {
@@ -139,6 +184,9 @@ const char* DriveWorld::Wrong() const {
   int driving = 0;
   for (int actor = 0; actor < kActors; ++actor) driving += Drives(actor) ? 1 : 0;
   if (driving > 1) return "two drive at once";
+  if (queued_ != 0 && held_ == kActors && driver_ != Driver::kAwake) {
+    return "a request waits, and nobody is awake to flush it";
+  }
   return wrong_;
 }
 

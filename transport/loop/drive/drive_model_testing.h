@@ -29,6 +29,9 @@ enum class DriveMistake : uint8_t {
   kNoWant,            // work that comes where no thread drives wakes none
   kSleepsThoughDone,  // no look at the answer before a sleep in epoll_wait
   kLeavesWithDrive,   // a caller that gets its answer does not look whether it has the drive
+  kLeavesOutput,      // a caller leaves its request to a visitor that sleeps
+  kSleepsOnOutput,    // no look at what is queued before a sleep in epoll_wait
+  kLooksTooLate,      // who falls asleep looks for wakes once it has looked for its notice
 };
 
 struct DriveScenario {

@@ -39,10 +39,10 @@ bool DriveWorld::Step(const DriveScenario& scenario, int actor, int choice) {
   Actor& me = actors_[actor];
   bool stepped = false;
   if (me.wants || me.wakes != 0 || me.tells || me.ended != 0) {
-    stepped = choice == 0 && StepSmall(scenario, me);
+    stepped = StepSmall(scenario, me, choice);
   } else if (me.at <= At::kArrive) {
-    stepped = StepAsking(scenario, actor, me);
-  } else if (me.at <= At::kWoken) {
+    stepped = StepAsking(scenario, actor, me, choice);
+  } else if (me.at <= At::kAsleep) {
     stepped = StepWaiting(scenario, actor, me, choice);
   } else if (me.at <= At::kInEpoll) {
     stepped = StepDriving(scenario, actor, me);
@@ -57,43 +57,21 @@ bool DriveWorld::Step(const DriveScenario& scenario, int actor, int choice) {
   return true;
 }
 
-// What no other actor can see, or sees without any difference, is part of the step before.
-void DriveWorld::Settle(int actor, Actor& me) {
-  if (me.wants || me.wakes != 0 || me.tells || me.ended != 0) return;
-  if (me.at == At::kAskEnds) {
-    LetGo();
-    me.at = At::kArrive;
-    if (actor == kOutside) Finish(actor, me);
-  } else if (me.at == At::kTurnEnds) {
-    LetGo();
-    me.at = At::kAfter;
-  } else if (me.at == At::kGiveAway) {
-    me.at = visited_ && !needs_ ? At::kMayGive : At::kNext;
-  }
-  if (me.at == At::kNext) me.at = me.worked ? At::kTurn : At::kPrepare;
-  if (me.at == At::kOver && actor == kThread) me.at = At::kInEpoll;
-}
-
-// What is never read again would only tell states apart.
-void DriveWorld::ForgetUnused(int actor, Actor& me) {
-  if (me.at != At::kFutex && me.at != At::kAsleep) me.seen = 0;
-  if (me.at != At::kAloneLook && me.at != At::kLeft) me.rest = false;
-  const bool after_turn = me.at == At::kTurnEnds || me.at == At::kAfter;
-  const bool before_next = me.at >= At::kAlone && me.at <= At::kNext;
-  if (!after_turn && (actor != kThread || !before_next)) me.worked = false;
-  if (actors_[kThread].at != At::kParked) until_ = TimePoint();
-}
-
 // What an actor still does of an operation, one after the other.
-bool DriveWorld::StepSmall(const DriveScenario& scenario, Actor& me) {
+bool DriveWorld::StepSmall(const DriveScenario& scenario, Actor& me, int choice) {
+  if (choice != 0 && (me.wants || me.wakes != 0 || me.tells)) return false;
   if (me.wants) {
     me.wants = false;
     Notify(me, turns_.ThreadWanted());
   } else if (me.wakes != 0) {
-    const int caller = Lowest(me.wakes);
-    me.wakes = static_cast<uint8_t>(me.wakes & ~(1 << caller));
-    // Perhaps it sleeps there for another call by now.
-    if (actors_[caller].at == At::kAsleep) actors_[caller].at = At::kWoken;
+    for (int caller = 1; caller <= kCallers; ++caller) {
+      // Perhaps it sleeps for another call by now.
+      const bool asleep = actors_[caller].at == At::kAsleep && (me.wakes & 1 << caller) != 0;
+      if (asleep) actors_[caller].at = At::kWoken;
+      const bool looks = actors_[caller].at == At::kLookForNotice;
+      actors_[caller].stale |= looks || actors_[caller].at == At::kFutex;
+    }
+    me.wakes = 0;
   } else if (me.tells) {
     me.tells = false;
     if (actors_[kThread].at == At::kParked) actors_[kThread].at = At::kLook;
@@ -102,14 +80,20 @@ bool DriveWorld::StepSmall(const DriveScenario& scenario, Actor& me) {
     me.ended = static_cast<uint8_t>(me.ended & ~(1 << caller));
     if (scenario.mistake != DriveMistake::kNoForget) turns_.Forget(*NameOf(caller));
     words_[caller] |= kDone;
-    if ((words_[caller] & kSleeps) != 0) me.wakes |= static_cast<uint8_t>(1 << caller);
+    if ((words_[caller] & kSleeps) != 0) {
+      // Among many, or few.
+      uint8_t& woken = choice == 0 ? told_ : me.wakes;
+      woken |= static_cast<uint8_t>(1 << caller);
+    } else if (choice != 0) {
+      return false;
+    }
     if (driver_ == Driver::kAsleep) WakeDriver(scenario, me);
   }
   return true;
 }
 
 // RunOrPost.
-bool DriveWorld::StepAsking(const DriveScenario& scenario, int actor, Actor& me) {
+bool DriveWorld::StepAsking(const DriveScenario& scenario, int actor, Actor& me, int choice) {
   uint8_t work = static_cast<uint8_t>(1 << actor);
   if (actor == kOutside) {
     constexpr std::array<uint8_t, 4> kWork = {kPlain, kUser, kClosure, kCancel};
@@ -125,10 +109,19 @@ bool DriveWorld::StepAsking(const DriveScenario& scenario, int actor, Actor& me)
         me.at = At::kAsked;
       }
       return true;
-    case At::kAsked:
-      if (user_ || (driver_ == Driver::kNone && needs_)) WakeDriver(scenario, me);
+    case At::kAsked: {
+      const bool leaves =
+          actor != kOutside && turns_.visitor_drives() &&
+          (driver_ == Driver::kAwake || scenario.mistake == DriveMistake::kLeavesOutput);
+      if (choice != 0 && !leaves) return false;
+      // Among many it leaves its request where it may.
+      if (choice != 0 || !leaves) {
+        Flush();
+        if (user_ || (driver_ == Driver::kNone && needs_)) WakeDriver(scenario, me);
+      }
       me.at = At::kAskEnds;
       return true;
+    }
     case At::kPosted:
       WakeDriver(scenario, me);
       me.at = At::kArrive;
@@ -160,11 +153,15 @@ bool DriveWorld::StepWaiting(const DriveScenario& scenario, int actor, Actor& me
     case At::kFallAsleep:
       words_[actor] |= kSleeps;
       break;
-    case At::kFutex:
-      me.at = words_[actor] == me.seen ? At::kAsleep : At::kWoken;
-      return true;
     case At::kWoken:
+      me.at = At::kLookForNotice;
+      return true;
+    case At::kLookForNotice:
       break;
+    case At::kFutex:
+      if (scenario.mistake == DriveMistake::kLooksTooLate) me.stale = false;
+      me.at = me.stale ? At::kWoken : At::kAsleep;
+      return true;
     default:
       return false;
   }
@@ -175,8 +172,7 @@ bool DriveWorld::StepWaiting(const DriveScenario& scenario, int actor, Actor& me
     me.at = At::kAttend;
     if (!drives || (leaves && (words_[actor] & kDone) != 0)) Finish(actor, me);
   } else {
-    me.seen = words_[actor];
-    me.at = At::kFutex;
+    me.at = me.at == At::kFallAsleep ? At::kWoken : At::kFutex;
   }
   return true;
 }
@@ -193,17 +189,17 @@ bool DriveWorld::StepDriving(const DriveScenario& scenario, int actor, Actor& me
       me.at = At::kTurnEnds;
       return true;
     case At::kAfter:
-      AfterTurn(actor, me);
-      return true;
+      return AfterTurn(actor, me);
     case At::kPrepare:
       if (!Hold(actor)) return false;
       me.at = At::kLookAgain;
       driver_ = Driver::kAsleep;
-      if (!user_) return true;
+      if (!user_ && (queued_ == 0 || scenario.mistake == DriveMistake::kSleepsOnOutput))
+        return true;
       break;
     case At::kLookAgain:
       if (tasks_ != 0) break;
-      LetGo();
+      LetGo(me);
       me.at = At::kOver;
       return true;
     case At::kOver: {
@@ -219,7 +215,7 @@ bool DriveWorld::StepDriving(const DriveScenario& scenario, int actor, Actor& me
       return true;
   }
   driver_ = Driver::kAwake;
-  LetGo();
+  LetGo(me);
   me.at = At::kTurn;
   return true;
 }
@@ -247,7 +243,7 @@ bool DriveWorld::StepLeaving(const DriveScenario& scenario, int actor, Actor& me
     }
     case At::kAlone:
       if (!Hold(actor)) return false;
-      me.rest = !user_ && !needs_;
+      me.rest = !user_ && !needs_ && queued_ == 0;
       me.at = At::kAloneLook;
       if (me.rest) driver_ = Driver::kNone;
       return true;
@@ -256,7 +252,7 @@ bool DriveWorld::StepLeaving(const DriveScenario& scenario, int actor, Actor& me
         me.rest = false;
         driver_ = Driver::kAwake;
       }
-      LetGo();
+      LetGo(me);
       me.at = actor == kThread && !me.rest ? At::kNext : At::kLeft;
       return true;
     default:
@@ -286,7 +282,7 @@ void DriveWorld::Notify(Actor& me, DriveTurns::Notice notice) {
   if (notice.visitor == nullptr) return;
   const int caller = NumberOf(notice.visitor);
   const At at = actors_[caller].at;
-  if (at < At::kSpin || at > At::kWoken) wrong_ = "the drive goes to a caller that is gone";
+  if (at < At::kSpin || at > At::kAsleep) wrong_ = "the drive goes to a caller that is gone";
   words_[caller] |= kDrives;
   if ((words_[caller] & kSleeps) != 0) me.wakes |= static_cast<uint8_t>(1 << caller);
 }

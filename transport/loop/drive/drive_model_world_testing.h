@@ -32,8 +32,12 @@ class DriveWorld {
   bool Arrive(int bit);
   // The thread has been parked for its time. False: it has none.
   bool TimePasses();
-  // Whether Step of `actor` has a choice.
-  bool Chooses(int actor) const { return actors_[actor].at == At::kSpin; }
+  // Whether Step of `actor` may have a choice: whether it spins on, leaves its request to who
+  // drives, or wakes a caller at once.
+  bool Chooses(int actor) const {
+    const Actor& me = actors_[actor];
+    return me.at == At::kSpin || me.at == At::kAsked || me.ended != 0;
+  }
 
   // What is wrong in this state; null: nothing.
   const char* Wrong() const;
@@ -54,9 +58,10 @@ class DriveWorld {
     // A caller that waits.
     kSpin,
     kFallAsleep,
+    kWoken,  // or about to look whether it may sleep
+    kLookForNotice,
     kFutex,
     kAsleep,
-    kWoken,
     // Who drives.
     kAttend,
     kTurn,
@@ -88,13 +93,13 @@ class DriveWorld {
     uint8_t left = 0;    // what it has still to do after this
     uint8_t ended = 0;   // calls of which it is about to tell that they have ended
     uint8_t wakes = 0;   // callers that it is about to wake
-    uint8_t seen = 0;    // of its word
+    bool stale = false;  // somebody was woken since it looked at the number of wakes
     bool wants = false;  // it is about to call WantThread
     bool tells = false;  // it is about to notify the thread
     bool worked = false;
     bool rest = false;
   };
-  // Bits of `tasks_`, `asked_` and `readable_`: of a caller 1 << its number.
+  // Bits of `tasks_`, `queued_`, `asked_` and `readable_`: of a caller 1 << its number.
   static constexpr uint8_t kClosure = 1 << 3;
   static constexpr uint8_t kHangUp = 1 << 4;
   static constexpr uint8_t kUser = 1 << 5;
@@ -106,15 +111,16 @@ class DriveWorld {
   static constexpr uint8_t kDrives = 2;
   static constexpr uint8_t kSleeps = 4;
 
-  bool StepSmall(const DriveScenario& scenario, Actor& me);
-  bool StepAsking(const DriveScenario& scenario, int actor, Actor& me);
+  bool StepSmall(const DriveScenario& scenario, Actor& me, int choice);
+  bool StepAsking(const DriveScenario& scenario, int actor, Actor& me, int choice);
   bool StepWaiting(const DriveScenario& scenario, int actor, Actor& me, int choice);
   bool StepDriving(const DriveScenario& scenario, int actor, Actor& me);
   bool StepLeaving(const DriveScenario& scenario, int actor, Actor& me);
   bool StepThread(Actor& me);
   void Work(Actor& me, uint8_t work);
   void Collect(Actor& me);
-  void AfterTurn(int actor, Actor& me);
+  bool AfterTurn(int actor, Actor& me);
+  void Flush();
   void WakeDriver(const DriveScenario& scenario, Actor& me);
   void Wait(int actor, Actor& me);
   void Notify(Actor& me, DriveTurns::Notice notice);
@@ -122,15 +128,17 @@ class DriveWorld {
   void Finish(int actor, Actor& me);
   void ForgetUnused(int actor, Actor& me);
   bool Hold(int actor);
-  void LetGo() { held_ = kActors; }
+  void LetGo(Actor& me);
   bool Drives(int actor) const;
 
   std::array<Actor, kActors> actors_;
   std::array<uint8_t, kActors> words_{};  // of callers
   uint8_t tasks_ = 0;
+  uint8_t queued_ = 0;      // requests that are not flushed yet
   uint8_t asked_ = 0;       // on the way to an answer
   uint8_t readable_ = 0;    // answers that have come
   uint8_t held_ = kActors;  // who holds the loop
+  uint8_t told_ = 0;        // callers to wake when it is let go
   Driver driver_ = Driver::kAwake;
   bool user_ = false;
   bool needs_ = false;  // EventLoop::thread_needed

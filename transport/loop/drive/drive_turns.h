@@ -4,6 +4,7 @@
 #define FARCALL_TRANSPORT_LOOP_DRIVE_DRIVE_TURNS_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -48,6 +49,9 @@ class DriveTurns {
   void SetSpins(LoopVisitor& visitor, bool spins);
   // Its call has ended. Nothing, if it does not wait.
   void Forget(LoopVisitor& visitor);
+
+  bool visitor_drives() const { return driver_ == Driver::kVisitor; }
+  size_t waiting() const { return waiting_.size(); }
 
   // --- Of the visitor that drives. Whether it is to give the drive to the thread now.
   bool thread_wanted() const { return wanted_; }
