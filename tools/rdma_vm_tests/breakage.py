@@ -88,11 +88,11 @@ def a_client_is_killed():
     """The server has nothing of it left, and serves the others."""
     _end_shared()
     with Server(B, *FIRST) as server, Client(A, B.address(1), *FIRST) as first:
-        first.wait_for("rdma", 60)
+        first.wait_for("rdma")
         first.calls(4, 100000, 2)
         held = Held(B, server)
         with Client(A, B.address(1), "--connections=8", *FIRST) as client:
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             client.start_load(SIZES, 4)
             client.wait_for_calls(30)
             os.kill(client.pid(), signal.SIGKILL)
@@ -105,15 +105,15 @@ def a_server_is_killed():
     """Calls fail while there is none, and go on by RDMA with the next one."""
     with Client(A, B.address(1), "--connections=4", "--timeout_ms=3000", *FIRST) as client:
         with Server(B, *FIRST) as server:
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             client.start_load(SIZES, 2)
             client.wait_for_calls(30)
             os.kill(server.pid(), signal.SIGKILL)
-            client.wait_for("failed", 30)
+            client.wait_for("failed")
         counts = client.ask("stop", 90)
         suite.check(counts["wrong"] == "0", "wrong answers: %s" % counts)
         with Server(B, *FIRST) as server:
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             client.calls(10, 100000, 2)
             server.check()
 
@@ -163,7 +163,7 @@ def the_only_device_is_removed():
     with _only_device_of_b(), Server(B, devices) as server, Client(
         B, B.address(), devices, "--connections=4"
     ) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.calls(4, 100000, 2)
         held = Held(B, server, client)
         for former, name in ((B.device(), B.device()), (B.device(), OTHER), (OTHER, B.device())):
@@ -171,7 +171,7 @@ def the_only_device_is_removed():
             client.wait_for_calls(10)
             with mended_by(lambda name=name: B.add_device(name=name)):
                 told.append(_timed(lambda former=former: B.remove_device(name=former)))
-                client.wait_for("tcp", 30)
+                client.wait_for("tcp")
                 client.wait_for_calls(10)
                 client.stop_load()
             client.wait_for("rdma", BACK)
@@ -186,13 +186,13 @@ def the_only_device_is_removed():
 def removed_while_nothing_uses_it():
     """A server that nobody calls and a client between calls hold the only device of the guest."""
     with _only_device_of_b(), Server(B) as server, Client(B, B.address()) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.ask("open 0")
         time.sleep(1.5)  # queue pairs live a second beyond their connections
         told = _remove(B)
         B.add_device()
         client.ask("open 2")
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.calls(4, 100000, 2)
         server.check()
     return told
@@ -226,11 +226,11 @@ def devices_are_plugged_in():
     with mended_by(lambda: _add(A, B, pair=1)), Server(B) as server, Client(
         A, B.address(1)
     ) as client:
-        client.wait_for("no_device", 30)
+        client.wait_for("no_device")
         client.calls(4, 100000, 2)
         _add(A, B)
         client.ask("open 2")
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.calls(4, 100000, 2)
         server.check()
 

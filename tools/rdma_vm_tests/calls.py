@@ -16,7 +16,7 @@ def _carried(count, size, in_flight=4, connections=1, flags=()):
     with Server(B, *flags) as server, Client(
         A, B.address(), "--connections=%d" % connections, *flags
     ) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         near, far = Seen(A), Seen(B)
         client.calls(count, size, in_flight)
         # There and back.
@@ -35,7 +35,7 @@ def attachments_at_every_edge():
     sizes = (1, 31, 32, 33, 200, 4000, 4095, 4096, 4097, 16383, 16384, 16385)
     sizes += (65400, 65527, 65528, 65529, 65535, 65536, 65537, 131071, 131073, 300000)
     with Server(B) as server, Client(A, B.address()) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         seen = Seen(A)
         for size in sizes:
             client.calls(4, size, 2)
@@ -75,7 +75,7 @@ def upgrade_under_load():
     """Calls start on TCP and move to RDMA while they run."""
     with Server(B) as server, Client(A, B.address(), "--connections=8") as client:
         client.start_load(20000, 4)
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.wait_for_calls(200)
         counts = client.stop_load()
         suite.check(int(counts["rdma"]) >= 200, "few calls went by RDMA: %s" % counts)
@@ -87,7 +87,7 @@ def connections_come_and_go():
     with Server(B) as server, Client(A, B.address()) as client:
         for _ in range(6):
             client.ask("open 4")
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             client.calls(4, 5000, 2)
         server.check()
 
@@ -111,7 +111,7 @@ def _left_to_children(pid):
 def nothing_is_left_to_a_program_that_is_executed():
     """Also of what the RDMA libraries and the kernel open for a device, a queue, events."""
     with Server(B) as server, Client(A, B.address()) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         for peer in (server, client):
             left, kinds = _left_to_children(peer.pid())
             suite.check(not left, "not close-on-exec: %s" % ", ".join(left))

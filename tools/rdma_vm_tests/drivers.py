@@ -25,7 +25,7 @@ def _over(pair):
     with Server(B) as server, Client(
         A, B.address(), "--devices=" + A.device(pair), "--connections=4"
     ) as client:
-        state = client.wait_for("rdma", 60)
+        state = client.wait_for("rdma")
         suite.check(state["device"] == A.device(pair), "another device: %s" % state)
         client.calls(50, SIZE, 4)
         server.check()
@@ -52,7 +52,7 @@ def two_clients_with_a_driver_each():
     with Server(B) as server, Client(A, B.address(), *flags[0]) as one:
         with Client(A, B.address(), *flags[1]) as other:
             for client in (one, other):
-                client.wait_for("rdma", 60)
+                client.wait_for("rdma")
                 client.start_load(SIZE, 2)
             for client in (one, other):
                 client.wait_for_calls(100, 60)
@@ -63,7 +63,7 @@ def two_clients_with_a_driver_each():
 
 def any_of_them():
     with Server(B) as server, Client(A, B.address(), "--connections=8") as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.calls(20, SIZE, 2)
         server.check()
 

@@ -158,7 +158,7 @@ def _farcall(client, server):
 
     with Server(server.host, **of(server)) as serving:
         with Client(client.host, server.host.address(), "--use_rdma=true", **of(client)) as calls:
-            calls.wait_for("rdma", 60)
+            calls.wait_for("rdma")
             calls.calls(10, 16384, 2)
             serving.check()
 

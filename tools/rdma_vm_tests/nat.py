@@ -23,7 +23,7 @@ def tcp_behind_nat_rdma_beside_it():
     """The token admits, not the address."""
     flags = ("--devices=rdmaA,rdmaB",)
     with Server(B, *flags) as server, Client(A, OUTSIDE, "--connections=4", *flags) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         near, far = Seen(A), Seen(B)
         client.calls(50, SIZE, 4)
         near.check_rdma(2 * 4 * 50 * SIZE)
@@ -39,7 +39,7 @@ def rdma_behind_nat():
         client.start_load(SIZE, 2)
         client.wait_for_calls(100, 60)
         if DRIVER == "siw":
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             client.wait_for_calls(100, 60)
         else:
             # Over TCP the server looks for the way to the client's GID, in vain.

@@ -46,7 +46,7 @@ def blocks_of_rdma_are_of_the_loops_node():
     with Server(B, LOOPS, before=(*CPUS, *on_nodes(rdmaB=0, rdmaB2=1))) as server, Client(
         A, B.address(), "--connections=2"
     ) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         moved = "event loops keep near the adapters: 1 loop on node 0" in server.log()
         suite.check(moved != bool(CPUS), "did the loops move? %s" % server.log())
         return _check_blocks(server, client)

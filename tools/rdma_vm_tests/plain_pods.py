@@ -51,7 +51,7 @@ def calls_to_a_service_go_by_rdma():
     with _server() as server:
         serve_by(_pod(2))
         with _client("--connections=4") as client:
-            state = client.wait_for("rdma", 60)
+            state = client.wait_for("rdma")
             suite.check(state["device"] == A.device(), "another device: %s" % state)
             suite.check(state["set_up"] == "tcp", "set up in another way: %s" % state)
             near, far = Seen(A), Seen(B)
@@ -76,7 +76,7 @@ def attachments_are_fetched():
     with _server(*flags) as server:
         serve_by(_pod(2))
         with _client(*flags) as client:
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             client.calls(10, 1 << 20, 2)
             server.check()
 
@@ -85,7 +85,7 @@ def a_cut_cable_loses_no_call():
     with _server() as server:
         serve_by(_pod(2))
         with _client("--connections=2") as client:
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             client.start_load(SIZE, 2)
             B.run("ip", "link", "set", B.cable(), "down")
             client.wait_for("tcp", 60)
@@ -102,7 +102,7 @@ def a_removed_device_is_let_go_and_used_again():
     with _server() as server:
         serve_by(_pod(2))
         with _client("--connections=2") as client:
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             client.start_load(SIZE, 2)
             B.remove_device()
             client.wait_for("tcp", 60)
@@ -118,9 +118,9 @@ def a_killed_server_comes_back():
     with _server() as server:
         serve_by(_pod(2))
         with _client("--connections=2") as client:
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             os.kill(server.pid(), signal.SIGKILL)
-            client.wait_for("failed", 30)
+            client.wait_for("failed")
             with _server() as again:
                 client.wait_for("rdma", 90)
                 client.calls(20, SIZE, 2)

@@ -50,7 +50,7 @@ def ports_that_others_have_are_passed_over():
     """By who connects, and by who listens."""
     with _some_of_its_ports_taken(A), _some_of_its_ports_taken(B):
         with Server(B) as server, Client(A, B.address(), "--connections=8") as client:
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             for peer in (server, client):
                 refused = peer.reasons().get("device_refused", 0)
                 suite.check(not refused, "%d times: %s" % (refused, peer.log()[-1000:]))

@@ -220,7 +220,7 @@ def both_kinds_are_marked_on_the_wire():
     kinds = ("tcp", "rdma") if DRIVER == "rxe" else ("tcp",)
     near, far = _Marks(A), _Marks(B)
     with Server(B, before=_marked_by(hex(CLASS))) as server, _flow(NAME, True) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.calls(10, SIZE, 2)
         server.check()
     for seen in (near, far):
@@ -231,7 +231,7 @@ def the_client_marks_queue_pairs_for_both_ends():
     """rdma_cm takes the class of RoCE from the request to connect; a socket has its own."""
     near, far = _Marks(A), _Marks(B)
     with Server(B) as server, _flow(NAME, True) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.calls(10, SIZE, 2)
         server.check()
     _check_marks(near, "rdma")

@@ -88,7 +88,7 @@ def _compare(first, second, pair, times):
     with two_rails.connected(SLOW_CABLES) as (_, two), Client(
         A, B.address(), only, before=SLOW_CABLES
     ) as one, _cables(first, second):
-        one.wait_for("rdma", 60)
+        one.wait_for("rdma")
         faster = CALLS * (first, second)[pair] // EQUAL
         alone = Speed(one, faster)
         both = Speed(two, faster * (first + second) // (first, second)[pair])

@@ -23,11 +23,11 @@ def _by_tcp(why, server=(), client=(), server_before=(), client_before=()):
     with Server(B, *server, before=server_before) as serving, Client(
         A, B.address(), *client, before=client_before
     ) as calling:
-        state = calling.wait_for(why, 30)
+        state = calling.wait_for(why)
         seen = Seen(A)
         calling.calls(10, SIZE, 2)
         seen.check_tcp(2 * 10 * SIZE)
-        state = calling.wait_for(why, 30)
+        state = calling.wait_for(why)
         serving.check()
         return state
 
@@ -95,7 +95,7 @@ def device_not_permitted():
 def required_and_refused():
     """Calls fail rather than travel over TCP, and say so."""
     with Server(B, "--nouse_rdma"), Client(A, B.address(), "--require_rdma") as client:
-        state = client.wait_for("failed", 30)
+        state = client.wait_for("failed")
         suite.check("RDMA" in state["detail"] or "rdma" in state["detail"],
                     "the error does not name RDMA: %s" % state)  # fmt: skip
 
@@ -104,7 +104,7 @@ def required_and_there():
     with Server(B, "--require_rdma") as server, Client(
         A, B.address(), "--require_rdma"
     ) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         counts = client.calls(20, SIZE, 2)
         suite.check(counts["tcp"] == "0", "calls went over TCP: %s" % counts)
         server.check()
@@ -124,7 +124,7 @@ def no_device():
 def and_with_everything_in_place_by_rdma():
     """After all that the same machine does it."""
     with Server(B) as server, Client(A, B.address()) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.calls(10, SIZE, 2)
         server.check()
 

@@ -26,7 +26,7 @@ def _with_load(hit, mend, *flags, times=1):
     told = []
     server, client = _pair(*flags)
     with server, client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         for _ in range(times):
             client.start_load(SIZE, 4)
             client.wait_for_calls(50)
@@ -54,7 +54,7 @@ def removed_before_the_upgrade():
     with server:
         B.remove_device()
         with mended_by(B.add_device), client:
-            client.wait_for("tcp", 30)
+            client.wait_for("tcp")
             seen = Seen(A)
             client.calls(10, SIZE, 2)
             seen.check_tcp(2 * 10 * SIZE)
@@ -94,7 +94,7 @@ def another_device_takes_over():
     """Both pairs may be used: the calls return to RDMA though the first stays away."""
     server, client = _pair()
     with server, client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.start_load(SIZE, 2)
         client.wait_for_calls(50)
         with mended_by(B.add_device):

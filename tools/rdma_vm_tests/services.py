@@ -45,7 +45,7 @@ def calls_to_the_service_bytes_by_rdma():
     with Server(one) as server:
         serve_by(one)
         with _client_of_service(4) as client:
-            state = client.wait_for("rdma", 60)
+            state = client.wait_for("rdma")
             suite.check(state["device"] == _pod(9).device(), "another device: %s" % state)
             near, far = Seen(_pod(9)), Seen(one)
             client.calls(25, SIZE, 4)
@@ -60,7 +60,7 @@ def two_pods_behind_one_address():
     with Server(one) as first, Server(two) as second:
         serve_by(one, two)
         with _client_of_service(8) as client:
-            client.wait_for("rdma", 60)
+            client.wait_for("rdma")
             seen = [Seen(each) for each in (one, two)]
             was = [server.stats() for server in (first, second)]
             client.calls(20, SIZE, 2)
@@ -83,7 +83,7 @@ def _replaced(end, failed_at_most):
         servers = [stack.enter_context(Server(two))]
         serve_by(one, two)
         client = stack.enter_context(_client_of_service(4))
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.start_load(SIZE, 2)
         client.wait_for_calls(50, 60)
         three = _pod(3)  # as new: with other addresses
@@ -92,7 +92,7 @@ def _replaced(end, failed_at_most):
         old.check()
         end(old)
         client.wait_for_calls(50, 60)
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         seen = Seen(three)
         client.wait_for_calls(50, 60)
         counts = client.ask("stop", 90)
@@ -128,7 +128,7 @@ def rdma_by_the_second_network_only():
     serve_by(one)
     with Server(one, before=("env", "FARCALL_RDMA_NETWORK_STATUS=" + status)) as server:
         with _client_of_service(2) as client:
-            state = client.wait_for("rdma", 60)
+            state = client.wait_for("rdma")
             either = (client_pod.device(), client_pod.device(1))
             suite.check(state["device"] in either, "not as without it: %s" % state)
             suite.check("it is empty" in server.log(), "nothing was told: " + server.log())
@@ -144,7 +144,7 @@ def rdma_by_the_second_network_only():
                 time.sleep(0.5)
                 read = "preferred for RDMA: net1" in server.log()
                 client.ask("open 2")
-                state = client.wait_for("rdma", 60)
+                state = client.wait_for("rdma")
                 there = read and state["device"] == client_pod.device()
                 only_there = only_there + 1 if there else 0
             client.calls(20, SIZE, 2)

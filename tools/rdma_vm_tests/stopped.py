@@ -23,7 +23,7 @@ def a_client_and_a_server_are_stopped():
         A, B.address(1), "--connections=4", "--timeout_ms=60000", *FIRST
     ) as stopped_client:
         for each in (client, stopped_client):
-            each.wait_for("rdma", 60)
+            each.wait_for("rdma")
             each.start_load(4096, 2)
             each.wait_for_calls(30)
         for signal_number, seconds in ((signal.SIGSTOP, 15), (signal.SIGCONT, 0)):

@@ -39,7 +39,7 @@ def tokens():
 
 def tokens_while_others_call():
     with Server(B) as server, Client(A, B.address(), "--connections=4") as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         client.start_load(20000, 2)
         _probe(server)
         client.wait_for_calls(50)

@@ -35,7 +35,7 @@ def connected(before):
     with Server(B, DEVICES, before=before) as server, Client(
         A, B.address(), DEVICES, "--rails=2", before=before
     ) as client:
-        client.wait_for("rdma", 60)
+        client.wait_for("rdma")
         wait_for_rails(client)
         yield server, client
         server.check()

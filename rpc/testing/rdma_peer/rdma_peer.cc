@@ -35,7 +35,7 @@
 ABSL_FLAG(std::string, listen, "", "server: the address");
 ABSL_FLAG(std::string, server, "", "client: the server's address");
 ABSL_FLAG(int, connections, 1, "client: how many");
-ABSL_FLAG(int, timeout_ms, 30'000, "client: of each call");
+ABSL_FLAG(int, timeout_ms, 100'000, "client: of each call");
 ABSL_FLAG(int, connect_timeout_ms, 10'000, "client: of each attempt");
 ABSL_FLAG(int, max_retry, farcall::ChannelOptions().max_retry, "client: ChannelOptions");
 ABSL_FLAG(bool, use_rdma, true, "ask for RDMA");
