@@ -110,7 +110,7 @@ def a_server_is_killed():
             client.wait_for_calls(30)
             os.kill(server.pid(), signal.SIGKILL)
             client.wait_for("failed")
-        counts = client.ask("stop", 90)
+        counts = client.ask("stop")
         suite.check(counts["wrong"] == "0", "wrong answers: %s" % counts)
         with Server(B, *FIRST) as server:
             client.wait_for("rdma")

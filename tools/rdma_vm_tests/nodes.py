@@ -57,7 +57,7 @@ def blocks_of_tcp_are_of_the_loops_node():
     with Server(B, LOOPS, "--nouse_rdma", before=cpus) as server, Client(
         A, B.address(), "--connections=2"
     ) as client:
-        client.wait_for("tcp", 60)
+        client.wait_for("tcp")
         return _check_blocks(server, client)
 
 

@@ -212,7 +212,7 @@ class Client(Peer):
             time.sleep(0.05)
 
     def stop_load(self):
-        return all_right(self.ask("stop", 90))
+        return all_right(self.ask("stop"))
 
 
 def all_right(counts):

@@ -101,7 +101,7 @@ def another_device_takes_over():
             B.remove_device()
             client.wait_for_calls(100, 90)
             client.stop_load()
-            client.wait_for("rdma", 90)
+            client.wait_for("rdma")
             client.calls(10, SIZE, 2)
             server.check()
 

@@ -95,7 +95,7 @@ def _replaced(end, failed_at_most):
         client.wait_for("rdma")
         seen = Seen(three)
         client.wait_for_calls(50, 60)
-        counts = client.ask("stop", 90)
+        counts = client.ask("stop")
         suite.check(counts["wrong"] == "0" and int(counts["failed"]) <= failed_at_most, str(counts))
         seen.check_rdma(SIZE)
         for server in servers:

@@ -32,7 +32,7 @@ def a_client_and_a_server_are_stopped():
             time.sleep(seconds)
         stopped_client.wait_for_calls(30)
         stopped_client.stop_load()
-        counts = client.ask("stop", 90)
+        counts = client.ask("stop")
         suite.check(counts["wrong"] == "0", "wrong answers: %s" % counts)
         for each in (client, stopped_client):
             each.wait_for("rdma", BACK)

@@ -195,7 +195,7 @@ def descriptors_are_used_up():
             suite.check(time.monotonic() < end, "nobody ran out of descriptors")
             time.sleep(0.05)
         run("prlimit", "--pid", str(server.pid()), "--nofile=4096")
-        counts = client.end("calls", 60)
+        counts = client.end("calls")
         suite.check(counts["ok"] == "300" and counts["failed"] == "0", "failed: %s" % counts)
         # A hello that was declined stays so for as long as its connection does; and what the
         # server found when it had no descriptors stands for up to 3 s.

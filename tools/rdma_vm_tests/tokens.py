@@ -45,7 +45,7 @@ def tokens_while_others_call():
         client.wait_for_calls(50)
         counts = client.stop_load()
         suite.check(counts["tcp"] == "0", "calls went over TCP: %s" % counts)
-        client.wait_for("rdma", 5)
+        client.wait_for("rdma")
 
 
 CASES = (tokens, tokens_while_others_call)
