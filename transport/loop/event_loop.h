@@ -62,8 +62,8 @@ class EventLoop {
   void Post(Task task);
   // Runs `work` now, with the loop held, if no thread holds it and nothing waits in the
   // mailbox. False: not run. What it queued for the turn's end is flushed before this
-  // returns, unless this thread runs user code of this loop as its driver: then the
-  // turn has its end still before it; or CallerWaits was called. Not while any loop is held.
+  // returns, unless CallerWaits was called, or this thread runs user code of this loop as its
+  // driver: then the turn has its end still before it. Not while any loop is held.
   template <typename Work>
   bool TryRun(Work&& work) {
     if (!TryEnter()) return false;

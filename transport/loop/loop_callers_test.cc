@@ -103,7 +103,7 @@ TEST_P(LoopCallersTest, OfFewEachFlushesItsOwn) {
   EndCalls();
 }
 
-TEST_P(LoopCallersTest, AmongManyNoRequestIsLeftLying) {
+TEST_P(LoopCallersTest, AmongManyEachRequestIsFlushed) {
   constexpr int kCalls = 300;
   Start();
   std::vector<std::unique_ptr<Request>> requests;

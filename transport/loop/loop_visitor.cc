@@ -73,11 +73,9 @@ void LoopVisitor::SpinUntilNotified(EventLoop& loop) {
 
 void LoopVisitor::SleepUntilNotified(EventLoop& loop) {
   const SharedSleep& sleepers = loop.drive().sleepers();
-  const uint32_t word = word_.fetch_or(kSleeps, std::memory_order_acquire);
-  if ((word & (kDone | kDrives)) == 0) {
-    for (uint32_t seen = sleepers.wakes(); !notified(); seen = sleepers.wakes()) {
-      sleepers.Sleep(seen, wake_bit_);
-    }
+  word_.fetch_or(kSleeps, std::memory_order_acquire);
+  for (uint32_t seen = sleepers.wakes(); !notified(); seen = sleepers.wakes()) {
+    sleepers.Sleep(seen, wake_bit_);
   }
   word_.fetch_and(~kSleeps, std::memory_order_relaxed);
 }

@@ -152,7 +152,8 @@ bool DriveWorld::StepWaiting(const DriveScenario& scenario, int actor, Actor& me
       return true;
     case At::kFallAsleep:
       words_[actor] |= kSleeps;
-      break;
+      me.at = At::kWoken;
+      return true;
     case At::kWoken:
       me.at = At::kLookForNotice;
       return true;
@@ -172,7 +173,7 @@ bool DriveWorld::StepWaiting(const DriveScenario& scenario, int actor, Actor& me
     me.at = At::kAttend;
     if (!drives || (leaves && (words_[actor] & kDone) != 0)) Finish(actor, me);
   } else {
-    me.at = me.at == At::kFallAsleep ? At::kWoken : At::kFutex;
+    me.at = At::kFutex;
   }
   return true;
 }
