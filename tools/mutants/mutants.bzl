@@ -2,6 +2,7 @@
 """Tests of tests: a copy of the code with one rule changed, in which a simulation must see it."""
 
 load("@rules_cc//cc:defs.bzl", "cc_test")
+load("//tools/rooms:precompiled.bzl", "HEADERS_OF_GCC")
 
 _MUTATE = "//tools/mutants:mutate.py"
 
@@ -35,7 +36,8 @@ def _mutant(name, src, label, changes, deps):
             "//conditions:default": ["@platforms//:incompatible"],
         }),
         tags = ["no-sanitizer", "slow"],
-        deps = deps,
+        copts = HEADERS_OF_GCC,
+        deps = deps + ["//tools/rooms:headers_of_gcc"],
     )
 
 def mutants(name, mutants, deps, packages = {}):

@@ -16,6 +16,7 @@ to include a header is found by --config=alone.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
+load(":precompiled.bzl", "HEADERS_OF_GCC")
 
 # Sources that are compiled as one: a balance between reading headers seldom, and compiling little
 # after a change, on all cores.
@@ -115,11 +116,14 @@ def _within(rooms):
 def _include_headers(name):
     return ["-include-pch", "$(BINDIR)/tools/rooms/%s_file.pch" % name]
 
-def _compiled(optimised, kwargs):
+def _compiled(kwargs, optimised = False, test = False):
     """Adds to the arguments of a target how it is compiled, unless it says so itself."""
     if "copts" in kwargs:
         return kwargs
     sanitized = "headers_optimised" if optimised else "headers"
+
+    # Sources of tests are never optimised (.bazelrc), and what gcc has read is.
+    of_gcc = HEADERS_OF_GCC if not test else []
     return dict(
         kwargs,
         copts = select({
@@ -128,11 +132,13 @@ def _compiled(optimised, kwargs):
         }) + select({
             "//tools/rooms:precompiled_sanitized": _include_headers(sanitized),
             "//tools/rooms:precompiled": _include_headers("headers"),
+            "//tools/rooms:precompiled_by_gcc": of_gcc,
             "//conditions:default": [],
         }),
         deps = kwargs.get("deps", []) + select({
             "//tools/rooms:precompiled_sanitized": ["//tools/rooms:" + sanitized],
             "//tools/rooms:precompiled": ["//tools/rooms:headers"],
+            "//tools/rooms:precompiled_by_gcc": ["//tools/rooms:headers_of_gcc"],
             "//conditions:default": [],
         }),
     )
@@ -142,7 +148,7 @@ def _library(name, srcs, hdrs, apart = [], mutated = [], generated = [], **kwarg
         name = name,
         srcs = _joined(name, _without(srcs, apart), mutated) + apart + generated,
         hdrs = hdrs,
-        **_compiled(_within(_COMPUTES) and not _within(_WAITS), kwargs)
+        **_compiled(kwargs, optimised = _within(_COMPUTES) and not _within(_WAITS))
     )
 
 def _stems(stems, suffix):
@@ -190,7 +196,7 @@ def _test(name, stems, **kwargs):
     cc_test(
         name = name,
         srcs = _joined(name, _stems(stems, ".cc"), tests = True),
-        **_compiled(False, kwargs)
+        **_compiled(kwargs, test = True)
     )
 
 def room_test(name, deps, threads = False, without = [], shards = None, tags = [], **kwargs):
