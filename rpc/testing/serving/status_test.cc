@@ -51,6 +51,19 @@ double Metric(const std::string& metrics, const std::string& sample) {
   return std::strtod(metrics.c_str() + at + sample.size() + 2, nullptr);
 }
 
+// What the page says once all loops have told their connections, so many: one whose thread gets no
+// processor for half a second is left out of a look.
+std::string WholeBody(HttpPeer& peer, const std::string& path, int connections) {
+  std::string body;
+  EXPECT_TRUE(Eventually([&] {
+    body = Body(peer, path);
+    return path == "/metrics"
+               ? Metric(body, "farcall_server_connections{transport=\"tcp\"}") == connections
+               : ParsedJson(body).Number("connections.tcp") == connections;
+  })) << body;
+  return body;
+}
+
 constexpr char kEcho[] = "service=\"farcall.test.TestService\",method=\"Echo\"";
 
 class StatusTest : public testing::TestWithParam<int> {
@@ -69,7 +82,7 @@ TEST_P(StatusTest, TellsOfCallsAndConnections) {
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(TestCall().Call(client.channel()).Echoed());
   for (int i = 0; i < 3; ++i) TestCall("fail").Call(client.channel());
   HttpPeer browser(server.address());
-  const ParsedJson json = Status(browser);
+  const ParsedJson json(WholeBody(browser, "/status?format=json", /*connections=*/2));
   EXPECT_EQ(json.Text("listen"), server.address());
   EXPECT_EQ(json.Text("methods.0.service"), "farcall.test.TestService");
   EXPECT_EQ(json.Text("methods.0.method"), "Echo");
@@ -84,7 +97,6 @@ TEST_P(StatusTest, TellsOfCallsAndConnections) {
   EXPECT_EQ(json.Number("handler_threads"),
             GetParam() < 0 ? std::max(4, 2 * UsableCores()) : GetParam());
   EXPECT_EQ(json.Number("connections.open"), 2);
-  EXPECT_EQ(json.Number("connections.tcp"), 2);
   ASSERT_EQ(json.Size("connections.list"), 2);
   const bool first = json.Text("connections.list.0.protocol") == "baidu_std";
   const std::string rpc = first ? "connections.list.0." : "connections.list.1.";
@@ -105,7 +117,7 @@ TEST_P(StatusTest, MetricsSayTheSame) {
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(TestCall().Call(client.channel()).Echoed());
   TestCall("fail").Call(client.channel());
   HttpPeer scraper(server.address());
-  const std::string metrics = Body(scraper, "/metrics");
+  const std::string metrics = WholeBody(scraper, "/metrics", /*connections=*/2);
   EXPECT_EQ(Metric(metrics, absl::StrCat("farcall_server_calls_total{", kEcho, ",code=\"OK\"}")),
             10);
   EXPECT_EQ(
@@ -115,7 +127,6 @@ TEST_P(StatusTest, MetricsSayTheSame) {
       Metric(metrics, absl::StrCat("farcall_server_call_duration_seconds_count{", kEcho, "}")), 11);
   EXPECT_GT(Metric(metrics, absl::StrCat("farcall_server_call_duration_seconds_sum{", kEcho, "}")),
             0);
-  EXPECT_EQ(Metric(metrics, "farcall_server_connections{transport=\"tcp\"}"), 2);
   EXPECT_EQ(Metric(metrics, "farcall_server_connections_accepted_total"), 2);
   EXPECT_GT(Metric(metrics, "process_resident_memory_bytes"), 0);
 }
@@ -174,9 +185,8 @@ TEST(StatusPageTest, ManyConnectionsAreCountedAndSomeShown) {
   std::vector<std::unique_ptr<HttpPeer>> silent;
   for (int i = 0; i < 550; ++i) silent.push_back(std::make_unique<HttpPeer>(server.address()));
   HttpPeer browser(server.address());
-  EXPECT_TRUE(Eventually([&] { return Status(browser).Number("connections.open") == 551; }));
-  const ParsedJson json = Status(browser);
-  EXPECT_EQ(json.Number("connections.tcp"), 551);
+  const ParsedJson json(WholeBody(browser, "/status?format=json", /*connections=*/551));
+  EXPECT_EQ(json.Number("connections.open"), 551);
   EXPECT_EQ(json.Number("connections.shown"), 500);
   EXPECT_EQ(json.Size("connections.list"), 500);
 }
