@@ -21,7 +21,8 @@ namespace farcall {
 // each type of callable up to 512 at a time, as long as the process lives.
 template <typename F>
 google::protobuf::Closure* NewClosure(F&& run) {
-  class Once final : public google::protobuf::Closure {
+  // On cache lines of its own: memory beside it may be another thread's.
+  class alignas(64) alignas(std::decay_t<F>) Once final : public google::protobuf::Closure {
    public:
     explicit Once(F&& f) : run_(std::forward<F>(f)) {}
     void Run() override {

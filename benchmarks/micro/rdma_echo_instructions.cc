@@ -7,6 +7,7 @@
 //   rdma_echo_instructions CALLS IN_FLIGHT rdma|tcp
 
 #include <cstdio>
+#include <memory>
 #include <optional>
 
 #include "absl/strings/numbers.h"
@@ -26,7 +27,8 @@ int Run(int calls, int in_flight, TransportKind transport) {
   EchoService service;
   Server server;
   StartEchoServer(world, service, server, transport);
-  std::optional<EchoCalls> echo(std::in_place, world, server, in_flight, transport);
+  std::unique_ptr<Channel> channel = MakeEchoChannel(world, server, transport);
+  std::optional<EchoCalls> echo(std::in_place, *channel, in_flight);
   echo->Connect(transport, [&] { world.Step(); });
   echo->Start(calls);
   while (echo->busy()) {
@@ -35,6 +37,7 @@ int Run(int calls, int in_flight, TransportKind transport) {
   }
   const bool still = echo->over(transport);
   echo.reset();
+  channel.reset();
   StopEchoServer(world, server);
   std::printf("%d calls, %d in flight, over %s\n", calls, in_flight,
               (transport == TransportKind::kRdma) == still ? "rdma" : "tcp");

@@ -31,11 +31,12 @@
 namespace farcall::bench {
 
 // A runtime of so many loops for clients, and one for servers. The thread that steps a loop is the
-// only one that touches it.
+// only one that touches it. `clock` null: CLOCK_MONOTONIC.
 class SteppedWorld {
  public:
-  explicit SteppedWorld(int loops = 1)
-      : fake_(FakeMode::kImmediate, Lean(2 * loops)),
+  explicit SteppedWorld(int loops = 1, const Clock* clock = nullptr)
+      : clock_(clock != nullptr ? *clock : steady_),
+        fake_(FakeMode::kImmediate, Lean(2 * loops)),
         rig_(fake_.rig()),
         tcp_(rig_.pool(), nullptr),
         record_(nullptr),
@@ -63,10 +64,11 @@ class SteppedWorld {
 
  private:
   // Without the checks of the stand-in that a real device does not make.
-  static FakeRdma::Change Lean(int loops) {
-    return [loops](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+  FakeRdma::Change Lean(int loops) {
+    return [this, loops](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
       fabric.check_memory = false;
       rig.loops = loops;
+      rig.clock = &clock_;
     };
   }
   std::vector<EventLoop*> Loops(int first, int count) {
@@ -89,7 +91,8 @@ class SteppedWorld {
     return parts;
   }
 
-  SteadyClock clock_;
+  SteadyClock steady_;
+  const Clock& clock_;
   FakeRdma fake_;
   RdmaRig rig_;
   TcpTransport tcp_;
@@ -101,11 +104,14 @@ class SteppedWorld {
   std::unique_ptr<Runtime> server_;
 };
 
-// An echo of 32 bytes; another one when it has ended, while any are `left`.
-class EchoCaller {
+// An echo of 32 bytes; another one when it has ended, while any are `left`. On cache lines of its
+// own: the next caller may be another loop's.
+class alignas(64) EchoCaller {
  public:
   EchoCaller(Channel& channel, int& left) : stub_(&channel), left_(left) {
     request_.set_text(std::string(32, 'x'));
+    // Longer than a cache line: texts that lie side by side may be those of two loops.
+    response_.mutable_text()->reserve(128);
   }
   void Start() {
     controller_.Reset();
@@ -132,20 +138,25 @@ class EchoCaller {
   bool busy_ = false;
 };
 
-// The calls of one channel.
-class EchoCalls {
+inline std::unique_ptr<Channel> MakeEchoChannel(SteppedWorld& world, const Server& server,
+                                                TransportKind transport, int loops = 1) {
+  ChannelOptions options;
+  options.runtime = &world.client();
+  options.event_loops = loops;
+  options.use_rdma = transport == TransportKind::kRdma;
+  options.timeout_ms = -1;
+  options.connect_timeout_ms = 60'000;
+  auto channel = Channel::Create(server.listen_address().ToString(), options);
+  Check(channel.ok(), "a channel is made");
+  return *std::move(channel);
+}
+
+// Calls of a channel, which outlives them.
+class alignas(64) EchoCalls {
  public:
-  EchoCalls(SteppedWorld& world, const Server& server, int in_flight, TransportKind transport) {
-    ChannelOptions options;
-    options.runtime = &world.client();
-    options.use_rdma = transport == TransportKind::kRdma;
-    options.timeout_ms = -1;
-    options.connect_timeout_ms = 60'000;
-    auto channel = Channel::Create(server.listen_address().ToString(), options);
-    Check(channel.ok(), "a channel is made");
-    channel_ = *std::move(channel);
+  EchoCalls(Channel& channel, int in_flight) {
     for (int i = 0; i < in_flight; ++i) {
-      callers_.push_back(std::make_unique<EchoCaller>(*channel_, left_));
+      callers_.push_back(std::make_unique<EchoCaller>(channel, left_));
     }
   }
 
@@ -173,7 +184,6 @@ class EchoCalls {
 
  private:
   int left_ = 0;
-  std::unique_ptr<Channel> channel_;
   std::vector<std::unique_ptr<EchoCaller>> callers_;
 };
 

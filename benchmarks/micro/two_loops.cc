@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Echo calls of two TCP connections, whose loops at both ends are driven by two threads in turns:
-// for a trace of all stores of the process (valgrind --tool=lackey --trace-mem=yes), in which
-// tools/lib/shared_lines.py looks for cache lines that both threads write. A store to one of the
-// words of `Marks` says there who runs.
+// Echo calls of two TCP connections, of one channel or of two, whose loops at both ends are driven
+// by two threads in turns: for a trace of all stores of the process (valgrind --tool=lackey
+// --trace-mem=yes), in which tools/lib/shared_lines.py looks for cache lines that both threads
+// write. A store to one of the words of `Marks` says there who runs.
 //
-//   two_loops CALLS IN_FLIGHT
+//   two_loops CALLS IN_FLIGHT CHANNELS
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -16,13 +16,17 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "benchmarks/micro/stepped_echo.h"
+#include "transport/base/clock.h"
+#include "transport/base/threads/thread_slot.h"
 
 namespace farcall::bench {
 namespace {
@@ -111,18 +115,32 @@ void PrintMappings() {
   }
 }
 
-[[noreturn]] void Run(int calls, int in_flight) {
+[[noreturn]] void Run(int calls, int in_flight, int channels) {
   constexpr TransportKind kTransport = TransportKind::kTcp;
   Marks& marks = MapMarks();
-  SteppedWorld world(2);
+  // In a trace a call takes seconds on a busy machine, and what is done once a second would count
+  // as if each call did it.
+  const ManualClock clock;
+  SteppedWorld world(2, &clock);
   EchoService service;
   Server server;
   StartEchoServer(world, service, server, kTransport);
   TwoThreads threads;
+  std::vector<std::unique_ptr<Channel>> made;
+  for (int i = 0; i < channels; ++i) {
+    made.push_back(MakeEchoChannel(world, server, kTransport, /*loops=*/2 / channels));
+  }
+  // Each thread has a channel, whose loop that is; or the loop of the one channel that a thread of
+  // its slot calls on.
+  size_t loops[2] = {0, 1};
+  if (channels == 1) {
+    for (int i = 0; i < 2; ++i) threads.Run(i, [&] { loops[i] = ThreadSlot() % 2; });
+    Check(loops[0] != loops[1], "the threads call on a loop each");
+  }
   // All loops are stepped by their own threads from the first call on.
   const auto turn = [&](size_t i) {
     marks.runs[i] = 1;
-    world.client_loop(i).RunOnce();
+    world.client_loop(loops[i]).RunOnce();
     world.server_loop(i).RunOnce();
     marks.nobody_runs = 1;
   };
@@ -133,7 +151,7 @@ void PrintMappings() {
   };
   std::optional<EchoCalls> echoes[2];
   for (int i = 0; i < 2; ++i) {
-    threads.Run(i, [&] { echoes[i].emplace(world, server, in_flight, kTransport); });
+    threads.Run(i, [&] { echoes[i].emplace(*made[i % made.size()], in_flight); });
     echoes[i]->Connect(kTransport, step);
   }
   const auto run = [&](int count) {
@@ -157,10 +175,12 @@ void PrintMappings() {
 int main(int argc, char** argv) {
   int calls = 0;
   int in_flight = 0;
-  if (argc != 3 || !absl::SimpleAtoi(argv[1], &calls) || !absl::SimpleAtoi(argv[2], &in_flight) ||
-      in_flight < 1 || calls < in_flight) {
-    std::fprintf(stderr, "usage: two_loops CALLS IN_FLIGHT\n");
+  int channels = 0;
+  if (argc != 4 || !absl::SimpleAtoi(argv[1], &calls) || !absl::SimpleAtoi(argv[2], &in_flight) ||
+      !absl::SimpleAtoi(argv[3], &channels) || in_flight < 1 || calls < in_flight || channels < 1 ||
+      channels > 2) {
+    std::fprintf(stderr, "usage: two_loops CALLS IN_FLIGHT CHANNELS (1 or 2)\n");
     return 2;
   }
-  farcall::bench::Run(calls, in_flight);
+  farcall::bench::Run(calls, in_flight, channels);
 }

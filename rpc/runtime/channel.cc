@@ -28,13 +28,13 @@ namespace farcall {
 
 class ChannelCall;
 
-// What the calls of a channel share; those under way keep it.
-struct ChannelCalls : CallEnvironment {
+// What the calls of a channel on one loop share; those under way keep it, so each writes its count
+// of references: that of no other loop.
+struct alignas(64) ChannelCalls : CallEnvironment {
   // Of calls with closures, used again, so that the steady state allocates nothing.
   ChunkPool<ChannelCall> memory;
-  // One for each loop of the channel: they live until the call has ended, which they know.
-  std::vector<std::shared_ptr<Cluster>> clusters;
-  RoutedCall::Plan plan;  // but for the deadline: of calls that wish for nothing else
+  std::shared_ptr<Cluster> cluster;  // lives until the call has ended, which it knows
+  RoutedCall::Plan plan;             // but for the deadline: of calls that wish for nothing else
 };
 
 // A call with a closure.
@@ -144,23 +144,27 @@ absl::StatusOr<std::unique_ptr<Channel>> Channel::Create(absl::string_view targe
 
 Channel::Channel(const RuntimeParts& parts, const ChannelOptions& options,
                  std::vector<std::shared_ptr<Cluster>> clusters)
-    : parts_(parts), options_(options), calls_(std::make_shared<ChannelCalls>()) {
-  static_cast<CallEnvironment&>(*calls_) = {parts.clock,           parts.pool,
-                                            options.max_body_size, options.interceptors,
-                                            parts.copied,          parts.log};
-  calls_->clusters = std::move(clusters);
-  calls_->plan = PlanOf(Controller::Overrides(), options);
+    : parts_(parts), options_(options) {
+  for (std::shared_ptr<Cluster>& cluster : clusters) {
+    const auto calls = std::make_shared<ChannelCalls>();
+    static_cast<CallEnvironment&>(*calls) = {parts.clock,           parts.pool,
+                                             options.max_body_size, options.interceptors,
+                                             parts.copied,          parts.log};
+    calls->cluster = std::move(cluster);
+    calls->plan = PlanOf(Controller::Overrides(), options);
+    calls_.push_back(calls);
+  }
 }
 
 Channel::~Channel() {
   // In a child of fork(2) the clusters keep themselves.
   if (!process().here()) return;
-  for (const std::shared_ptr<Cluster>& cluster : calls_->clusters) {
-    cluster->loop().RunOrPost([cluster] { cluster->Retire(); });
+  for (const std::shared_ptr<ChannelCalls>& calls : calls_) {
+    calls->cluster->loop().RunOrPost([cluster = calls->cluster] { cluster->Retire(); });
   }
 }
 
-const ProcessMark& Channel::process() const { return calls_->clusters.front()->loop().process(); }
+const ProcessMark& Channel::process() const { return calls_.front()->cluster->loop().process(); }
 
 void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
                          google::protobuf::RpcController* rpc_controller,
@@ -183,25 +187,26 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
                    0);
     return;
   }
+  const std::shared_ptr<ChannelCalls>& calls = CallsOfThisThread();
   if (done == nullptr) {
-    RoutedCall call(calls_, *method, controller, response, nullptr);
-    EventLoop& loop = ClusterOfThisThread().loop();
-    Send(call, *method, controller, *request);
+    RoutedCall call(calls, *method, controller, response, nullptr);
+    EventLoop& loop = calls->cluster->loop();
+    Send(*calls, call, *method, controller, *request);
     call.Wait(loop);
   } else {
-    Send(*calls_->memory.New(calls_, *method, controller, response, done), *method, controller,
-         *request);
+    Send(*calls, *calls->memory.New(calls, *method, controller, response, done), *method,
+         controller, *request);
   }
 }
 
-Cluster& Channel::ClusterOfThisThread() const {
-  const std::vector<std::shared_ptr<Cluster>>& all = calls_->clusters;
-  return all.size() == 1 ? *all.front() : *all[ThreadSlot() % all.size()];
+const std::shared_ptr<ChannelCalls>& Channel::CallsOfThisThread() const {
+  return calls_.size() == 1 ? calls_.front() : calls_[ThreadSlot() % calls_.size()];
 }
 
-void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& method,
-                   Controller& controller, const google::protobuf::Message& request) {
-  Cluster& cluster = ClusterOfThisThread();
+void Channel::Send(ChannelCalls& calls, RoutedCall& call,
+                   const google::protobuf::MethodDescriptor& method, Controller& controller,
+                   const google::protobuf::Message& request) {
+  Cluster& cluster = *calls.cluster;
   EventLoop& loop = cluster.loop();
   const uint64_t call_id = cluster.NextCallId();
   if (!controller.Begin(&cluster, call_id)) {
@@ -215,9 +220,9 @@ void Channel::Send(RoutedCall& call, const google::protobuf::MethodDescriptor& m
       timeout_ms < 0 ? TimePoint::max() : call.started() + std::chrono::milliseconds(timeout_ms);
   controller.set_deadline(deadline);
   if (controller.overrides() == nullptr && options_.pooled_from_bytes == 0) [[likely]] {
-    call.SetPlan(call_id, deadline, calls_->plan);
+    call.SetPlan(call_id, deadline, calls.plan);
   } else {
-    call.SetPlan(call_id, deadline, PlanOf(call, controller, options_, calls_->plan));
+    call.SetPlan(call_id, deadline, PlanOf(call, controller, options_, calls.plan));
   }
 
   Buffer& attachment = controller.request_attachment();

@@ -58,14 +58,14 @@ class Channel final : public google::protobuf::RpcChannel {
  private:
   Channel(const RuntimeParts& parts, const ChannelOptions& options,
           std::vector<std::shared_ptr<Cluster>> clusters);
-  Cluster& ClusterOfThisThread() const;
+  const std::shared_ptr<ChannelCalls>& CallsOfThisThread() const;
   const ProcessMark& process() const;
-  void Send(RoutedCall& call, const google::protobuf::MethodDescriptor& method,
+  void Send(ChannelCalls& calls, RoutedCall& call, const google::protobuf::MethodDescriptor& method,
             Controller& controller, const google::protobuf::Message& request);
 
   const RuntimeParts& parts_;
   const ChannelOptions options_;
-  const std::shared_ptr<ChannelCalls> calls_;
+  std::vector<std::shared_ptr<ChannelCalls>> calls_;  // of each loop of the channel
 };
 
 }  // namespace farcall

@@ -152,12 +152,12 @@ def read_trace(trace, writers):
         writers.read(line)
 
 
-def trace(program, calls, in_flight):
+def trace(program, calls, in_flight, channels):
     """Runs it: what was written, and what it has printed of itself."""
     command = [
         "env", "LD_PRELOAD=" + FIRST_LIBRARIES,
         "valgrind", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--log-fd=2",
-        program, str(calls), str(in_flight),
+        program, str(calls), str(in_flight), str(channels),
     ]  # fmt: skip
     writers = Writers()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:

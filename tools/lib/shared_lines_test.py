@@ -49,11 +49,17 @@ class WritersTest(unittest.TestCase):
 
 
 class TwoLoopsTest(unittest.TestCase):
-    def test_echoes_over_tcp(self):
-        writers, program = shared_lines.trace(PROGRAM, CALLS, IN_FLIGHT)
+    def check(self, channels):
+        writers, program = shared_lines.trace(PROGRAM, CALLS, IN_FLIGHT, channels)
         # Each call writes some, on either loop.
         self.assertGreater(min(writers.written()), CALLS)
         self.assertEqual(shared_lines.report(writers, program, CALLS), [])
+
+    def test_echoes_of_two_channels(self):
+        self.check(2)
+
+    def test_echoes_of_one_channel_with_two_loops(self):
+        self.check(1)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #ifndef FARCALL_TRANSPORT_BASE_THREADS_CHUNK_POOL_H_
 #define FARCALL_TRANSPORT_BASE_THREADS_CHUNK_POOL_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <utility>
@@ -12,7 +13,8 @@
 namespace farcall {
 
 // Memory for objects of one type that come and go all the time: what was freed is kept, up to
-// kMax pieces, and used again. Any thread. Outlives its objects.
+// kMax pieces, and used again. No piece shares a cache line with other memory, which another thread
+// may write. Any thread. Outlives its objects.
 template <typename T>
 class ChunkPool {
  public:
@@ -35,10 +37,13 @@ class ChunkPool {
   }
 
  private:
-  static void Free(void* chunk) { ::operator delete(chunk, std::align_val_t(alignof(T))); }
+  static constexpr size_t kAlign = std::max<size_t>(64, alignof(T));  // bytes; a cache line
+  static constexpr size_t kBytes = (sizeof(T) + kAlign - 1) / kAlign * kAlign;
+
+  static void Free(void* chunk) { ::operator delete(chunk, std::align_val_t(kAlign)); }
   void* Take() {
     if (void* const chunk = free_.Take()) return chunk;
-    return ::operator new(sizeof(T), std::align_val_t(alignof(T)));
+    return ::operator new(kBytes, std::align_val_t(kAlign));
   }
 
   SpareList<void, kMax, 32> free_;
