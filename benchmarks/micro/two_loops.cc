@@ -130,8 +130,8 @@ void PrintMappings() {
   for (int i = 0; i < channels; ++i) {
     made.push_back(MakeEchoChannel(world, server, kTransport, /*loops=*/2 / channels));
   }
-  // Each thread has a channel, whose loop that is; or the loop of the one channel that a thread of
-  // its slot calls on.
+  // The loop that each thread steps: that of its own channel; or, of a channel for both, the loop
+  // on which calls of this thread go, by its slot.
   size_t loops[2] = {0, 1};
   if (channels == 1) {
     for (int i = 0; i < 2; ++i) threads.Run(i, [&] { loops[i] = ThreadSlot() % 2; });

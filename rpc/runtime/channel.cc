@@ -28,8 +28,8 @@ namespace farcall {
 
 class ChannelCall;
 
-// What the calls of a channel on one loop share; those under way keep it, so each writes its count
-// of references: that of no other loop.
+// What the calls of a channel on one loop share. Each call under way holds a reference to it; with
+// one for all loops, their calls would write the same count.
 struct alignas(64) ChannelCalls : CallEnvironment {
   // Of calls with closures, used again, so that the steady state allocates nothing.
   ChunkPool<ChannelCall> memory;
