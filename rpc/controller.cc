@@ -8,12 +8,12 @@
 
 namespace farcall {
 
-absl::Status Controller::status() const { return ToStatus(error_code_, error_text_); }
+absl::Status Controller::status() const { return ToStatus(error_code_, extras().error_text); }
 
 void Controller::SetFailed(int code, absl::string_view text) {
   // 0 would read as success, and the caller reports a failure.
   error_code_ = code == 0 ? kInternal : code;
-  error_text_ = std::string(text);
+  extras_.Get().error_text = std::string(text);
 }
 
 std::string Controller::remote_side() const {
@@ -24,21 +24,19 @@ std::string Controller::local_side() const {
   return connection_ == nullptr ? "" : connection_->local.ToString();
 }
 
+const Controller::Extras& Controller::NoExtras() {
+  static const Extras& none = *new Extras;
+  return none;
+}
+
 void Controller::Reset() {
-  error_code_ = 0;
-  error_text_.clear();
+  ClearError();
   request_attachment_.Clear();
   response_attachment_.Clear();
-  if (wishes_ != nullptr) *wishes_ = {};
+  extras_.Clear();
   log_id_ = 0;
-  request_id_.clear();
-  request_user_fields_.Clear();
-  response_user_fields_.Clear();
   timeout_ms_ = kNotSet;
   set_attempts(0, false);
-  response_compress_type_.reset();
-  response_checksum_type_.reset();
-  auth_context_ = nullptr;
   latency_us_ = 0;
   deadline_ = TimePoint::max();
   connection_ = nullptr;
@@ -76,10 +74,9 @@ void Controller::StartCancel(CallId call) {
 }
 
 bool Controller::Begin(Cancellable* calls, uint64_t call_id) {
-  error_code_ = 0;
-  error_text_.clear();
+  ClearError();
   response_attachment_.Clear();
-  response_user_fields_.Clear();
+  if (has_extras()) response_user_fields().Clear();
   set_attempts(0, false);
   const std::lock_guard<SpinLock> lock(cancel_lock_);
   phase_ = Phase::kUnderWay;
@@ -92,7 +89,7 @@ bool Controller::Begin(Cancellable* calls, uint64_t call_id) {
 void Controller::End(int code, absl::string_view text, int64_t latency_us) {
   if (code != 0) SetFailed(code, text);
   latency_us_ = latency_us;
-  if (has_response_memory()) wishes().response_memory.Clear();  // of a call that never began
+  if (has_response_memory()) extras_.Get().response_memory.Clear();  // of a call that never began
   const std::lock_guard<SpinLock> lock(cancel_lock_);
   phase_ = Phase::kEnded;
   calls_ = nullptr;

@@ -20,6 +20,7 @@
 #include "rpc/errors.h"
 #include "rpc/types.h"
 #include "rpc/user_fields.h"
+#include "transport/base/on_demand.h"
 #include "transport/base/threads/spin_lock.h"
 #include "transport/base/time.h"
 #include "transport/buffer/buffer.h"
@@ -53,7 +54,7 @@ class Controller final : public google::protobuf::RpcController {
   bool Failed() const override { return error_code_ != 0; }
   // 0, an RpcError, an errno, or a number of the service's own.
   int ErrorCode() const { return error_code_; }
-  std::string ErrorText() const override { return error_text_; }
+  std::string ErrorText() const override { return extras().error_text; }
   // The same as a Status: kDeadlineExceeded for ERPCTIMEDOUT and so on.
   absl::Status status() const;
   // On a server: the call fails with this; the response message is not sent.
@@ -71,15 +72,16 @@ class Controller final : public google::protobuf::RpcController {
   int64_t log_id() const { return log_id_; }
   // Text that tells one request from others, sent if it is not empty. brpc-java refuses
   // requests that have one.
-  void set_request_id(absl::string_view id) { request_id_ = std::string(id); }
-  const std::string& request_id() const { return request_id_; }
+  void set_request_id(absl::string_view id) { extras_.Get().request_id = std::string(id); }
+  const std::string& request_id() const { return extras().request_id; }
 
   // Pairs of text beside the message: those of the request (set by the client, read by the server),
   // and of the response the other way round. At most 256 pairs, with 64 KiB in a request, beyond
   // which it fails with EREQUEST, and 256 KiB in a response, beyond which ERESPONSE.
-  UserFields& request_user_fields() { return request_user_fields_; }
-  const UserFields& request_user_fields() const { return request_user_fields_; }
-  UserFields& response_user_fields() { return response_user_fields_; }
+  UserFields& request_user_fields() { return extras_.Get().request_user_fields; }
+  const UserFields& request_user_fields() const { return extras().request_user_fields; }
+  UserFields& response_user_fields() { return extras_.Get().response_user_fields; }
+  const UserFields& response_user_fields() const { return extras().response_user_fields; }
 
   // When the whole call must have ended; TimePoint::max(): never.
   TimePoint deadline() const { return deadline_; }
@@ -100,14 +102,18 @@ class Controller final : public google::protobuf::RpcController {
   static constexpr int64_t kNotSet = -2;
   // The same for each of these: what was not set is the channel's.
   void set_max_retry(int attempts_beyond_first) {
-    wishes().overrides.max_retry = attempts_beyond_first;
+    extras_.Get().overrides.max_retry = attempts_beyond_first;
   }
-  void set_backup_request_ms(int64_t ms) { wishes().overrides.backup_request_ms = ms; }
-  void set_connection_type(ConnectionType type) { wishes().overrides.connection_type = type; }
-  void set_request_compress_type(CompressType type) { wishes().overrides.compress_type = type; }
-  void set_request_checksum_type(ChecksumType type) { wishes().overrides.checksum_type = type; }
+  void set_backup_request_ms(int64_t ms) { extras_.Get().overrides.backup_request_ms = ms; }
+  void set_connection_type(ConnectionType type) { extras_.Get().overrides.connection_type = type; }
+  void set_request_compress_type(CompressType type) {
+    extras_.Get().overrides.compress_type = type;
+  }
+  void set_request_checksum_type(ChecksumType type) {
+    extras_.Get().overrides.checksum_type = type;
+  }
   // What consistent hashing goes by: calls of one code go to one server, while it lives.
-  void set_request_code(uint64_t code) { wishes().overrides.request_code = code; }
+  void set_request_code(uint64_t code) { extras_.Get().overrides.request_code = code; }
   struct Overrides {
     std::optional<int> max_retry;
     std::optional<int64_t> backup_request_ms;
@@ -116,8 +122,8 @@ class Controller final : public google::protobuf::RpcController {
     std::optional<ChecksumType> checksum_type;
     std::optional<uint64_t> request_code;
   };
-  // Null: nothing was set.
-  const Overrides* overrides() const { return wishes_ != nullptr ? &wishes_->overrides : nullptr; }
+  // Null: none was set.
+  const Overrides* overrides() const { return extras_.made() ? &extras().overrides : nullptr; }
   // Attempts beyond the first, once the call has ended; backup requests are not among them.
   int retried_count() const { return retried_count_; }
   bool has_backup_request() const { return has_backup_request_; }
@@ -128,7 +134,7 @@ class Controller final : public google::protobuf::RpcController {
   // call that failed its content is not specified; what is longer than the memory fails the
   // call with ERESPONSE. docs/memory.md tells what is copied on the way.
   void set_response_attachment_memory(Buffer memory) {
-    wishes().response_memory = std::move(memory);
+    extras_.Get().response_memory = std::move(memory);
   }
   // The call that is under way, or else the next one that begins.
   CallId call_id() const;
@@ -144,12 +150,12 @@ class Controller final : public google::protobuf::RpcController {
   // --- Server.
 
   // Of the response; otherwise as the request was.
-  void set_response_compress_type(CompressType type) { response_compress_type_ = type; }
-  std::optional<CompressType> response_compress_type() const { return response_compress_type_; }
-  void set_response_checksum_type(ChecksumType type) { response_checksum_type_ = type; }
-  std::optional<ChecksumType> response_checksum_type() const { return response_checksum_type_; }
+  void set_response_compress_type(CompressType type) { extras_.Get().response_compress = type; }
+  std::optional<CompressType> response_compress_type() const { return extras().response_compress; }
+  void set_response_checksum_type(ChecksumType type) { extras_.Get().response_checksum = type; }
+  std::optional<ChecksumType> response_checksum_type() const { return extras().response_checksum; }
   // Who the client is, where ServerOptions::auth asked; else null.
-  const AuthContext* auth_context() const { return auth_context_.get(); }
+  const AuthContext* auth_context() const { return extras().auth_context.get(); }
   // Whether the client does not wait for the answer any more: the connection closed. On a client:
   // whether the call under way, or the last one, was cancelled.
   bool IsCanceled() const override;
@@ -161,10 +167,10 @@ class Controller final : public google::protobuf::RpcController {
   // A call begins (client). False: it was cancelled before. `calls` (may be null) is owned by
   // shared_ptrs, and lives until End.
   bool Begin(Cancellable* calls, uint64_t call_id);
-  bool has_response_memory() const {
-    return wishes_ != nullptr && !wishes_->response_memory.empty();
-  }
-  Buffer TakeResponseMemory() { return std::move(wishes().response_memory); }
+  // False: nothing is set beside log_id, timeout_ms and attachments.
+  bool has_extras() const { return extras_.made(); }
+  bool has_response_memory() const { return has_extras() && !extras().response_memory.empty(); }
+  Buffer TakeResponseMemory() { return std::move(extras_.Get().response_memory); }
   void End(int code, absl::string_view text, int64_t latency_us);
   void set_deadline(TimePoint deadline) { deadline_ = deadline; }
   void set_connection(std::shared_ptr<const ConnectionInfo> connection) {
@@ -175,40 +181,30 @@ class Controller final : public google::protobuf::RpcController {
     has_backup_request_ = backup;
   }
   void set_auth_context(std::shared_ptr<const AuthContext> context) {
-    auth_context_ = std::move(context);
+    extras_.Get().auth_context = std::move(context);
   }
   // Server: the connection closed, or (`closed` false) the call ended.
   void NotifyCancel(bool closed);
 
  private:
-  // What few calls set: made with the first of them, and kept.
-  struct Wishes {
+  // What few calls have.
+  struct Extras {
+    std::string error_text;
     Overrides overrides;
     Buffer response_memory;
+    std::string request_id;
+    UserFields request_user_fields;
+    UserFields response_user_fields;
+    std::optional<CompressType> response_compress;
+    std::optional<ChecksumType> response_checksum;
+    std::shared_ptr<const AuthContext> auth_context;
   };
-  Wishes& wishes() {
-    if (wishes_ == nullptr) wishes_ = std::make_unique<Wishes>();
-    return *wishes_;
+  // To be read.
+  const Extras& extras() const {
+    const Extras* const own = extras_.IfMade();
+    return own != nullptr ? *own : NoExtras();
   }
-
-  int error_code_ = 0;
-  std::string error_text_;
-  Buffer request_attachment_;
-  Buffer response_attachment_;
-  int64_t log_id_ = 0;
-  std::string request_id_;
-  UserFields request_user_fields_;
-  UserFields response_user_fields_;
-  int64_t timeout_ms_ = kNotSet;
-  std::unique_ptr<Wishes> wishes_;
-  int retried_count_ = 0;
-  bool has_backup_request_ = false;
-  std::optional<CompressType> response_compress_type_;
-  std::optional<ChecksumType> response_checksum_type_;
-  std::shared_ptr<const AuthContext> auth_context_;
-  int64_t latency_us_ = 0;
-  TimePoint deadline_ = TimePoint::max();
-  std::shared_ptr<const ConnectionInfo> connection_;
+  static const Extras& NoExtras();
 
   enum class Phase : uint8_t { kNew, kUnderWay, kEnded };  // of a client's calls
 
@@ -216,16 +212,35 @@ class Controller final : public google::protobuf::RpcController {
   uint64_t Current() const { return phase_ == Phase::kNew ? begun_ + 1 : begun_; }
   // The same: the one that may be cancelled.
   uint64_t Open() const { return phase_ == Phase::kUnderWay ? begun_ : begun_ + 1; }
+  void ClearError() {
+    if (error_code_ == 0) return;
+    error_code_ = 0;
+    extras_.Get().error_text.clear();
+  }
 
+  // What every call has comes first, and together: a client's Controller has often left the caches
+  // when the answer comes, and each cache line of it is waited for.
+  int error_code_ = 0;
+  int retried_count_ = 0;
+  bool has_backup_request_ = false;
   mutable SpinLock cancel_lock_;
-  // Guarded by cancel_lock_.
+  // Guarded by cancel_lock_, up to on_cancel_.
   Phase phase_ = Phase::kNew;
+  bool ended_ = false;            // server
   uint64_t begun_ = 0;            // calls so far: the number of the last one
   uint64_t canceled_ = 0;         // the number of the one that was cancelled last
-  bool ended_ = false;            // server
   Cancellable* calls_ = nullptr;  // client: where the call is under way
   uint64_t call_id_ = 0;
   google::protobuf::Closure* on_cancel_ = nullptr;  // server
+
+  int64_t log_id_ = 0;
+  int64_t timeout_ms_ = kNotSet;
+  int64_t latency_us_ = 0;
+  TimePoint deadline_ = TimePoint::max();
+  std::shared_ptr<const ConnectionInfo> connection_;
+  Buffer request_attachment_;
+  Buffer response_attachment_;
+  OnDemand<Extras> extras_;
 };
 
 }  // namespace farcall

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 
 #include "rpc/controller_testing.h"
 
@@ -17,6 +18,18 @@ std::shared_ptr<const ConnectionInfo> SomeConnection() {
   info->local = Address::Ipv4({127, 0, 0, 1}, 40000);
   info->peer = Address::Ipv4({10, 0, 0, 7}, 8002);
   return info;
+}
+
+// Reading them makes none.
+void ExpectNoExtras(const Controller& controller) {
+  EXPECT_EQ(controller.overrides(), nullptr);
+  EXPECT_EQ(controller.request_id(), "");
+  EXPECT_TRUE(controller.request_user_fields().empty());
+  EXPECT_TRUE(controller.response_user_fields().empty());
+  EXPECT_EQ(controller.response_compress_type(), std::nullopt);
+  EXPECT_EQ(controller.response_checksum_type(), std::nullopt);
+  EXPECT_EQ(controller.auth_context(), nullptr);
+  EXPECT_FALSE(controller.has_extras());
 }
 
 TEST(ControllerTest, BeginsWithNothingSet) {
@@ -33,6 +46,7 @@ TEST(ControllerTest, BeginsWithNothingSet) {
   EXPECT_EQ(controller.remote_side(), "");
   EXPECT_EQ(controller.local_side(), "");
   EXPECT_FALSE(controller.IsCanceled());
+  ExpectNoExtras(controller);
 }
 
 TEST(ControllerTest, SetFailedTakesCodeAndText) {
@@ -73,6 +87,13 @@ TEST(ControllerTest, ResetIsAsNew) {
   controller.response_attachment() = Buffer("response");
   controller.set_log_id(9);
   controller.set_timeout_ms(9);
+  controller.set_max_retry(9);
+  controller.set_request_id("nine");
+  controller.request_user_fields().Set("key", "of the request");
+  controller.response_user_fields().Set("key", "of the response");
+  controller.set_response_compress_type(COMPRESS_TYPE_SNAPPY);
+  controller.set_response_checksum_type(CHECKSUM_TYPE_CRC32C);
+  controller.set_auth_context(std::make_shared<AuthContext>());
   controller.set_deadline(TimePoint());
   controller.set_connection(SomeConnection());
   controller.StartCancel();
@@ -85,6 +106,7 @@ TEST(ControllerTest, ResetIsAsNew) {
   EXPECT_TRUE(controller.response_attachment().empty());
   EXPECT_EQ(controller.log_id(), 0);
   EXPECT_EQ(controller.timeout_ms(), Controller::kNotSet);
+  ExpectNoExtras(controller);
   EXPECT_EQ(controller.deadline(), TimePoint::max());
   EXPECT_EQ(controller.latency_us(), 0);
   EXPECT_EQ(controller.connection(), nullptr);
@@ -96,10 +118,15 @@ TEST(ControllerTest, ResetIsAsNew) {
 TEST(ControllerTest, ACallBeginsWithoutTheOutcomeOfTheLast) {
   Controller controller;
   controller.SetFailed(ENOENT, "the last");
+  controller.response_user_fields().Set("key", "of the last");
+  controller.set_request_id("of each");
   controller.response_attachment() = Buffer("the last");
   controller.request_attachment() = Buffer("for this one");
   ASSERT_TRUE(controller.Begin(nullptr, 0));
   EXPECT_FALSE(controller.Failed());
+  EXPECT_EQ(controller.ErrorText(), "");
+  EXPECT_TRUE(controller.response_user_fields().empty());
+  EXPECT_EQ(controller.request_id(), "of each");
   EXPECT_TRUE(controller.response_attachment().empty());
   EXPECT_EQ(controller.request_attachment().ToString(), "for this one");
   controller.End(0, "not looked at", 1234);

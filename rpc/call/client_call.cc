@@ -30,7 +30,7 @@ bool ClientCall::AskEach(const google::protobuf::Message& request) {
     }
     return false;
   }
-  if (controller_.has_response_memory()) place_.Set(controller_.TakeResponseMemory());
+  if (controller_.has_response_memory()) extras_.Get().place.Set(controller_.TakeResponseMemory());
   return true;
 }
 
@@ -48,16 +48,15 @@ bool ClientCall::FailIfThrows(Code&& code) {
 
 void ClientCall::Fail(int code, absl::string_view text) {
   error_code_ = code;
-  error_text_ = std::string(text);
+  extras_.Get().error_text = std::string(text);
 }
 
 void ClientCall::Answer(Frame& frame) {
   if (!frame.plain && !TakeFields(frame.meta)) return;
   if (frame.meta.response().error_code() != 0) return TakeError(frame.meta.response());
   error_code_ = 0;
-  error_text_.clear();
   TakePayload(frame);
-  if (!frame.attachment.empty()) attachment_ = std::move(frame.attachment);
+  if (!frame.attachment.empty()) extras_.Get().attachment = std::move(frame.attachment);
 }
 
 // What few answers have. False: too much of it, and the call has failed.
@@ -68,7 +67,7 @@ bool ClientCall::TakeFields(const wire::RpcMeta& meta) {
     return false;
   }
   for (const wire::UserField& field : meta.user_fields()) {
-    user_fields_.Set(field.key(), field.value());
+    extras_.Get().user_fields.Set(field.key(), field.value());
   }
   return true;
 }
@@ -86,23 +85,23 @@ void ClientCall::TakePayload(Frame& frame) {
     small_payload_ = frame.in_place.size();
     return;
   }
-  payload_info_ = PayloadInfo::Of(frame.meta);
-  payload_ = frame.TakePayload();
+  extras_.Get().payload_info = PayloadInfo::Of(frame.meta);
+  extras_.Get().payload = frame.TakePayload();
 }
 
 std::shared_ptr<void> ClientCall::HoldPlace() {
-  place_.Hold();
+  extras_.Get().place.Hold();
   return {this, [](ClientCall* call) { call->OnPlaceDropped(); }};
 }
 
 void ClientCall::OnPlaceDropped() {
-  place_.Drop();
-  if (!place_.held() && complete_on_ != nullptr) Complete(*complete_on_);
+  place()->Drop();
+  if (!place()->held() && complete_on_ != nullptr) Complete(*complete_on_);
 }
 
 void ClientCall::Complete(EventLoop& loop) {
   complete_on_ = &loop;
-  if (place_.held()) return;
+  if (extras_.made() && place()->held()) return;
   if (!synchronous()) return loop.RunUser(*this);
   caller_.Done(loop);
 }
@@ -127,7 +126,8 @@ bool ClientCall::ParseSmall() {
 
 absl::Status ClientCall::ParseResponse() {
   if (small_payload_) return ParsePayload(absl::string_view(memory_, *small_payload_), *response_);
-  return Unpack(payload_info_, payload_, attachment_, environment_->max_body_size,
+  const Extras& came = extras_.Get();
+  return Unpack(came.payload_info, came.payload, came.attachment, environment_->max_body_size,
                 *environment_->pool, *response_);
 }
 
@@ -145,19 +145,24 @@ bool ClientCall::ParseOrFail() {
 
 void ClientCall::TakeResponse() {
   if (response_ != nullptr && !ParseSmall() && !ParseOrFail()) return;
-  if (place_.is_set()) LandAttachment();
-  if (!attachment_.empty()) controller_.response_attachment() = std::move(attachment_);
+  if (extras_.made()) TakeExtras();
+}
+
+void ClientCall::TakeExtras() {
+  Extras& came = extras_.Get();
+  if (came.place.is_set()) LandAttachment(came);
+  if (!came.attachment.empty()) controller_.response_attachment() = std::move(came.attachment);
 }
 
 // With its checksum verified where it came, so that what is copied is sound.
-void ClientCall::LandAttachment() {
-  if (attachment_.size() > place_.size()) {
-    Fail(kBadResponse, absl::StrCat("the response's attachment has ", attachment_.size(),
-                                    " bytes, and the memory set for it only ", place_.size()));
-    return attachment_.Clear();
+void ClientCall::LandAttachment(Extras& came) {
+  if (came.attachment.size() > came.place.size()) {
+    Fail(kBadResponse, absl::StrCat("the response's attachment has ", came.attachment.size(),
+                                    " bytes, and the memory set for it only ", came.place.size()));
+    return came.attachment.Clear();
   }
   uint64_t copied = 0;
-  attachment_ = place_.Gather(attachment_, copied);
+  came.attachment = came.place.Gather(came.attachment, copied);
   if (copied > 0 && environment_->copied != nullptr) {
     environment_->copied->Add(CopyCause::kNotLanded, copied);
   }
@@ -166,11 +171,15 @@ void ClientCall::LandAttachment() {
 void ClientCall::End() {
   if (error_code_ == 0) TakeResponse();
   // It has none of an earlier call.
-  if (!user_fields_.empty()) controller_.response_user_fields() = std::move(user_fields_);
+  if (extras_.made() && !extras_.Get().user_fields.empty()) {
+    controller_.response_user_fields() = std::move(extras_.Get().user_fields);
+  }
   controller_.set_connection(std::move(connection_));
   controller_.set_attempts(retried_, backup_);
   const Duration taken = environment_->clock->Now() - started_;
-  controller_.End(error_code_, error_text_,
+  absl::string_view text;
+  if (error_code_ != 0) text = extras_.Get().error_text;
+  controller_.End(error_code_, text,
                   std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
   if (asked_ > 0) NotifyInterceptors();
 }

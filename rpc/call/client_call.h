@@ -19,6 +19,7 @@
 #include "rpc/options.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/pack.h"
+#include "transport/base/on_demand.h"
 #include "transport/copy_tally.h"
 #include "transport/loop/event_loop.h"
 #include "transport/loop/loop_visitor.h"
@@ -74,7 +75,7 @@ class ClientCall : public UserTask {
   // Whether interceptors were asked, which may have taken their time.
   bool asked_interceptors() const { return asked_ > 0; }
   // Then: bytes of memory that the caller has set for the attachment of the answer.
-  size_t response_memory() const { return place_.size(); }
+  size_t response_memory() const { return extras_.made() ? extras_.IfMade()->place.size() : 0; }
 
   // The outcome: the last one of these counts, by whoever ends the call, with its loop held or
   // before it came to one. Nothing of the call may be touched after Complete.
@@ -96,8 +97,8 @@ class ClientCall : public UserTask {
   void Run() override;
 
  protected:
-  // With the loop held.
-  AnswerPlace& place() { return place_; }
+  // With the loop held. Null, or not set: there is no memory for the attachment of the answer.
+  AnswerPlace* place() { return extras_.made() ? &extras_.Get().place : nullptr; }
   // Until it is dropped, with the loop held, a device may write to what was lent last, and the call
   // does not complete.
   std::shared_ptr<void> HoldPlace();
@@ -107,6 +108,16 @@ class ClientCall : public UserTask {
   std::shared_ptr<const CallEnvironment> TakeEnvironment() { return std::move(environment_); }
 
  private:
+  // What few calls have.
+  struct Extras {
+    std::string error_text;
+    PayloadInfo payload_info;
+    Buffer payload;
+    Buffer attachment;
+    AnswerPlace place;
+    UserFields user_fields;
+  };
+
   bool AskEach(const google::protobuf::Message& request);
   void End();
   // Runs code of an interceptor. Whether it threw, which fails the call and is logged.
@@ -119,7 +130,8 @@ class ClientCall : public UserTask {
   bool ParseOrFail();
   absl::Status ParseResponse();
   void TakeResponse();
-  void LandAttachment();
+  void TakeExtras();
+  void LandAttachment(Extras& came);
   void OnPlaceDropped();
   void NotifyInterceptors();
 
@@ -131,20 +143,16 @@ class ClientCall : public UserTask {
   const TimePoint started_;
 
   int error_code_ = 0;
-  std::string error_text_;
-  PayloadInfo payload_info_;
-  Buffer payload_;
-  std::optional<size_t> small_payload_;  // instead: so many bytes of memory_
-  Buffer attachment_;
-  AnswerPlace place_;
-  EventLoop* complete_on_ = nullptr;  // set: complete, but for place_
-  UserFields user_fields_;
-  Info connection_;
   int retried_ = 0;
   bool backup_ = false;
-  size_t asked_ = 0;  // interceptors whose OnCall was run
-
+  std::optional<size_t> small_payload_;  // in place of Extras::payload: so many bytes of memory_
+  size_t asked_ = 0;                     // interceptors whose OnCall was run
+  EventLoop* complete_on_ = nullptr;     // set: complete, but for Extras::place
+  Info connection_;
   LoopVisitor caller_;  // of a synchronous call
+  // When the answer comes, a call has often left the caches: behind this flag lies what most calls
+  // need not wait for.
+  OnDemand<Extras> extras_;
   char memory_[kSmallHead];
 };
 

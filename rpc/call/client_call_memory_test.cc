@@ -37,7 +37,7 @@ TEST_F(ClientCallTest, ACallCompletesWhenNoDeviceWritesToItsMemoryAnyMore) {
    public:
     using ClientCall::ClientCall;
     std::shared_ptr<void> Hold() {
-      place().Lend(this, 4, 0, 4);
+      place()->Lend(this, 4, 0, 4);
       return HoldPlace();
     }
   };

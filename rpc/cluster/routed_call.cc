@@ -58,7 +58,7 @@ ServerSet::Outcome OutcomeOf(int code) {
 }  // namespace
 
 RoutedCall::~RoutedCall() {
-  Check(first_.session == nullptr && (!second_ || second_->session == nullptr),
+  Check(first_.session == nullptr && (second() == nullptr || second()->session == nullptr),
         "a call ends before it dies");
 }
 
@@ -67,7 +67,7 @@ void RoutedCall::Begin(Cluster& cluster, absl::string_view head, Buffer&& rest) 
   cluster_ = &cluster;
   if (!head.empty() && head.data() != memory()) std::memcpy(memory(), head.data(), head.size());
   head_size_ = head.size();
-  if (!rest.empty()) rest_ = std::move(rest);
+  if (!rest.empty()) further_.Get().rest = std::move(rest);
   if (canceled()) return FinishFailed(ECANCELED, "cancelled by the caller before it was sent");
   if (plan_.connection_type != CONNECTION_TYPE_SINGLE) cluster_->List(*this);
   if (!cluster_->NamesKnown(*this)) return Await(Waiting::kForNames, plan_.deadline);
@@ -78,7 +78,7 @@ void RoutedCall::Begin(Cluster& cluster, absl::string_view head, Buffer&& rest) 
 // once a call.
 void RoutedCall::Go() {
   const TimePoint now = cluster_->loop().now();
-  if (!second_ && plan_.backup_after < plan_.deadline - now) {
+  if (second() == nullptr && plan_.backup_after < plan_.deadline - now) {
     Await(Waiting::kForBackup, now + plan_.backup_after);
   }
   Place(first_);
@@ -97,7 +97,7 @@ void RoutedCall::Place(Attempt& attempt) {
     if (&attempt == &first_) return FinishFailed(choice.code, cluster_->WhyNone(choice));
     // A backup request that finds no connection is not missed.
     cluster_->GiveBackRetry();
-    return second_.reset();
+    return further_.Get().second.reset();
   }
   tried_.push_back(choice.server);
   attempt.server = choice.server;
@@ -109,19 +109,27 @@ void RoutedCall::Place(Attempt& attempt) {
       Release(attempt, ServerSet::Outcome::kIgnored, /*reusable=*/true);
       return FinishFailed(kOvercrowded, kNoBlocks);
     }
-    if (!rest_.empty() && plan_.may_repeat()) {
-      return session.Start(attempt, id_, plan_.deadline, head(), rest_.Share());
-    }
-    return session.Start(attempt, id_, plan_.deadline, head(), std::move(rest_));
+    return session.Start(attempt, id_, plan_.deadline, head(),
+                         plan_.may_repeat() ? ShareRest() : TakeRest());
   }
   const uint64_t attempt_id = cluster_->NextCallId();
   session.Start(attempt, attempt_id, plan_.deadline, {}, FrameAgain(attempt_id));
 }
 
+Buffer RoutedCall::ShareRest() {
+  const Further* const further = further_.IfMade();
+  return further != nullptr ? further->rest.Share() : Buffer();
+}
+
+Buffer RoutedCall::TakeRest() {
+  Further* const further = further_.IfMade();
+  return further != nullptr ? std::move(further->rest) : Buffer();
+}
+
 Buffer RoutedCall::FrameAgain(uint64_t attempt_id) {
   const TimePoint now = cluster_->loop().now();
   Buffer frame(head());
-  frame.Append(rest_.Share());
+  frame.Append(ShareRest());
   return Reframe(std::move(frame), [&](wire::RpcMeta& meta) {
     meta.set_correlation_id(static_cast<int64_t>(attempt_id));
     if (plan_.deadline == TimePoint::max()) return;
@@ -153,7 +161,8 @@ void RoutedCall::OnFailure(Attempt& attempt, int code, absl::string_view text, b
   const bool never_left = refused_here || (code == kRpcTimedOut && !may_have_run);
   Release(attempt, never_left ? ServerSet::Outcome::kIgnored : OutcomeOf(code),
           /*reusable=*/never_left || (IsRefusal(code) && code != kLogoff));
-  const bool other_runs = first_.session != nullptr || (second_ && second_->session != nullptr);
+  const bool other_runs =
+      first_.session != nullptr || (second() != nullptr && second()->session != nullptr);
   if (other_runs) return;
   const TimePoint now = cluster_->loop().now();
   const bool elsewhere = cluster_->AnyUntried(tried_);
@@ -190,7 +199,7 @@ bool RoutedCall::MayRetry(int code, absl::string_view text, TimePoint then) {
 
 void RoutedCall::Cancel() {
   Drop(first_, ServerSet::Outcome::kIgnored);
-  if (second_) Drop(*second_, ServerSet::Outcome::kIgnored);
+  if (second() != nullptr) Drop(*second(), ServerSet::Outcome::kIgnored);
   FinishFailed(ECANCELED, "cancelled by the caller");
 }
 
@@ -201,7 +210,7 @@ void RoutedCall::OnNames(const absl::Status& why) {
 }
 
 void RoutedCall::Release(Attempt& attempt, ServerSet::Outcome outcome, bool reusable) {
-  place().TakeBack(&attempt);
+  if (place() != nullptr) place()->TakeBack(&attempt);
   const std::shared_ptr<ClientSession> session = std::move(attempt.session);
   cluster_->OnAttemptEnd(attempt.server, outcome, cluster_->loop().now() - attempt.began);
   if (plan_.connection_type != CONNECTION_TYPE_SINGLE) {
@@ -243,8 +252,7 @@ void RoutedCall::OnAlarm() {
       return Go();
     case Waiting::kForBackup:
       if (first_.session == nullptr || !cluster_->TakeRetry()) return;
-      second_.emplace(*this);
-      return Place(*second_);
+      return Place(further_.Get().second.emplace(*this));
   }
 }
 
@@ -256,10 +264,10 @@ void RoutedCall::FinishFailed(int code, absl::string_view text) {
 void RoutedCall::Finish() {
   // The loser of a backup request was this slow at least: what its server is known by.
   if (first_.session != nullptr) Drop(first_, ServerSet::Outcome::kUnanswered);
-  if (second_) Drop(*second_, ServerSet::Outcome::kUnanswered);
+  if (second() != nullptr) Drop(*second(), ServerSet::Outcome::kUnanswered);
   if (waiting_ != Waiting::kForNothing || alarm_ != TimePoint::max()) StopWaiting();
-  set_attempts(retries_, second_.has_value());
-  rest_.Clear();
+  set_attempts(retries_, second() != nullptr);
+  if (further_.made()) further_.Get().rest.Clear();
   cluster_->OnCallEnd(*this);
 }
 

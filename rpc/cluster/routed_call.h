@@ -14,6 +14,7 @@
 #include "rpc/cluster/server_set.h"
 #include "rpc/session/client/client_session.h"
 #include "rpc/types.h"
+#include "transport/base/on_demand.h"
 #include "transport/buffer/buffer.h"
 
 namespace farcall {
@@ -84,7 +85,7 @@ class RoutedCall : public ClientCall {
       call_.OnFailure(*this, code, text, /*may_have_run=*/true, connection);
     }
     Buffer PlaceFor(size_t size, size_t offset, size_t bytes) override {
-      return call_.place().Lend(this, size, offset, bytes);
+      return call_.place() == nullptr ? Buffer() : call_.place()->Lend(this, size, offset, bytes);
     }
     std::shared_ptr<void> HoldPlace() override { return call_.HoldPlace(); }
     void Cancel() override { call_.Cancel(); }
@@ -96,9 +97,21 @@ class RoutedCall : public ClientCall {
    private:
     RoutedCall& call_;
   };
+  // Of a call whose frame is more than a head, or that may be sent twice at once.
+  struct Further {
+    Buffer rest;                    // behind the head; kept while there may be another attempt
+    std::optional<Attempt> second;  // the backup request
+  };
   enum class Waiting : uint8_t { kForNothing, kForNames, kToRetry, kForBackup };
 
+  // Null: there is none.
+  Attempt* second() {
+    Further* const further = further_.IfMade();
+    return further != nullptr && further->second ? &*further->second : nullptr;
+  }
   void Go();
+  Buffer ShareRest();
+  Buffer TakeRest();
   void Place(Attempt& attempt);
   absl::string_view head() { return {memory(), head_size_}; }
   Buffer FrameAgain(uint64_t attempt_id);
@@ -117,16 +130,15 @@ class RoutedCall : public ClientCall {
   uint64_t id_ = 0;
   Plan plan_;
   size_t head_size_ = 0;  // of the frame, in memory()
-  Buffer rest_;           // what follows; kept while there may be another attempt
-  absl::InlinedVector<ServerSet::ServerId, 4> tried_;
   int retries_ = 0;
   int attempts_ = 0;
   bool may_have_run_ = false;  // any of them
   bool answer_broke_ = false;  // of any of them: it came in part
-  Attempt first_{*this};
-  std::optional<Attempt> second_;  // the backup request
   Waiting waiting_ = Waiting::kForNothing;
   TimePoint alarm_ = TimePoint::max();  // max(): none is set
+  Attempt first_{*this};
+  absl::InlinedVector<ServerSet::ServerId, 4> tried_;
+  OnDemand<Further> further_;
 };
 
 }  // namespace farcall

@@ -21,7 +21,7 @@ void SetText(const std::string& from, std::string& to) { to.assign(from.data(), 
 // The meta of a request, but for its attachment, compression and checksum: this thread's one, so
 // that its memory is used again; valid until the next call on this thread.
 wire::RpcMeta& RequestMeta(const google::protobuf::MethodDescriptor& method, uint64_t call_id,
-                           Controller& controller, int64_t timeout_ms) {
+                           const Controller& controller, int64_t timeout_ms) {
   thread_local wire::RpcMeta meta;
   meta.Clear();
   wire::RpcRequestMeta& request = *meta.mutable_request();
@@ -46,7 +46,8 @@ std::optional<PlainMeta::Request> PlainRequestMeta(const google::protobuf::Metho
   const std::string& service_name = method.service()->full_name();
   const std::string& method_name = method.name();
   if (service_name.size() + method_name.size() > PlainMeta::kMaxNames) return std::nullopt;
-  if (!controller.request_id().empty() || !controller.request_user_fields().empty()) {
+  if (controller.has_extras() &&
+      (!controller.request_id().empty() || !controller.request_user_fields().empty())) {
     return std::nullopt;
   }
   return PlainMeta::Request{.service_name = service_name,

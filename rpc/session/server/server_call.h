@@ -54,6 +54,7 @@ class ServerCall : public UserTask {
   }
 
   Controller& controller() { return controller_; }
+  const Controller& controller() const { return controller_; }
   void Ref() { references_.fetch_add(1, std::memory_order_relaxed); }
   void Unref(int count = 1);  // drops so many
 

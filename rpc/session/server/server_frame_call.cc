@@ -85,10 +85,7 @@ absl::Status PutFields(const UserFields& fields, wire::RpcMeta& meta) {
 }  // namespace
 
 ServerFrameCall::ServerFrameCall(ServerSession& session, const Admission& admission, Frame& frame)
-    : ServerCall(session, admission),
-      correlation_id_(frame.meta.correlation_id()),
-      payload_info_(frame.plain ? PayloadInfo{.compress_type = frame.meta.compress_type()}
-                                : PayloadInfo::Of(frame.meta)) {
+    : ServerCall(session, admission), correlation_id_(frame.meta.correlation_id()) {
   TakePayload(frame);
   controller().set_log_id(frame.meta.request().log_id());
   if (!frame.plain) [[unlikely]]
@@ -102,19 +99,24 @@ ServerFrameCall::ServerFrameCall(ServerSession& session, const Admission& admiss
 // What is small is copied: that costs less than to share its block with another thread, and leaves
 // the block to what comes next. A placer may ask for it again.
 void ServerFrameCall::TakePayload(Frame& frame) {
-  if (frame.held && payload_info_.plain() && found().state->placer == nullptr) [[likely]] {
+  const bool plain = frame.plain ? frame.meta.compress_type() == COMPRESS_TYPE_NONE
+                                 : PayloadInfo::Of(frame.meta).plain();
+  if (frame.held && plain && found().state->placer == nullptr) [[likely]] {
     std::memcpy(memory_, frame.in_place.data(), frame.in_place.size());
     small_payload_ = frame.in_place.size();
   } else {
-    payload_ = frame.TakePayload();
+    other_.Get().payload_info = PayloadInfo::Of(frame.meta);
+    other_.Get().payload = frame.TakePayload();
   }
   if (!frame.attachment.empty()) controller().request_attachment() = std::move(frame.attachment);
 }
 
 // What few requests have.
 void ServerFrameCall::TakeFields(const wire::RpcMeta& meta) {
-  too_much_ = TooMuch(meta);
-  if (!too_much_.empty()) return;
+  if (std::string too_much = TooMuch(meta); !too_much.empty()) {
+    other_.Get().too_much = std::move(too_much);
+    return;
+  }
   const wire::RpcRequestMeta& request = meta.request();
   if (request.request_id_size() == 1 && IsPlainText(request.request_id(0))) {
     controller().set_request_id(request.request_id(0));
@@ -130,7 +132,7 @@ void ServerFrameCall::Dispose() {
 }
 
 absl::Status ServerFrameCall::ParseRequest(google::protobuf::Message& request) {
-  if (small_payload_ && too_much_.empty()) [[likely]] {
+  if (small_payload_ && !other_.made()) [[likely]] {
     set_request_bytes(*small_payload_);
     if (TryParsePayload({memory_, *small_payload_}, request)) return absl::OkStatus();
   }
@@ -139,30 +141,40 @@ absl::Status ServerFrameCall::ParseRequest(google::protobuf::Message& request) {
 
 // What is not small, or says why it cannot be parsed.
 absl::Status ServerFrameCall::ParseOther(google::protobuf::Message& request) {
-  if (!too_much_.empty()) return absl::InvalidArgumentError(too_much_);
+  Other& other = other_.Get();
+  if (!other.too_much.empty()) return absl::InvalidArgumentError(other.too_much);
   if (small_payload_) return ParsePayload(absl::string_view(memory_, *small_payload_), request);
-  const absl::Status status = Unpack(payload_info_, payload_, controller().request_attachment(),
-                                     core().options.max_body_size, session()->pool(), request);
-  payload_.Clear();
+  const absl::Status status =
+      Unpack(other.payload_info, other.payload, controller().request_attachment(),
+             core().options.max_body_size, session()->pool(), request);
+  other.payload.Clear();
   // With its checksum verified where it came, so that what is copied is sound.
   if (status.ok() && placing_ != nullptr) Gather();
   return status;
 }
 
 // In kind, unless the handler said otherwise.
-Packing ServerFrameCall::ResponsePacking() {
-  return {
-      .compress = controller().response_compress_type().value_or(
-          static_cast<CompressType>(payload_info_.compress_type)),
-      .checksum = controller().response_checksum_type().value_or(
-          static_cast<ChecksumType>(payload_info_.checksum_type)),
-  };
+Packing ServerFrameCall::ResponsePacking() const {
+  Packing packing;
+  if (const Other* const other = other_.IfMade(); other != nullptr) {
+    packing = {.compress = static_cast<CompressType>(other->payload_info.compress_type),
+               .checksum = static_cast<ChecksumType>(other->payload_info.checksum_type)};
+  }
+  if (!controller().has_extras()) return packing;
+  packing.compress = controller().response_compress_type().value_or(packing.compress);
+  packing.checksum = controller().response_checksum_type().value_or(packing.checksum);
+  return packing;
+}
+
+const UserFields& ServerFrameCall::ResponseFields() const {
+  return controller().response_user_fields();
 }
 
 // Most answers: false if this one is not of them, and nothing was done.
 bool ServerFrameCall::SendSmall(const google::protobuf::Message* response) {
   if (response == nullptr || !controller().response_attachment().empty()) return false;
-  if (!ResponsePacking().plain() || !controller().response_user_fields().empty()) return false;
+  if (!ResponsePacking().plain()) return false;
+  if (controller().has_extras() && !ResponseFields().empty()) return false;
   const size_t size = MeasureResponse(*response);
   if (size > kSmallMessage || !response->IsInitialized()) return false;
   const size_t head = WriteSmallHead({correlation_id_}, *response, size, 0, memory_);
@@ -194,7 +206,7 @@ void ServerFrameCall::SendOther(const google::protobuf::Message* response) {
 bool ServerFrameCall::TrySend(const google::protobuf::Message* response, absl::Status& why,
                               int& code) {
   const Packing packing = ResponsePacking();
-  const UserFields& fields = controller().response_user_fields();
+  const UserFields& fields = ResponseFields();
   if (response != nullptr && packing.plain() && fields.empty()) {
     Buffer attachment;
     if (!controller().response_attachment().empty()) attachment = TakeAttachment();

@@ -15,6 +15,7 @@
 #include "rpc/session/server/server_call.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/pack.h"
+#include "transport/base/on_demand.h"
 
 namespace farcall {
 
@@ -54,6 +55,13 @@ class ServerFrameCall final : public ServerCall {
     absl::Status why;                           // place.failed()
   };
 
+  // Of what is no small message as protobuf writes it, or came with too much beside it.
+  struct Other {
+    PayloadInfo payload_info;
+    std::string too_much;  // "": nothing
+    Buffer payload;
+  };
+
   void Dispose() override;
   bool MayBeAsked(size_t attachment);
   absl::Status ParseForPlacer(std::unique_ptr<CallMessages>& messages);
@@ -76,14 +84,13 @@ class ServerFrameCall final : public ServerCall {
                absl::Status& why, int& why_code);
   bool Deliver(const FrameEncoder& encoder, Buffer& body, int code);
   Buffer TakeAttachment();
-  Packing ResponsePacking();
+  Packing ResponsePacking() const;
+  const UserFields& ResponseFields() const;
 
   const int64_t correlation_id_;
-  const PayloadInfo payload_info_;
-  std::string too_much_;  // of what came beside the message; "": nothing
-  Buffer payload_;
-  std::optional<size_t> small_payload_;  // instead: so many bytes of memory_
+  std::optional<size_t> small_payload_;  // in place of Other::payload: so many bytes of memory_
   std::unique_ptr<Placing> placing_;     // null: no placer was asked
+  OnDemand<Other> other_;
   // For the message of the request until it is parsed, and then for the head of the answer.
   char memory_[kSmallHead];
 };

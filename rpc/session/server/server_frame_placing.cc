@@ -64,8 +64,8 @@ void ServerFrameCall::AskForPlace(size_t attachment) {
 
 // Whether it is a request that a handler may see. If not, it was given up.
 bool ServerFrameCall::MayBeAsked(size_t attachment) {
-  if (!too_much_.empty()) {
-    GiveUp(kBadRequest, too_much_);
+  if (const std::string& too_much = other_.Get().too_much; !too_much.empty()) {
+    GiveUp(kBadRequest, too_much);
     return false;
   }
   for (const auto& interceptor : core().options.interceptors) {
@@ -82,12 +82,13 @@ bool ServerFrameCall::MayBeAsked(size_t attachment) {
 
 // Null: it is larger than what is parsed with a loop held.
 absl::Status ServerFrameCall::ParseForPlacer(std::unique_ptr<CallMessages>& messages) {
-  if (payload_.size() > IncomingRequest::kMaxMessage) return absl::OkStatus();
-  PayloadInfo info = payload_info_;
+  if (other_.Get().payload.size() > IncomingRequest::kMaxMessage) return absl::OkStatus();
+  PayloadInfo info = other_.Get().payload_info;
   if (info.checksum_with_attachment) info.checksum_type = CHECKSUM_TYPE_NONE;
   messages = TakeMessages();
-  const absl::Status parsed = Unpack(info, payload_, Buffer(), IncomingRequest::kMaxMessage,
-                                     session()->pool(), *messages->request);
+  const absl::Status parsed =
+      Unpack(info, other_.Get().payload, Buffer(), IncomingRequest::kMaxMessage, session()->pool(),
+             *messages->request);
   if (!absl::IsOutOfRange(parsed)) return parsed;
   found().state->messages.Give(std::move(messages));
   return absl::OkStatus();
@@ -96,7 +97,8 @@ absl::Status ServerFrameCall::ParseForPlacer(std::unique_ptr<CallMessages>& mess
 void ServerFrameCall::AskPlacer(size_t attachment, const google::protobuf::Message* message) {
   const auto pending = std::make_shared<PendingReply>(*this, session()->loop());
   Ref();  // the pending's
-  const IncomingRequest request{method(), payload_.size(), attachment, controller(), message};
+  const IncomingRequest request{method(), other_.Get().payload.size(), attachment, controller(),
+                                message};
   const std::optional<std::string> thrown = ExceptionTextOf([&] {
     found().state->placer->Place(
         request, PlaceReply([pending](Placement answer) { pending->Take(std::move(answer)); }));
@@ -135,7 +137,7 @@ void ServerFrameCall::Complete() {
 
 void ServerFrameCall::Complete(Frame& frame) {
   if (!given_up()) {
-    payload_ = frame.TakePayload();
+    other_.Get().payload = frame.TakePayload();
     controller().request_attachment() = std::move(frame.attachment);
   }
   Complete();
