@@ -28,10 +28,10 @@ RUNS = {
 # differ by less than 1 % between runs, and by a few per cent between releases of the system's
 # libraries. Who makes a call cheaper lowers them.
 LIMITS = {
-    ("rdma", 1): {"client": 8030, "server": 7470},
-    ("rdma", 64): {"client": 3510, "server": 2890},
-    ("tcp", 1): {"client": 5750, "server": 5410},
-    ("tcp", 64): {"client": 3440, "server": 2820},
+    ("rdma", 1): {"client": 7920, "server": 7410},
+    ("rdma", 64): {"client": 3410, "server": 2850},
+    ("tcp", 1): {"client": 5660, "server": 5360},
+    ("tcp", 64): {"client": 3340, "server": 2780},
 }
 
 ALLOCATIONS = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "memalign"}
