@@ -150,8 +150,8 @@ class ClientCall : public UserTask {
   EventLoop* complete_on_ = nullptr;     // set: complete, but for Extras::place
   Info connection_;
   LoopVisitor caller_;  // of a synchronous call
-  // When the answer comes, a call has often left the caches: behind this flag lies what most calls
-  // need not wait for.
+  // When the answer comes, a call has often left the caches. Most calls touch nothing from here to
+  // memory_ but the flag in front.
   OnDemand<Extras> extras_;
   char memory_[kSmallHead];
 };

@@ -8,9 +8,9 @@
 
 namespace farcall {
 
-// A T that is made, in place, when it is first asked for: what few of an object's lives need costs
-// the others one flag. Unlike std::optional's, the flag stands before the memory: as the last of
-// what all lives touch it brings no other cache line in. One thread at a time.
+// A T that is made, in place, when it is first asked for. Where it never is, it costs one flag,
+// which stands before the memory, other than that of std::optional: put this behind the members
+// that are always used, and the flag lies in their cache line. One thread at a time.
 template <typename T>
 class OnDemand {
  public:

@@ -55,7 +55,7 @@ class ServerFrameCall final : public ServerCall {
     absl::Status why;                           // place.failed()
   };
 
-  // Of what is no small message as protobuf writes it, or came with too much beside it.
+  // Of a request whose message is large, packed or for a placer, or with too much beside it.
   struct Other {
     PayloadInfo payload_info;
     std::string too_much;  // "": nothing
