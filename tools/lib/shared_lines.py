@@ -133,42 +133,57 @@ class Program:
         return 0
 
 
-def read_trace(trace, writers):
-    """Nearly all of it comes before the mark that begins, and is passed over in large pieces."""
+def read_traces(trace):
+    """A Writers for each BEGIN. Most of a trace comes before the first, and is passed over in large
+    pieces."""
     mark = b" S %x," % BEGIN
+    found = []
     rest = b""
-    while not writers.begun:
-        piece = trace.read(1 << 20)
-        if not piece:
-            return
+    while piece := trace.read(1 << 20):
         rest = rest[-len(mark):] + piece
-        at = rest.find(mark)
-        if at >= 0:
-            rest = rest[at:] + trace.readline()
-            for line in rest.splitlines():
-                writers.read(line)
-            break
+        while (at := rest.find(mark)) >= 0:
+            found.append(Writers())
+            rest = read_one(rest[at:] + trace.readline(), trace, found[-1])
+    return found
+
+
+def read_one(begun, trace, writers):
+    """From its BEGIN, the first of the lines in `begun`, to its END. Returns those of `begun` that
+    come after."""
+    lines = begun.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        writers.read(line)
+        if writers.ended:
+            return b"".join(lines[number + 1:])
     for line in trace:
         writers.read(line)
+        if writers.ended:
+            break
+    return b""
 
 
-def trace(program, calls, in_flight, channels):
-    """Runs it: what was written, and what it has printed of itself."""
+def trace(program, calls, in_flight):
+    """Runs it. By the number of channels: what was written, and what it has printed of itself."""
     command = [
         "env", "LD_PRELOAD=" + FIRST_LIBRARIES,
         "valgrind", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--log-fd=2",
-        program, str(calls), str(in_flight), str(channels),
+        program, str(calls), str(in_flight),
     ]  # fmt: skip
-    writers = Writers()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         printed = []
         reader = threading.Thread(target=lambda: printed.append(child.stdout.read()))
         reader.start()
-        read_trace(child.stderr, writers)
+        found = read_traces(child.stderr)
         reader.join()
-    if child.returncode != 0 or not writers.ended:
+    runs = re.split(r"^channels (\d)\n", printed[0].decode(), flags=re.MULTILINE)[1:]
+    ended = all(writers.ended for writers in found)
+    if child.returncode != 0 or not ended or 2 * len(found) != len(runs):
         raise RuntimeError("%s ended with status %d" % (" ".join(command), child.returncode))
-    return writers, Program(printed[0].decode())
+    programs = zip(runs[::2], runs[1::2])
+    return {
+        int(channels): (writers, Program(output))
+        for writers, (channels, output) in zip(found, programs)
+    }
 
 
 def report(writers, program, calls):

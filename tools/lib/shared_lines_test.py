@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two loops write no cache line in common. Of a program that is optimised: --config=opt."""
 
+import io
 import sys
 import unittest
 
@@ -48,18 +49,35 @@ class WritersTest(unittest.TestCase):
         self.assertEqual(self.trace(" S 5000,8\n S 5040,8\n", " L 5000,8\n").written(), (2, 0))
 
 
+class TracesTest(unittest.TestCase):
+    def test_each_run_of_a_trace_has_writers_of_its_own(self):
+        begin = mark(shared_lines.BEGIN) + mark(shared_lines.FIRST) + "I  100,3\n"
+        one = begin + "%s" + mark(shared_lines.END)
+        between = " S 6000,8\n" * 300_000  # more than a piece
+        text = between + one % " S 5000,8\n" + between + one % " S 5000,8\n S 5040,8\n" + between
+        found = shared_lines.read_traces(io.BytesIO(text.encode()))
+        self.assertEqual([writers.written() for writers in found], [(1, 0), (2, 0)])
+        self.assertTrue(all(writers.ended for writers in found))
+
+    def test_two_runs_in_one_piece_are_two(self):
+        one = mark(shared_lines.BEGIN) + mark(shared_lines.SECOND) + mark(shared_lines.END)
+        found = shared_lines.read_traces(io.BytesIO((one + " S 6000,8\n" + one).encode()))
+        self.assertEqual([writers.ended for writers in found], [True, True])
+
+    def test_a_run_that_breaks_off_has_not_ended(self):
+        found = shared_lines.read_traces(io.BytesIO(mark(shared_lines.BEGIN).encode()))
+        self.assertEqual([writers.ended for writers in found], [False])
+
+
 class TwoLoopsTest(unittest.TestCase):
-    def check(self, channels):
-        writers, program = shared_lines.trace(PROGRAM, CALLS, IN_FLIGHT, channels)
-        # Each call writes some, on either loop.
-        self.assertGreater(min(writers.written()), CALLS)
-        self.assertEqual(shared_lines.report(writers, program, CALLS), [])
-
-    def test_echoes_of_two_channels(self):
-        self.check(2)
-
-    def test_echoes_of_one_channel_with_two_loops(self):
-        self.check(1)
+    def test_echoes_of_two_channels_and_of_one_with_two_loops(self):
+        runs = shared_lines.trace(PROGRAM, CALLS, IN_FLIGHT)
+        self.assertEqual(sorted(runs), [1, 2])
+        for channels, (writers, program) in runs.items():
+            with self.subTest(channels=channels):
+                # Each call writes some, on either loop.
+                self.assertGreater(min(writers.written()), CALLS)
+                self.assertEqual(shared_lines.report(writers, program, CALLS), [])
 
 
 if __name__ == "__main__":
