@@ -61,7 +61,7 @@ TEST(RdmaExhaustionTest, ASmallCompletionQueueIsSharedByAllThatSend) {
   const RdmaPeers peers(pair);
   const Channels channels = OpenMany(peers, 24);
   ASSERT_TRUE(ComeToRdma(channels, 24)) << pair.Logs();
-  Load(channels, pair, 20);
+  Load(channels, pair, 8);
   EXPECT_TRUE(ComeToRdma(channels, 24)) << pair.Logs();
 }
 
@@ -92,7 +92,7 @@ TEST(RdmaExhaustionTest, WhereNoMoreMayBeLockedBlocksAreCopiedAndReceivesDoNotGr
   const RdmaPeers peers(pair);
   const Channels channels = OpenMany(peers, 60);
   ASSERT_TRUE(ComeToRdma(channels, 16)) << pair.Logs();
-  Load(channels, pair, 4);
+  Load(channels, pair, 2);
   const Carried carried = CallAll(channels);
   EXPECT_EQ(carried.failed, 0u) << carried.first_error;
   EXPECT_GE(carried.rdma, 16u);
@@ -216,7 +216,7 @@ TEST(RdmaExhaustionTest, LoadIsNoStall) {
   const RdmaPeers peers(pair);
   const Channels channels = OpenMany(peers, 4);
   ASSERT_TRUE(ComeToRdma(channels, 4)) << pair.Logs();
-  Load(channels, pair, 20, size_t{2} << 20);
+  Load(channels, pair, 10, size_t{2} << 20);
   EXPECT_EQ(pair.client().counts().stalls + pair.server().counts().stalls, 0u) << pair.Logs();
 }
 

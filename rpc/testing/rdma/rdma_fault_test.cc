@@ -28,7 +28,7 @@ namespace farcall {
 namespace {
 
 constexpr size_t kUnderWay = 300;
-constexpr size_t kLarge = size_t{256} << 10;
+constexpr size_t kLarge = size_t{100} << 10;  // two blocks
 
 // How often each call was executed. Any thread.
 class Executed {
