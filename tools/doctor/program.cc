@@ -23,7 +23,7 @@
 #include "tools/doctor/peer/ways.h"
 #include "tools/doctor/report_text.h"
 #include "tools/doctor/watchdog.h"
-#include "tools/farcall/arguments.h"
+#include "tools/farcall/text/arguments.h"
 #include "transport/rdma/verbs/load.h"
 
 namespace farcall::doctor {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/farcall/arguments.h"
+#include "tools/farcall/text/arguments.h"
 
 namespace farcall::cli {
 

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "rpc/runtime/channel.h"
 #include "rpc/runtime/runtime.h"
-#include "tools/farcall/arguments.h"
+#include "tools/farcall/text/arguments.h"
 
 namespace farcall::cli {
 

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "google/protobuf/descriptor.h"
 #include "rpc/runtime/channel.h"
-#include "tools/farcall/arguments.h"
+#include "tools/farcall/text/arguments.h"
 
 namespace farcall::cli {
 

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "tools/farcall/arguments.h"
+#include "tools/farcall/text/arguments.h"
 #include "tools/gen_selectors/config_map.h"
 #include "tools/gen_selectors/explain.h"
 #include "tools/gen_selectors/plan.h"

@@ -110,9 +110,11 @@ LAYERS = {
     "tools/": _RPC_PUBLIC + _TRANSPORT,
     # The snippets of the documents call the service of the echo example.
     "tools/snippets/": _RPC_PUBLIC + _TRANSPORT + ["examples/echo/"],
-    "tools/gen_selectors/": ["tools/node/", "tools/farcall/", "rpc/status/", "transport/base/"],
+    "tools/gen_selectors/": [
+        "tools/node/", "tools/farcall/text/", "rpc/status/", "transport/base/",
+    ],  # fmt: skip
     "tools/node/": ["rpc/http/", "transport/base/"],
-    "tools/farcall/text/": ["benchmarks/common/figures/"],
+    "tools/farcall/text/": ["benchmarks/common/figures/", "transport/base/"],
     "tools/farcall/": ["tools/farcall/text/"]
     + _RPC_PUBLIC
     + _TRANSPORT

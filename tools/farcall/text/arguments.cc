@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/farcall/arguments.h"
+#include "tools/farcall/text/arguments.h"
 
 #include <algorithm>
 

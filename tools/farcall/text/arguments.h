@@ -2,8 +2,8 @@
 //
 // The command line of one subcommand: options anywhere between the words.
 
-#ifndef FARCALL_TOOLS_FARCALL_ARGUMENTS_H_
-#define FARCALL_TOOLS_FARCALL_ARGUMENTS_H_
+#ifndef FARCALL_TOOLS_FARCALL_TEXT_ARGUMENTS_H_
+#define FARCALL_TOOLS_FARCALL_TEXT_ARGUMENTS_H_
 
 #include <cstdint>
 #include <map>
@@ -55,4 +55,4 @@ std::string HelpOf(const std::vector<Option>& options);
 
 }  // namespace farcall::cli
 
-#endif  // FARCALL_TOOLS_FARCALL_ARGUMENTS_H_
+#endif  // FARCALL_TOOLS_FARCALL_TEXT_ARGUMENTS_H_
