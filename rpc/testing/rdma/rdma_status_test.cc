@@ -126,7 +126,11 @@ TEST_F(RdmaStatusTest, ABreakIsCountedByStatusAndToldWithTheVendorsError) {
   EXPECT_TRUE(absl::StrContains(dump, "travels over TCP: broken")) << dump;
   EXPECT_TRUE(absl::StrContains(dump, "\nloops:\n  answered yes, ")) << dump;
   EXPECT_TRUE(absl::StrContains(dump, "\n  server 127.0.0.1:")) << dump;
-  EXPECT_TRUE(absl::StrContains(dump, "vendor error 0x8a")) << dump;
+  // The server hears of the break, too: where it gives the generation up before the client has seen
+  // its own completion through, that is the client's reason.
+  EXPECT_TRUE(absl::StrContains(dump, "vendor error 0x8a") ||
+              absl::StrContains(dump, "the peer gave it up"))
+      << dump;
   EXPECT_TRUE(absl::StrContains(dump, "breaks (retry_exc_err 1")) << dump;
   ASSERT_TRUE(peers_->ComeToRdma()) << pair_.Logs();
   TestCall call(kWhere);
