@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "transport/rdma/rdma_fault_testing.h"
 
@@ -16,6 +17,7 @@ constexpr int kLast = IBV_WC_TM_RNDV_INCOMPLETE;
 struct Kind {
   const char* name;
   void (*fail)(FakeFaults& faults, const char* device, int nth, ibv_wc_status status);
+  const char* vendors = "";  // is told behind the status
 };
 
 void ASend(FakeFaults& faults, const char* device, int nth, ibv_wc_status status) {
@@ -61,7 +63,7 @@ class RdmaStatusFaultTest : public ::testing::TestWithParam<Kind> {
     FaultCase test;
     test.change = change;
     test.fault = [&](FakeFabric& fabric) {
-      name = fabric.api().ibv.wc_status_str(status);
+      name = absl::StrCat(fabric.api().ibv.wc_status_str(status), GetParam().vendors);
       GetParam().fail(fabric.faults(), device, nth, status);
     };
     SCOPED_TRACE(testing::Message() << device << ", message " << nth << ", status " << status);
@@ -77,7 +79,7 @@ TEST_P(RdmaStatusFaultTest, EachStatusIsToldWithoutASharedQueue) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, RdmaStatusFaultTest,
-                         ::testing::Values(Kind{"ASend", ASend},
+                         ::testing::Values(Kind{"ASend", ASend, " (vendor error 0x81)"},
                                            Kind{"ADeliveredSend", ADeliveredSend},
                                            Kind{"AReceive", AReceive}),
                          [](const auto& one) { return one.param.name; });
