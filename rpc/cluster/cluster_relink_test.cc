@@ -102,6 +102,47 @@ TEST(ClusterRelinkTest, AServerThatTurnsOutSilentIsAskedAsSuch) {
   EXPECT_EQ(InsteadOf(world), WhyNotRdma::kPeerSilent);
 }
 
+// What was slow at first, or is mended since, is not told for as long as the connection lives.
+TEST(ClusterRelinkTest, APlainConnectionShowsTheReasonThatWasFoundLast) {
+  for (const ConnectionType type : {CONNECTION_TYPE_SINGLE, CONNECTION_TYPE_POOLED}) {
+    ClusterWorld world(kServer, PreferRdma(type));
+    const auto& early = world.Start();
+    world.Connect(Plain(WhyNotRdma::kTimedOut));
+    world.Answer(world.One());
+    const auto& under_way = world.Start();
+    world.Advance(RelinkPace::kFirst);
+    world.FailConnects(NotRdma(WhyNotRdma::kPeerHasNone, "its cable is out"));
+    world.Answer(world.One());
+    const auto& late = world.Start();
+    world.Answer(world.One());
+    EXPECT_EQ(early.controller.connection()->why_not_rdma, WhyNotRdma::kTimedOut);
+    for (const auto* call : {&under_way, &late}) {
+      EXPECT_EQ(call->controller.connection()->why_not_rdma, WhyNotRdma::kPeerHasNone);
+      EXPECT_EQ(call->controller.connection()->why_detail, "its cable is out");
+    }
+    // An attempt that ends for another cause says nothing of RDMA.
+    world.Advance(2 * RelinkPace::kFirst);
+    ASSERT_EQ(InsteadOf(world), WhyNotRdma::kPeerHasNone);
+    world.FailConnects();
+    const auto& last = world.Start();
+    world.Answer(world.One());
+    EXPECT_EQ(last.controller.connection()->why_not_rdma, WhyNotRdma::kPeerHasNone);
+  }
+}
+
+// As it would not be tried with a connection that says so itself.
+TEST(ClusterRelinkTest, AReasonFoundLaterThatCannotPassIsTheLast) {
+  ClusterWorld world(kServer, PreferRdma());
+  world.Start();
+  world.Connect(Plain(WhyNotRdma::kTimedOut));
+  world.Answer(world.One());
+  world.Advance(RelinkPace::kFirst);
+  world.FailConnects(NotRdma(WhyNotRdma::kPeerOff, ""));
+  world.Advance(seconds(61));
+  EXPECT_TRUE(world.PendingConnects().empty());
+  EXPECT_EQ(world.world.loop->NextTimer(), std::nullopt);
+}
+
 TEST(ClusterRelinkTest, PooledConnectionsThatArePlainAreLeft) {
   ClusterWorld world(kServer, PreferRdma(CONNECTION_TYPE_POOLED));
   for (int i = 0; i < 3; ++i) world.Start();

@@ -188,7 +188,7 @@ void ServerConnections::RelinkLater() {
   if (relink_timer_.pending() || relinking_ != nullptr) return;
   const std::optional<WhyNotRdma> why = Plain();
   if (!why) return;
-  loop_.SetTimer(relink_timer_, loop_.now() + relink_pace_.Next(not_linked_why_.value_or(*why)));
+  loop_.SetTimer(relink_timer_, loop_.now() + relink_pace_.Next(*why));
 }
 
 void ServerConnections::Relink() {
@@ -197,19 +197,22 @@ void ServerConnections::Relink() {
   if (!HasRoom() && !GiveUpAnIdleOne()) return RelinkLater();
   relinking_ =
       std::make_shared<ClientSession>(environment_, loop_, target_, &relink_observer_, gate_);
-  relinking_->ConnectInsteadOf(not_linked_why_.value_or(*why));
+  relinking_->ConnectInsteadOf(*why);
 }
 
 void ServerConnections::OnNotLinked(const absl::Status& why) {
-  if (CarriesReason(why)) not_linked_why_ = ReasonOf(why);
   std::exchange(relinking_, nullptr)->Retire();
+  if (CarriesReason(why)) {
+    if (shared_ != nullptr) shared_->StaysPlain(why);
+    for (const Session& session : taken_) session->StaysPlain(why);
+    for (const Idle& idle : idle_) idle.session->StaysPlain(why);
+  }
   RelinkLater();
 }
 
 void ServerConnections::OnLinked() {
   const Session session = std::exchange(relinking_, nullptr);
   session->SetObserver(*this);
-  not_linked_why_.reset();
   relink_pace_.OnLinked();
   LeavePlain();
   if (shared_ != nullptr && shared_->plain()) {

@@ -99,8 +99,7 @@ class ServerConnections final : public SessionObserver {
   std::vector<std::weak_ptr<ClientSession>> ending_;  // retired while they connected
   Timer idle_timer_;  // pending while there are idle ones; may fire early
   RelinkObserver relink_observer_{*this};
-  Session relinking_;                         // null: none is being made
-  std::optional<WhyNotRdma> not_linked_why_;  // the last attempt
+  Session relinking_;  // null: none is being made
   RelinkPace relink_pace_;
   Timer relink_timer_;
 };

@@ -22,6 +22,8 @@ class ChangingConnection final : public Connection {
     ++asked;
     ConnectionInfo info;
     info.transport = kind;
+    info.why_not_rdma = WhyNotRdma::kTimedOut;
+    info.why_detail = "2 s";
     return info;
   }
   uint64_t info_version() const override { return version; }
@@ -62,6 +64,20 @@ TEST(ConnectionInfoCacheTest, AForgottenOneIsAskedForAgain) {
   EXPECT_EQ(cache.last(), nullptr);
   EXPECT_NE(cache.Of(connection), nullptr);
   EXPECT_EQ(connection.asked, 2);
+}
+
+TEST(ConnectionInfoCacheTest, AReasonThatIsFoundLaterTakesThePlaceOfTheConnections) {
+  ChangingConnection connection;
+  ConnectionInfoCache cache;
+  const ConnectionInfoCache::Info before = cache.Of(connection);
+  cache.SetReason(connection, NotRdma(WhyNotRdma::kPeerHasNone, "no device there"));
+  EXPECT_EQ(cache.last()->why_not_rdma, WhyNotRdma::kPeerHasNone) << "at once";
+  connection.version = 1;
+  EXPECT_EQ(cache.Of(connection)->why_not_rdma, WhyNotRdma::kPeerHasNone);
+  EXPECT_EQ(cache.Fresh(connection).why_detail, "no device there");
+  EXPECT_EQ(before->why_not_rdma, WhyNotRdma::kTimedOut) << "what a call has seen stays";
+  cache.Forget();
+  EXPECT_EQ(cache.Of(connection)->why_not_rdma, WhyNotRdma::kTimedOut) << "another connection";
 }
 
 }  // namespace

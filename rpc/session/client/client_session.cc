@@ -64,8 +64,14 @@ ClientSession::~ClientSession() {
 }
 
 ConnectionInfo ClientSession::LastInfo() const {
-  if (connection_ != nullptr) return connection_->info();
+  if (connection_ != nullptr) return info_.Fresh(*connection_);
   return info_.last() != nullptr ? *info_.last() : ConnectionInfo();
+}
+
+void ClientSession::StaysPlain(const absl::Status& why) {
+  if (!plain_) return;
+  plain_ = ReasonOf(why);
+  info_.SetReason(*connection_, why);
 }
 
 void ClientSession::Start(SessionCall& call, uint64_t call_id, TimePoint deadline,

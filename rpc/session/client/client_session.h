@@ -90,6 +90,9 @@ class ClientSession final : public Connection::Handler,
   bool connected() const { return connection_ != nullptr && !closing_; }
   // RDMA was asked for, and the connection cannot go over to it: why.
   const std::optional<WhyNotRdma>& plain() const { return plain_; }
+  // An attempt for a connection that can go over to RDMA has just failed, for the reason that `why`
+  // carries. One that is plain shows it from now on in place of its own, which may have passed.
+  void StaysPlain(const absl::Status& why);
   const Target& target() const { return target_; }
   EventLoop& loop() const { return loop_; }
   // Of the connection; while there is none, of the last one, as far as that is known.
