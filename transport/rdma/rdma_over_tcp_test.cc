@@ -244,10 +244,7 @@ TEST_F(RdmaOverTcpTest, WhoHangsUpLeavesNothingBehind) {
     auto ticket = BeginConnect(OnlyB(*offer), Pass(1), result);
     int left = turns;
     harness_->Until([&] { return left-- == 0; });
-    harness_->Run(harness_->loops().at(1), [&] {
-      connecting_ = nullptr;
-      ticket.reset();
-    });
+    EndConnect(ticket);
     harness_->Run(loop(), [&] { tickets_.clear(); });
     Finish();
   }

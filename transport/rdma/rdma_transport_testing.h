@@ -137,11 +137,14 @@ class RdmaTransportTest : public testing::Test {
     std::optional<absl::Status> result;
     auto ticket = BeginConnect(std::move(addresses), pass, result);
     EXPECT_TRUE(harness_->Until([&] { return result.has_value(); }));
+    EndConnect(ticket);
+    return *result;
+  }
+  void EndConnect(std::unique_ptr<UpgradeTicket>& ticket) {
     harness_->Run(harness_->loops().at(1), [&] {
       connecting_ = nullptr;
       ticket.reset();
     });
-    return *result;
   }
 
   void Echo() {
