@@ -57,7 +57,7 @@ def copied(at_once, *flags, client=A, server=B, to=None, port=PORT):
 def no_byte_of_a_block_is_copied():
     """Where the device has memory windows of type 2, which Soft-iWARP has not. Each block lies
     between others, which the client compares too: bytes beside their place are found."""
-    for at_once in (1, 16, 256):
+    for at_once in (1, 256):
         carrier, sent, landed, answered, stored = copied(at_once)
         suite.check(sent + answered == 0, "%d and %d were copied to be sent" % (sent, answered))
         if DRIVER == "rxe":
