@@ -103,7 +103,7 @@ def a_client_is_killed():
 
 def a_server_is_killed():
     """Calls fail while there is none, and go on by RDMA with the next one."""
-    with Client(A, B.address(1), "--connections=4", "--timeout_ms=3000", *FIRST) as client:
+    with Client(A, B.address(1), "--connections=4", "--timeout_ms=8000", *FIRST) as client:
         with Server(B, *FIRST) as server:
             client.wait_for("rdma")
             client.start_load(SIZES, 2)

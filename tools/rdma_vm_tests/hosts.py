@@ -18,6 +18,5 @@ if peers.SET_UP != "tcp":
     CASES += tokens.CASES
 
 if __name__ == "__main__":
-    # Nothing breaks here: what stands still for longer than 300 ms is the busy machine.
-    os.environ["FARCALL_LINK_PROGRESS_TIMEOUT"] = "5s"
+    os.environ.update(setting.split("=") for setting in peers.PATIENT[1:])
     sys.exit(suite.main(CASES))

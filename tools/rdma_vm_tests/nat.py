@@ -6,7 +6,7 @@ import sys
 import suite
 from counters import Seen
 from guest import A, B, DRIVER
-from peers import SET_UP, Client, Server
+from peers import PATIENT, SET_UP, Client, Server
 
 # hostB on the router's side.
 OUTSIDE = "10.7.0.2"
@@ -22,7 +22,9 @@ def the_server_cannot_reach_the_client():
 def tcp_behind_nat_rdma_beside_it():
     """The token admits, not the address."""
     flags = ("--devices=rdmaA,rdmaB",)
-    with Server(B, *flags) as server, Client(A, OUTSIDE, "--connections=4", *flags) as client:
+    with Server(B, *flags, before=PATIENT) as server, Client(
+        A, OUTSIDE, "--connections=4", *flags, before=PATIENT
+    ) as client:
         client.wait_for("rdma")
         near, far = Seen(A), Seen(B)
         client.calls(50, SIZE, 4)

@@ -11,7 +11,7 @@ import store
 import suite
 from counters import Seen
 from guest import A, B, DRIVER
-from peers import PORT, Client, Server
+from peers import PATIENT, PORT, Client, Server
 from pods import SERVICE, PlainPod, remove, serve_by
 
 SIZE = 30000
@@ -25,12 +25,13 @@ def _pod(number):
     return _pods[number]
 
 
-def _server(*flags):
-    return Server(_pod(2), "--devices=" + B.device(), "--set_up=auto", *flags)
+def _server(*flags, before=()):
+    return Server(_pod(2), "--devices=" + B.device(), "--set_up=auto", *flags, before=before)
 
 
-def _client(*flags, to=SERVICE):
-    return Client(_pod(1), to, "--devices=" + A.device(), "--set_up=auto", *flags)
+def _client(*flags, to=SERVICE, before=()):
+    flags = ("--devices=" + A.device(), "--set_up=auto", *flags)
+    return Client(_pod(1), to, *flags, before=before)
 
 
 def rdma_cm_finds_no_way():
@@ -48,9 +49,9 @@ def rdma_cm_finds_no_way():
 
 
 def calls_to_a_service_go_by_rdma():
-    with _server() as server:
+    with _server(before=PATIENT) as server:
         serve_by(_pod(2))
-        with _client("--connections=4") as client:
+        with _client("--connections=4", before=PATIENT) as client:
             state = client.wait_for("rdma")
             suite.check(state["device"] == A.device(), "another device: %s" % state)
             suite.check(state["set_up"] == "tcp", "set up in another way: %s" % state)
@@ -128,10 +129,10 @@ def a_killed_server_comes_back():
 
 
 def connections_240_at_once():
-    with _server() as server:
+    with _server(before=PATIENT) as server:
         serve_by(_pod(2))
         began = time.monotonic()
-        with _client("--connections=240") as client:
+        with _client("--connections=240", before=PATIENT) as client:
             client.wait_for("rdma", 100)
             took = time.monotonic() - began
             client.calls(4, 4096, 1)

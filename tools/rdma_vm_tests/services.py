@@ -11,7 +11,7 @@ import time
 import suite
 from counters import Seen
 from guest import FIRST_DRIVER, run
-from peers import SET_UP, Client, Server
+from peers import PATIENT, SET_UP, Client, Server
 from pods import SERVICE, Pod, remove, serve_by
 
 SIZE = 30000
@@ -25,8 +25,8 @@ def _pod(number):
     return _pods[number]
 
 
-def _client_of_service(connections, *flags):
-    return Client(_pod(9), SERVICE, "--connections=%d" % connections, *flags)
+def _client_of_service(connections, *flags, before=()):
+    return Client(_pod(9), SERVICE, "--connections=%d" % connections, *flags, before=before)
 
 
 def the_service_has_no_rdma():
@@ -42,9 +42,9 @@ def the_service_has_no_rdma():
 
 def calls_to_the_service_bytes_by_rdma():
     one = _pod(1)
-    with Server(one) as server:
+    with Server(one, before=PATIENT) as server:
         serve_by(one)
-        with _client_of_service(4) as client:
+        with _client_of_service(4, before=PATIENT) as client:
             state = client.wait_for("rdma")
             suite.check(state["device"] == _pod(9).device(), "another device: %s" % state)
             near, far = Seen(_pod(9)), Seen(one)
@@ -57,9 +57,9 @@ def calls_to_the_service_bytes_by_rdma():
 def two_pods_behind_one_address():
     """Each connection is upgraded at the pod that it reached: a token is of no use at another."""
     one, two = _pod(1), _pod(2)
-    with Server(one) as first, Server(two) as second:
+    with Server(one, before=PATIENT) as first, Server(two, before=PATIENT) as second:
         serve_by(one, two)
-        with _client_of_service(8) as client:
+        with _client_of_service(8, before=PATIENT) as client:
             client.wait_for("rdma")
             seen = [Seen(each) for each in (one, two)]
             was = [server.stats() for server in (first, second)]

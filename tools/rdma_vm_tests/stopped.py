@@ -16,7 +16,7 @@ def a_client_and_a_server_are_stopped():
     fail by their deadline, or with their connection, and are not tried again: a server that goes on
     reads what came before its stop, so such a call could run twice. When both go on, all is over
     RDMA again. Answers are small, since a server closes who leaves them unread for ten seconds."""
-    once = ("--connections=4", "--timeout_ms=3000", "--max_retry=0")
+    once = ("--connections=4", "--timeout_ms=8000", "--max_retry=0")
     with Server(A, *FIRST) as stopped_server, Client(
         B, A.address(1), *once, *FIRST
     ) as client, Server(B, *FIRST) as server, Client(
