@@ -68,8 +68,8 @@ TEST(CallLoadTest, AnOpenLoopBeginsWhatIsDue) {
   CallTally tally;
   Ender ender;
   const auto start = steady_clock::now();
-  CallLoad load(Slots(ender, tally, 1000), start + milliseconds(50));
-  load.Pace(OpenLoopSchedule(start, 2000));
+  CallLoad load(Slots(ender, tally, 1000), start + milliseconds(500));
+  load.Pace(OpenLoopSchedule(start, 200));
   load.WaitForLast();
   const CallCounts counts = tally.Take();
   // 100 are due in that time. A machine under load may begin fewer, but never more.

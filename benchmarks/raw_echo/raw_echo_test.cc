@@ -198,7 +198,7 @@ TEST(RawClientTest, AWrongAnswerIsRecordedAsAnError) {
   });
   LoadOptions options;
   options.server = AddressOf(listener->get());
-  options.seconds = 0.05;
+  options.seconds = 1;
   options.warmup = 0;
   const absl::StatusOr<LoadReport> report = RunRawLoad(options);
   peer.join();

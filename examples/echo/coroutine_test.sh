@@ -32,13 +32,13 @@ start both "$coroutine_server" --servers="$one,$address"
 
 "$coroutine_client" --server="$one" --tasks=10 --calls=50 | tee "$out/client"
 grep -qx '10 tasks of 50 calls, 0 failed' "$out/client"
-"$client" --server="$address" --message=hello --calls=1 | tee "$out/answer"
+"$client" --server="$address" --message=hello --calls=1 --timeout_ms=30000 | tee "$out/answer"
 grep -q '^hello, hello + ' "$out/answer"
 
 # One of the two is gone: the exception of its call fails the whole.
 kill -TERM "${pids[0]}"
 wait "${pids[0]}"
-if "$client" --server="$address" --calls=1 2>"$out/error"; then exit 1; fi
+if "$client" --server="$address" --calls=1 --timeout_ms=30000 2>"$out/error"; then exit 1; fi
 cat "$out/error"
 grep -q "EINTERNAL.*exception: .*$one" "$out/error"
 

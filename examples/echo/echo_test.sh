@@ -18,7 +18,7 @@ for _ in $(seq 1200); do
 done
 [ -n "$address" ] || { echo "the server did not come up in a minute"; cat "$out/server"; exit 1; }
 
-"$client" --server="$address" --message=hello --calls=2 | tee "$out/client"
+"$client" --server="$address" --message=hello --calls=2 --timeout_ms=30000 | tee "$out/client"
 [ "$(grep -c "^hello + 24 bytes from $address over tcp" "$out/client")" -eq 2 ]
 "$async_client" --server="$address" --calls=500 | tee "$out/async"
 grep -qx '500 calls, 0 failed' "$out/async"

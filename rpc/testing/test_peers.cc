@@ -21,6 +21,7 @@ std::unique_ptr<TestRuntime> OwnRuntime(const ServerOptions& options) {
 RuntimeOptions OneLoop() {
   RuntimeOptions options;
   options.event_loops = 1;
+  options.link.probe_timeout = kTestTimeout;
   return options;
 }
 

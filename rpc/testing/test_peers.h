@@ -17,7 +17,8 @@
 
 namespace farcall {
 
-// One loop: so that what can meet on it does.
+// One loop: so that what can meet on it does. Devices are found or missed, however busy the
+// machine.
 RuntimeOptions OneLoop();
 // Deadlines that decide no test, even on a machine under load; and what a single attempt comes to.
 ChannelOptions Patient();

@@ -86,8 +86,10 @@ class RdmaReferencesTest : public testing::Test {
 
   void Connect() {
     client_.loop = &harness_->loops().at(0);
+    ConnectOptions patient;
+    patient.timeout = std::chrono::seconds(60);
     harness_->Run(*client_.loop, [&] {
-      harness_->transport().Connect(*client_.loop, listener_->address(), ConnectOptions(),
+      harness_->transport().Connect(*client_.loop, listener_->address(), patient,
                                     [this](auto connection) {
                                       ASSERT_TRUE(connection.ok()) << connection.status();
                                       client_.connection = *std::move(connection);

@@ -164,7 +164,6 @@ TEST_F(RdmaTransportTest, TheNextAddressIsTried) {
 
 TEST_F(RdmaTransportTest, AnErrorNamesTheLastAddress) {
   Start();
-  timeout_ = std::chrono::milliseconds(200);
   const absl::Status status =
       ConnectToOffer({{*Address::Parse("10.9.0.77:5"), "", LinkLayer::kUnknown}}, Pass(1));
   EXPECT_EQ(ReasonOf(status), WhyNotRdma::kUnreachable) << status;

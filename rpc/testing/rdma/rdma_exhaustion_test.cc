@@ -153,7 +153,7 @@ TEST_P(RdmaDescriptorTest, WithoutDescriptorsConnectionsStayOnTcpUntilThereAreSo
         const Channels channels = OpenMany(peers, 4);
         return Eventually([&] { return CallAll(channels).rdma == 4; }, std::chrono::seconds(1));
       },
-      3 * kTestTimeout))
+      6 * kTestTimeout))
       << pair.Logs();
 }
 

@@ -195,11 +195,19 @@ class PlainServer {
   std::thread accepting_;
 };
 
-class PlainServerTest : public testing::TestWithParam<bool> {};
+class PlainServerTest : public testing::TestWithParam<bool> {
+ protected:
+  // The server's silence is found soon, and devices in any case.
+  static UpgradeOptions Upgrade() {
+    UpgradeOptions options;
+    options.probe_timeout = kTestTimeout;
+    return options;
+  }
+};
 
 TEST_P(PlainServerTest, IsCalledPlainly) {
   PlainServer server(GetParam());
-  RdmaPair pair{UpgradeOptions()};
+  RdmaPair pair{Upgrade()};
   const auto channel = OpenChannel(server.address(), pair.client().runtime(), WithRdma(Patient()));
   for (int i = 0; i < 10; ++i) {
     TestCall call;
@@ -211,7 +219,7 @@ TEST_P(PlainServerTest, IsCalledPlainly) {
 
 TEST_P(PlainServerTest, IsTheReasonWhereRdmaIsRequired) {
   PlainServer server(GetParam());
-  RdmaPair pair{UpgradeOptions()};
+  RdmaPair pair{Upgrade()};
   const auto channel = OpenChannel(server.address(), pair.client().runtime(), Requiring(Patient()));
   for (int i = 0; i < 3; ++i) FailsFor(*channel, WhyNotRdma::kPeerSilent);
 }

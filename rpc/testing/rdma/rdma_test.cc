@@ -120,7 +120,9 @@ TEST(RdmaTest, AServerThatComesAgainIsUsedByRdmaAgain) {
 }
 
 TEST(RdmaTest, TcpCarriesTheCallsWhileRdmaIsSetUp) {
-  RdmaPair pair;
+  RdmaPair pair(SoonAgain(), [](FakeFabricOptions&, RdmaRigOptions& rig) {
+    rig.rdma.connect_timeout = std::chrono::minutes(1);
+  });
   // Longer than any test: what the connection manager has to say does not come.
   pair.faults().DelayConnectionEvents(1'000'000'000);
   RdmaPeers peers(pair);

@@ -65,8 +65,9 @@ class BrpcRdmaHarness final : public ConformanceHarness {
     UpgradeOptions options;
     options.require_rdma = true;
     // A machine that is busy elsewhere is no dead peer.
-    options.hello_timeout = options.upgrade.answer = options.upgrade.dial =
-        std::chrono::seconds(60);
+    options.probe_timeout = options.hello_timeout = options.sniff_timeout =
+        options.require_timeout = options.upgrade.answer = options.upgrade.dial =
+            std::chrono::seconds(60);
     return options;
   }
 

@@ -178,7 +178,9 @@ TEST(LinkRdmaTest, ManyPortsThatAreTriedInVainLeaveTheConnectionAsItWas) {
           {.name = absl::StrCat("fake", i), .addresses = {absl::StrCat("10.9.0.", i)}});
     }
   };
-  SteppedLink harness(LinkRdmaOptions(/*require=*/false), FakeMode::kStepped, many);
+  UpgradeOptions options = LinkRdmaOptions(/*require=*/false);
+  options.upgrade.dial = std::chrono::minutes(10);  // which the ports share
+  SteppedLink harness(options, FakeMode::kStepped, many);
   // The client's to INIT, the server's to INIT, the server's to RTR.
   harness.fabric().faults().FailCall("ibv_modify_qp", 3, EIO);
   ConformanceRun run(harness);

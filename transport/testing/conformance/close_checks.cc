@@ -10,7 +10,9 @@ const absl::Status kBye = absl::CancelledError("bye");
 const absl::Status kOther = absl::AbortedError("other");
 
 void FlushDeliversAll(ConformanceRun& run) {
-  const auto duo = run.Connect();
+  ConformanceRun::Setup setup;
+  setup.client.close_timeout = std::chrono::hours(1);
+  const auto duo = run.Connect(setup);
   if (duo == nullptr) return;
   duo->client.Send(run.harness.LargestMessage());
   duo->client.Close(kBye, CloseMode::kFlush);
@@ -141,6 +143,7 @@ void CloseInsideOnDrained(ConformanceRun& run) {
     ConformanceRun::Setup setup;
     setup.client.high_water = size_t{64} << 10;
     setup.client.low_water = size_t{16} << 10;
+    setup.client.close_timeout = std::chrono::hours(1);
     setup.prepare = [mode](Duo& duo) {
       duo.client.on_drained = [mode](TestPeer& client) { client.Close(kBye, mode); };
     };

@@ -69,9 +69,8 @@ std::unique_ptr<Duo> ConformanceRun::Connect(const Setup& setup) {
     return nullptr;
   }
   duo->listener = *std::move(listener);
-  ConnectOptions connect;
+  ConnectOptions connect = Patient();
   connect.connection = setup.client;
-  connect.timeout = std::chrono::seconds(10);
   const size_t any = random.Below(harness.loops().size());
   EventLoop& loop = harness.loops().at(setup.client_loop.value_or(any));
   const absl::Status connected = TryConnect(duo->listener->address(), connect, loop,
@@ -83,6 +82,12 @@ std::unique_ptr<Duo> ConformanceRun::Connect(const Setup& setup) {
     return nullptr;
   }
   return duo;
+}
+
+ConnectOptions ConformanceRun::Patient() {
+  ConnectOptions options;
+  options.timeout = std::chrono::seconds(60);
+  return options;
 }
 
 absl::Status ConformanceRun::TryConnect(const Address& peer, const ConnectOptions& options,

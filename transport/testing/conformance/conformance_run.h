@@ -64,6 +64,8 @@ class ConformanceRun {
   std::unique_ptr<Duo> Connect(const Setup& setup);
   std::unique_ptr<Duo> Connect() { return Connect(Setup()); }
 
+  // With more time than Until has: a machine that is busy elsewhere is no silent peer.
+  static ConnectOptions Patient();
   // Connects from `loop` and returns the status that OnConnect got. `adopt`, if any, is called
   // inside OnConnect with the connection, which otherwise dies there.
   using AdoptFn = std::function<void(std::unique_ptr<Connection>)>;

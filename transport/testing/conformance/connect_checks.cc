@@ -45,7 +45,7 @@ void UnstartedConnectionsMayDie(ConformanceRun& run) {
       [&](EventLoop&, std::unique_ptr<Connection>) { ++accepted; });
   if (!run.Expect(listener.ok(), "Listen works")) return;
   for (int i = 0; i < 10; ++i) {
-    run.TryConnect((*listener)->address(), ConnectOptions(), run.harness.loops().at(0))
+    run.TryConnect((*listener)->address(), ConformanceRun::Patient(), run.harness.loops().at(0))
         .IgnoreError();
   }
   run.Until("all are accepted", [&] { return accepted == 10; });

@@ -114,6 +114,7 @@ void InputBeforeTheEndIsDelivered(ConformanceRun& run) {
 // The requests arrive, and are delivered, although answering them fails.
 void InputOfADeadPeerIsDelivered(ConformanceRun& run) {
   ConformanceRun::Setup setup;
+  setup.client.close_timeout = std::chrono::hours(1);
   setup.prepare = [](Duo& duo) {
     duo.server.on_read = [](TestPeer& server) { server.Send(size_t{100} << 10); };
   };

@@ -122,7 +122,9 @@ void BacklogIsTheWritersBytes(ConformanceRun& run) {
 
 // OnDrained is due, or has just come: neither it nor the end is in the other's way.
 void CloseWhenOnDrainedIsDue(ConformanceRun& run) {
-  const auto duo = run.Connect(LowMarks());
+  ConformanceRun::Setup setup = LowMarks();
+  setup.client.close_timeout = std::chrono::hours(1);
+  const auto duo = run.Connect(setup);
   if (duo == nullptr) return;
   duo->client.Send(2 * kHigh);
   if (!run.Until("the bytes leave", [&] { return duo->client.backlog() <= kLow; })) return;

@@ -42,10 +42,11 @@ class Crowd {
 
   void Connect(EventLoop& loop) {
     const auto client = std::make_shared<TestPeer>(run_.harness, "client", 7, 7);
-    const absl::Status connected = run_.TryConnect(listener_->address(), ConnectOptions(), loop,
-                                                   [&](std::unique_ptr<Connection> connection) {
-                                                     client->Adopt(loop, std::move(connection));
-                                                   });
+    const absl::Status connected =
+        run_.TryConnect(listener_->address(), ConformanceRun::Patient(), loop,
+                        [&](std::unique_ptr<Connection> connection) {
+                          client->Adopt(loop, std::move(connection));
+                        });
     run_.Expect(connected.ok(), absl::StrCat("Connect works: ", connected.ToString()));
     clients_.push_back(client);
   }
