@@ -67,8 +67,10 @@ def server(*flags):
 
 
 def client(*flags):
-    """farcall's."""
-    return Client(A, B.address(), *_own(A), "--peers_may_be_brpc", *flags)
+    """farcall's. It waits for longer than 3 s for the hello of a peer in Python, on a busy machine:
+    one that does not answer is left alone for a minute."""
+    patient = ("env", "FARCALL_LINK_BUSY_HELLO_TIMEOUT=20s")
+    return Client(A, B.address(), *_own(A), "--peers_may_be_brpc", *flags, before=patient)
 
 
 class BrpcClient(_BrpcProgram):
