@@ -102,7 +102,7 @@ TEST(ClusterRelinkTest, AServerThatTurnsOutSilentIsAskedAsSuch) {
   EXPECT_EQ(InsteadOf(world), WhyNotRdma::kPeerSilent);
 }
 
-// What was slow at first, or is mended since, is not told for as long as the connection lives.
+// A reason that has passed is not shown for as long as the connection lives.
 TEST(ClusterRelinkTest, APlainConnectionShowsTheReasonThatWasFoundLast) {
   for (const ConnectionType type : {CONNECTION_TYPE_SINGLE, CONNECTION_TYPE_POOLED}) {
     ClusterWorld world(kServer, PreferRdma(type));
@@ -130,7 +130,7 @@ TEST(ClusterRelinkTest, APlainConnectionShowsTheReasonThatWasFoundLast) {
   }
 }
 
-// As it would not be tried with a connection that says so itself.
+// A connection that begins with such a reason is not replaced either.
 TEST(ClusterRelinkTest, AReasonFoundLaterThatCannotPassIsTheLast) {
   ClusterWorld world(kServer, PreferRdma());
   world.Start();

@@ -18,5 +18,6 @@ if peers.SET_UP != "tcp":
     CASES += tokens.CASES
 
 if __name__ == "__main__":
+    # For all programs of all cases.
     os.environ.update(setting.split("=") for setting in peers.PATIENT[1:])
     sys.exit(suite.main(CASES))

@@ -14,7 +14,8 @@ BIN = [""]
 # The port of the server's TCP listener: counters and filters know calls over TCP by it.
 PORT = 8002
 START_LIMIT = 120
-# `before` a peer where nothing breaks: what stands still for 300 ms is the busy machine.
+# For `before`, in cases where nothing breaks: a busy machine may stand still for more than the
+# 300 ms after which RDMA is given up.
 PATIENT = ("env", "FARCALL_LINK_PROGRESS_TIMEOUT=5s")
 # How queue pairs are set up where a case does not say it: several.sh.
 SET_UP = os.environ.get("FARCALL_RDMA_SET_UP", "rdma_cm")

@@ -23,7 +23,7 @@ class RdmaGidsTest : public RdmaTransportTest {
     });
   }
 
-  ~RdmaGidsTest() override { Finish(); }
+  ~RdmaGidsTest() override { Finish(); }  // while there is its clock
 
   FakeFaults& faults() { return fabric().faults(); }
   bool Works() {

@@ -24,7 +24,7 @@ class RdmaSetUpMessagesTest : public RdmaTransportTest {
  protected:
   using Kind = PortSetUp::Kind;
 
-  ~RdmaSetUpMessagesTest() override { Finish(); }
+  ~RdmaSetUpMessagesTest() override { Finish(); }  // while there is its clock
 
   // `clock`: the steady one if null.
   void StartOverTcp(const Clock* clock = nullptr) {
@@ -55,7 +55,7 @@ class RdmaSetUpMessagesTest : public RdmaTransportTest {
   bool HasQueuePairs() {
     return absl::StrContains(absl::StrJoin(fabric().Leaks(), "\n"), "queue pair");
   }
-  // Of either end, after all that can be done before.
+  // Lets all happen that takes no time, and then the time for a set-up pass, at either end.
   void TimeIsOver() {
     harness_->Settle();
     clock_.AdvanceTo(clock_.Now() + std::max(timeout_, RdmaOptions().connect_timeout));

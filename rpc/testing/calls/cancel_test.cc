@@ -119,7 +119,8 @@ TEST(CancelTest, EndsACallThatHasNoConnectionYet) {
   call.controller.StartCancel();
   ASSERT_TRUE(call.Wait());
   EXPECT_EQ(call.controller.ErrorCode(), ECANCELED);
-  // The runtime's end waits for a connect(2) that has begun: nobody listens any more.
+  // At its end the runtime waits for an attempt to connect that has begun. It fails at once where
+  // nobody listens.
   full.reset();
 }
 

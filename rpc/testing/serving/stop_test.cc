@@ -105,7 +105,7 @@ TEST(StopTest, LargeAnswersStillArriveWhole) {
   KeptAnswers kept;
   TestServer server(kept.Handler());
   TestClient client(server.address());
-  constexpr size_t kBytes = size_t{16} << 20;
+  constexpr size_t kBytes = size_t{16} << 20;  // more than a socket takes to send
   TestCall call;
   call.controller.request_attachment().Append(std::string(kBytes, 'x'));
   call.Start(client.channel());
