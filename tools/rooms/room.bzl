@@ -192,11 +192,20 @@ def room_testing(name = "testing", without = [], **kwargs):
         **kwargs
     )
 
-def _test(name, stems, **kwargs):
-    cc_test(
+def _test(name, stems, test = cc_test, **kwargs):
+    test(
         name = name,
         srcs = _joined(name, _stems(stems, ".cc"), tests = True),
         **_compiled(kwargs, test = True)
+    )
+
+def one_thread_test(name, deps, tags = [], **kwargs):
+    """A cc_test that AddressSanitizer sees alone: each of its tests that makes a thread fails."""
+    cc_test(
+        name = name,
+        tags = tags + ["no-threads"],
+        deps = deps + ["//tools/sanitizers:one_thread"],
+        **kwargs
     )
 
 def room_test(name, deps, threads = False, without = [], shards = None, tags = [], **kwargs):
@@ -206,7 +215,7 @@ def room_test(name, deps, threads = False, without = [], shards = None, tags = [
       name: of the cc_test; that of the other one, if there is one, ends in _thread_test.
       deps: of both.
       threads: whether all make threads, or the stems of those that do: they run under
-        ThreadSanitizer, too.
+        ThreadSanitizer, too. Another one that makes a thread fails.
       without: stems of the tests that have a cc_test of their own.
       shards: of each program, as many processes share its tests.
       tags: of both.
@@ -219,8 +228,7 @@ def room_test(name, deps, threads = False, without = [], shards = None, tags = [
     with_threads = stems if threads == True else (threads or [])
     plain = [stem for stem in stems if stem not in with_threads]
     if plain:
-        tag = ["no-threads"]
-        _test(name, plain, deps = deps, shard_count = shards, tags = tags + tag, **kwargs)
+        _test(name, plain, one_thread_test, deps = deps, shard_count = shards, tags = tags, **kwargs)
     if with_threads:
         other = name[:-len("_test")] + "_thread_test" if plain else name
         _test(other, with_threads, deps = deps, shard_count = shards, tags = tags, **kwargs)

@@ -17,7 +17,6 @@ import layers
 import purity
 import sizes
 import strays
-import threads
 import words
 from source_tree import read_tree
 
@@ -30,7 +29,6 @@ CHECKS = [
     words.check,
     strays.check,
     headers.check,
-    threads.check,
 ]
 
 

@@ -12,14 +12,10 @@ namespace {
 
 using Change = FakeRdma::Change;
 
-template <typename Harness>
-std::vector<ConformanceCase> Cases(FakeMode mode, const Change& change = nullptr,
-                                   bool ipv6 = false) {
-  return ConformanceCases([=] { return std::make_unique<OverFake<Harness>>(mode, change, ipv6); });
-}
-
-std::vector<ConformanceCase> Stepped(const Change& change = nullptr) {
-  return Cases<SteppedRdmaHarness>(FakeMode::kStepped, change);
+std::vector<ConformanceCase> Stepped(const Change& change = nullptr, bool ipv6 = false) {
+  return ConformanceCases([=] {
+    return std::make_unique<OverFake<SteppedRdmaHarness>>(FakeMode::kStepped, change, ipv6);
+  });
 }
 
 void NoSharedQueue(FakeFabricOptions& fabric, RdmaRigOptions&) {
@@ -84,9 +80,7 @@ INSTANTIATE_TEST_SUITE_P(TinyWindows, ConnectionConformance,
 INSTANTIATE_TEST_SUITE_P(FewReceives, ConnectionConformance,
                          ::testing::ValuesIn(Stepped(FewReceives)), ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(InfiniBandIpv6, ConnectionConformance,
-                         ::testing::ValuesIn(Cases<SteppedRdmaHarness>(FakeMode::kStepped,
-                                                                       InfiniBand,
-                                                                       /*ipv6=*/true)),
+                         ::testing::ValuesIn(Stepped(InfiniBand, /*ipv6=*/true)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(References, ConnectionConformance,
                          ::testing::ValuesIn(Stepped(References)), ConformanceCaseName);
@@ -95,16 +89,6 @@ INSTANTIATE_TEST_SUITE_P(FewReferences, ConnectionConformance,
 INSTANTIATE_TEST_SUITE_P(ReferencesAtOneEnd, ConnectionConformance,
                          ::testing::ValuesIn(Stepped(ReferencesAtOneEnd)), ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(SoftRoce, ConnectionConformance, ::testing::ValuesIn(Stepped(SoftRoce)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(DrivenReferences, ConnectionConformance,
-                         ::testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kImmediate,
-                                                                      References)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(Driven, ConnectionConformance,
-                         ::testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kImmediate)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(DrivenStepped, ConnectionConformance,
-                         ::testing::ValuesIn(Cases<DrivenRdmaHarness>(FakeMode::kStepped)),
                          ConformanceCaseName);
 
 }  // namespace

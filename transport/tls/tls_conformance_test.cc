@@ -5,7 +5,6 @@
 #include "gtest/gtest.h"
 #include "transport/tcp/testing/tcp_harness.h"
 #include "transport/testing/conformance/connection_conformance.h"
-#include "transport/testing/conformance/driven_harness.h"
 #include "transport/testing/conformance/stepped_harness.h"
 #include "transport/testing/seeds_here.h"
 #include "transport/testing/sim/sim_harness.h"
@@ -16,10 +15,9 @@ namespace {
 
 const uint64_t kSeeds = SeedsHere(5);
 
-template <typename Base>
 std::unique_ptr<ConformanceHarness> OverTcp() {
   return std::make_unique<TlsHarness>(
-      std::make_unique<TcpHarness<Base>>(*Address::Parse("127.0.0.1:0")));
+      std::make_unique<TcpHarness<SteppedHarness>>(*Address::Parse("127.0.0.1:0")));
 }
 
 // The handshake has random bytes of its own, but what they are changes no step of it.
@@ -36,11 +34,7 @@ TEST_P(TlsOverSim, HoldsForEverySeed) {
 INSTANTIATE_TEST_SUITE_P(Seeds, TlsOverSim, testing::ValuesIn(ConformanceCases(nullptr)),
                          ConformanceCaseName);
 INSTANTIATE_TEST_SUITE_P(TlsTcp, ConnectionConformance,
-                         testing::ValuesIn(ConformanceCases(OverTcp<SteppedHarness>)),
-                         ConformanceCaseName);
-INSTANTIATE_TEST_SUITE_P(DrivenTlsTcp, ConnectionConformance,
-                         testing::ValuesIn(ConformanceCases(OverTcp<DrivenHarness>)),
-                         ConformanceCaseName);
+                         testing::ValuesIn(ConformanceCases(OverTcp)), ConformanceCaseName);
 
 }  // namespace
 }  // namespace farcall

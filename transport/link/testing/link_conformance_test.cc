@@ -123,7 +123,5 @@ TEST(LinkInfoTest, TellsEndsAndCounts) {
   FAIL() << "there is no such check";
 }
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ConnectionConformance);
-
 }  // namespace
 }  // namespace farcall

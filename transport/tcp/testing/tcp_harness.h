@@ -3,6 +3,7 @@
 #ifndef FARCALL_TRANSPORT_TCP_TESTING_TCP_HARNESS_H_
 #define FARCALL_TRANSPORT_TCP_TESTING_TCP_HARNESS_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "transport/tcp/tcp_transport.h"
 #include "transport/tcp/testing/blocked_listener.h"
 #include "transport/testing/conformance/conformance_harness.h"
+#include "transport/testing/temp_dir.h"
 
 namespace farcall {
 
@@ -45,6 +47,18 @@ class TcpHarness final : public Base {
   std::vector<std::unique_ptr<BlockedListener>> silent_;
   TcpTransport transport_;
 };
+
+template <typename Base>
+std::unique_ptr<ConformanceHarness> TcpOn(const std::string& anywhere) {
+  return std::make_unique<TcpHarness<Base>>(*Address::Parse(anywhere));
+}
+
+// One that no other harness has.
+inline std::string NewUnixPath() {
+  static const TempDir dir;
+  static int count = 0;
+  return absl::StrCat("unix:", dir.path(), "/", ++count);
+}
 
 }  // namespace farcall
 
