@@ -7,7 +7,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "transport/base/check.h"
+#include "transport/base/errno_status.h"
 #include "transport/base/unique_fd.h"
 
 namespace farcall {
@@ -17,6 +20,8 @@ namespace farcall {
 class FdLimit {
  public:
   FdLimit() {
+    // UBSan takes descriptors to look at a type that it has not seen yet, as that of errors.
+    ErrnoStatus(EMFILE).IgnoreError();
     Check(::getrlimit(RLIMIT_NOFILE, &before_) == 0, "a process has limits");
     const UniqueFd lowest_free(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     rlimit lowered = before_;
