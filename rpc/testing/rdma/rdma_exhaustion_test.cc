@@ -115,7 +115,7 @@ TEST(RdmaExhaustionTest, APoolAtItsLimitFailsCallsAndStallsNothing) {
     std::vector<std::unique_ptr<TestCall>> calls;
     for (const auto& channel : channels) {
       calls.push_back(std::make_unique<TestCall>("load"));
-      calls.back()->controller.set_timeout_ms(2000);
+      calls.back()->controller.set_timeout_ms(500);
       calls.back()->controller.request_attachment().Append(std::string(size_t{3} << 20, 'x'));
       calls.back()->Start(*channel);
     }

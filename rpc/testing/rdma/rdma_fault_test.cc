@@ -27,7 +27,7 @@
 namespace farcall {
 namespace {
 
-constexpr size_t kUnderWay = 300;
+constexpr size_t kUnderWay = 160;
 constexpr size_t kLarge = size_t{100} << 10;  // two blocks
 
 // How often each call was executed. Any thread.
