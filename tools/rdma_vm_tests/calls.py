@@ -27,7 +27,7 @@ def _carried(count, size, in_flight=4, connections=1, flags=()):
 
 
 def small_calls():
-    _carried(500, 0, in_flight=32)
+    _carried(320, 0, in_flight=32)
 
 
 def attachments_at_every_edge():
@@ -48,15 +48,15 @@ def attachments_of_1_mib():
 
 
 def attachments_of_64_mib():
-    _carried(2, 64 * MIB, in_flight=2)
+    _carried(1, 64 * MIB, in_flight=1)
 
 
 def connections_64():
-    _carried(20, 4096, in_flight=2, connections=64)
+    _carried(6, 4096, in_flight=2, connections=64)
 
 
 def several_loops():
-    _carried(20, 20000, in_flight=4, connections=8, flags=("--threads=2",))
+    _carried(8, 20000, in_flight=4, connections=8, flags=("--threads=2",))
 
 
 def event_polling():
@@ -64,7 +64,7 @@ def event_polling():
 
 
 def busy_polling():
-    _carried(50, 4096, flags=("--polling=busy",))
+    _carried(16, 4096, flags=("--polling=busy",))
 
 
 def handlers_on_threads():
@@ -85,7 +85,7 @@ def upgrade_under_load():
 
 def connections_come_and_go():
     with Server(B) as server, Client(A, B.address()) as client:
-        for _ in range(6):
+        for _ in range(4):
             client.ask("open 4")
             client.wait_for("rdma")
             client.calls(4, 5000, 2)
