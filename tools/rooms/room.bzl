@@ -26,13 +26,19 @@ _OF_TESTS = ["*_testing", "*_harness"]
 _TESTS = ["*_test.cc", "*_fuzz.cc"]
 
 # Under a sanitizer these are optimised: simulations, copies and what fuzzers call are in them.
-_COMPUTES = ["rpc/dispatch", "rpc/wire", "tools/doctor/checks", "transport"]
+_COMPUTES = [
+    "rpc/cluster/balance",
+    "rpc/dispatch",
+    "rpc/wire",
+    "tools/doctor/checks",
+    "transport",
+]
 
 # Of them not these. What waits more than it computes is compiled in half the time without, and its
 # tests take no longer.
 _WAITS = ["transport/base", "transport/tcp", "transport/tls"] + [
     "transport/rdma/" + room
-    for room in ["cm", "choice", "device", "host", "memory", "setup", "verbs"]
+    for room in ["cm", "device", "host", "memory", "setup", "verbs"]
 ]
 
 # What the compiler says names the sources, not what is made of them.
