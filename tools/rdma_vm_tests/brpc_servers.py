@@ -79,7 +79,7 @@ def a_server_that_knows_no_hello_is_called_by_tcp():
 
 
 def servers_that_die_fail_their_calls_and_are_found_again():
-    limits = ("--timeout_ms=3000", "--connect_timeout_ms=2000")
+    limits = ("--timeout_ms=20000", "--connect_timeout_ms=5000")
     for step in ("accept", "half_hello", "half_answer", "answer", "ack", "calls"):
         with farcall(*limits) as client:
             with BrpcServer("--die_at=" + step):
