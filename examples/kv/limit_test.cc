@@ -24,7 +24,7 @@ using farcall::TransportKind;
 
 constexpr size_t kKiB = size_t{1} << 10;
 constexpr size_t kMiB = size_t{1} << 20;
-// What is stored has no part in what ThreadSanitizer looks for.
+// ThreadSanitizer looks for races, which are there with less, too; it is slow.
 constexpr size_t kStored = (farcall::kThreadSanitizer ? 3 : 12) * kMiB;
 // Beside what is stored: receives, what is under way, and what loops keep at hand.
 constexpr size_t kUnderWay = 4 * kMiB;

@@ -206,7 +206,7 @@ def _test(name, stems, test = cc_test, **kwargs):
     )
 
 def one_thread_test(name, deps, tags = [], **kwargs):
-    """A cc_test that AddressSanitizer sees alone: each of its tests that makes a thread fails."""
+    """A cc_test that ThreadSanitizer does not run: a test in which a second thread runs fails."""
     cc_test(
         name = name,
         tags = tags + ["no-threads"],
@@ -221,7 +221,7 @@ def room_test(name, deps, threads = False, without = [], shards = None, tags = [
       name: of the cc_test; that of the other one, if there is one, ends in _thread_test.
       deps: of both.
       threads: whether all make threads, or the stems of those that do: they run under
-        ThreadSanitizer, too. Another one that makes a thread fails.
+        ThreadSanitizer, too. Any other test in which a second thread runs fails.
       without: stems of the tests that have a cc_test of their own.
       shards: of each program, as many processes share its tests.
       tags: of both.

@@ -18,8 +18,8 @@ timespec TimeOf(clockid_t clock) {
 
 long long Nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
 
-// The processor time of all other threads since the process began: not more than this, or not less.
-// This thread's own time passes between two readings; which one is first says where it is counted.
+// The processor time of all other threads since the process began. This thread goes on between the
+// two readings: the first function counts that as the others' time, the second takes it off.
 long long OthersAtMost() {
   const timespec own = TimeOf(CLOCK_THREAD_CPUTIME_ID);
   return Nanoseconds(TimeOf(CLOCK_PROCESS_CPUTIME_ID)) - Nanoseconds(own);
@@ -35,11 +35,12 @@ class OneThread : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo&) override { others_ = OthersAtMost(); }
   void OnTestEnd(const testing::TestInfo& test) override {
     EXPECT_LE(OthersAtLeast(), others_)
-        << test.test_suite_name() << " makes threads, and ThreadSanitizer does not see it; name "
-        << "its file in `threads` of its room_test, or let it be no one_thread_test";
+        << "a second thread ran meanwhile, and ThreadSanitizer does not run this program; name the "
+        << "file of " << test.test_suite_name() << " in `threads` of its room_test, or make its "
+        << "one_thread_test a cc_test";
   }
 
-  long long others_ = 0;  // until this test
+  long long others_ = 0;  // nanoseconds until this test, at most
 };
 
 // The list of listeners owns it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The conformance suite on loops with threads, for ThreadSanitizer.
+// The conformance suite on loops with threads: ThreadSanitizer runs it, too.
 
 #include <memory>
 
@@ -14,8 +14,7 @@ namespace farcall {
 namespace {
 
 std::unique_ptr<ConformanceHarness> OverDrivenTcp() {
-  return std::make_unique<TlsHarness>(
-      std::make_unique<TcpHarness<DrivenHarness>>(*Address::Parse("127.0.0.1:0")));
+  return std::make_unique<TlsHarness>(TcpOn<DrivenHarness>("127.0.0.1:0"));
 }
 
 INSTANTIATE_TEST_SUITE_P(DrivenTlsTcp, ConnectionConformance,

@@ -16,8 +16,7 @@ namespace {
 const uint64_t kSeeds = SeedsHere(5);
 
 std::unique_ptr<ConformanceHarness> OverTcp() {
-  return std::make_unique<TlsHarness>(
-      std::make_unique<TcpHarness<SteppedHarness>>(*Address::Parse("127.0.0.1:0")));
+  return std::make_unique<TlsHarness>(TcpOn<SteppedHarness>("127.0.0.1:0"));
 }
 
 // The handshake has random bytes of its own, but what they are changes no step of it.

@@ -23,8 +23,8 @@ namespace farcall {
 namespace {
 
 // Each test takes a share of all positions, so that they can run side by side. Sanitizers make
-// a story ten times slower: there, some positions stand for all. One thread turns all loops, and
-// another one stops the server: for ThreadSanitizer, which sees only that, a few.
+// a story ten times slower: there, some positions stand for all. ThreadSanitizer needs few: one
+// thread turns all loops, and a second one does no more than stop the server.
 constexpr int kShares = kSanitized ? 2 : 8;
 constexpr int kApart = kThreadSanitizer ? 96 : kSanitized ? 12 : 1;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The conformance suite on brpc's wire, on loops with threads, for ThreadSanitizer.
+// The conformance suite on brpc's wire, on loops with threads: ThreadSanitizer runs it, too.
 
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_brpc_cases.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The conformance suite for links over the real RDMA code on loops with threads, for
-// ThreadSanitizer.
+// The conformance suite for links over the real RDMA code, on loops with threads: ThreadSanitizer
+// runs it, too.
 
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_rdma_cases.h"

@@ -24,8 +24,7 @@ std::unique_ptr<ConformanceHarness> Make(Change change) {
     options->stream.progress_timeout = std::chrono::seconds(20);
   }
   change(variant);
-  return std::make_unique<LinkHarness>(
-      std::make_unique<TcpHarness<DrivenHarness>>(*Address::Parse("127.0.0.1:0")), variant);
+  return std::make_unique<LinkHarness>(TcpOn<DrivenHarness>("127.0.0.1:0"), variant);
 }
 
 void Upgrading(LinkVariant&) {}
