@@ -32,6 +32,7 @@ import rails
 import reasons
 import removal
 import services
+import set_up
 import store
 import stopped
 import stuck
@@ -136,8 +137,9 @@ class CaseTest(unittest.TestCase):
         self.assertEqual(said[1:], ["rdma_vm: rdma/x/y/z: a waits", "rdma_vm: rdma/x/y/z: b runs"])
 
     def test_names_are_unique_and_of_functions(self):
-        names = [case.__name__ for case in hosts.CASES]
-        self.assertEqual(len(set(names)), len(names))
+        for suite_of_several in (hosts, set_up):
+            names = [case.__name__ for case in suite_of_several.CASES]
+            self.assertEqual(len(set(names)), len(names))
         modules = (breakage, brpc_clients, brpc_servers, calls, doctor, drivers, nat, priorities)
         modules += (marking, rails, reasons, removal, ports, services, stopped, tokens)
         for module in modules:
@@ -284,14 +286,12 @@ class ListTest(unittest.TestCase):
             listed = re.findall(r"^(?:rxe|siw) (\w+) --", text.read(), re.MULTILINE)
         library = {"brpc_peers", "counters", "forked", "guest", "peers", "pods", "stuck", "suite"}
         library |= {"marked_pods", "traffic", "two_rails"}
-        in_hosts = {"calls", "ports", "reasons", "store", "tokens"}
-        in_breakage = {"stopped"}
-        in_brpc = {"brpc_clients", "brpc_servers"}
+        parts = {"calls", "store", "ports", "reasons", "tokens", "stopped"}
+        parts |= {"brpc_clients", "brpc_servers"}
         there = {name[:-3] for name in os.listdir(HERE) if name.endswith(".py")}
-        parts = in_hosts | in_breakage | in_brpc
         self.assertEqual(set(listed), there - library - parts - {"stuck_test", "suite_test"})
-        for module in (calls, ports, reasons, store, tokens):
-            self.assertLessEqual(set(module.CASES), set(hosts.CASES))
+        self.assertEqual(calls.CASES + store.CASES, hosts.CASES)
+        self.assertEqual(reasons.CASES + ports.CASES + tokens.CASES, set_up.CASES)
         self.assertLessEqual(set(stopped.CASES), set(breakage.CASES))
         self.assertEqual(brpc_clients.CASES + brpc_servers.CASES, brpc.CASES)
 

@@ -25,6 +25,8 @@ rxe conformance --routed
 siw conformance --routed
 rxe hosts --two-hosts
 siw hosts --two-hosts
+rxe set_up --two-hosts
+siw set_up --two-hosts
 rxe removal --two-hosts --pairs 2
 siw removal --two-hosts --pairs 2
 rxe breakage --two-hosts --pairs 2
@@ -62,8 +64,8 @@ END
 # Once more, where queue pairs are set up over TCP, without rdma_cm. The programs of the others
 # choose the way themselves, or use none; and those of "drivers" use Soft-iWARP, which has no other.
 rdma_suites_over_tcp() {
-  local suites="conformance|hosts|removal|breakage|rails|storms|nat|nodes|services|priorities"
-  suites+="|marking"
+  local suites="conformance|hosts|set_up|removal|breakage|rails|storms|nat|nodes|services"
+  suites+="|priorities|marking"
   rdma_suites | sed -nE "s/^rxe ($suites) /rxe+tcp \\1 /p"
 }
 
