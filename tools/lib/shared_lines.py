@@ -7,9 +7,11 @@ store, " M" for a load and a store, "I  address,size" for the instruction before
 
 import bisect
 import collections
+import io
 import re
 import subprocess
 import threading
+import time
 
 PROGRAM = "benchmarks/micro/two_loops"
 # Most of a trace is the dynamic linker's, which looks for each name in fifty libraries in their
@@ -133,6 +135,24 @@ class Program:
         return 0
 
 
+class Paced(io.RawIOBase):
+    """A pipe that is read now and then. Valgrind writes each line by itself, and wakes for it a
+    reader that waits: twice the work."""
+
+    HOLDS = 1 << 20  # bytes, as many as a pipe may hold of who is not privileged (pipe(7))
+    PAUSE = 0.02  # seconds, less than it takes to write so much
+
+    def __init__(self, pipe):
+        self._pipe = pipe
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        time.sleep(self.PAUSE)
+        return self._pipe.readinto(buffer)
+
+
 def read_traces(trace):
     """A Writers for each BEGIN. Most of a trace comes before the first, and is passed over in large
     pieces."""
@@ -169,11 +189,12 @@ def trace(program, calls, in_flight):
         "valgrind", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--log-fd=2",
         program, str(calls), str(in_flight),
     ]  # fmt: skip
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, bufsize=0, pipesize=Paced.HOLDS) as child:
         printed = []
         reader = threading.Thread(target=lambda: printed.append(child.stdout.read()))
         reader.start()
-        found = read_traces(child.stderr)
+        found = read_traces(io.BufferedReader(Paced(child.stderr), Paced.HOLDS))
         reader.join()
     runs = re.split(r"^channels (\d)\n", printed[0].decode(), flags=re.MULTILINE)[1:]
     ended = all(writers.ended for writers in found)
