@@ -19,11 +19,12 @@
 #include "rpc/testing/rdma/rdma_peers.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
+#include "transport/base/sanitizer.h"
 
 namespace farcall {
 namespace {
 
-constexpr size_t kLarge = size_t{300} << 10;
+constexpr size_t kLarge = (kThreadSanitizer ? size_t{100} : size_t{300}) << 10;
 
 // All succeed, whatever carries them.
 void Load(const Channels& channels, RdmaPair& pair, int rounds = 5, size_t bytes = kLarge) {

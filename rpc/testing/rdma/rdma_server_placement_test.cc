@@ -17,6 +17,7 @@
 #include "rpc/testing/rdma/rdma_peers.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
+#include "transport/base/sanitizer.h"
 
 namespace farcall {
 namespace {
@@ -142,7 +143,7 @@ TEST_F(RdmaServerPlacementTest, SwitchesInTheMiddleAreInvisible) {
 TEST_F(RdmaServerPlacementTest, WhateverEndsACallItsPlaceComesBackUnspoilt) {
   StartBreaking();
   int placed = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < (kThreadSanitizer ? 21 : 60); ++i) {
     TestCall call("put");
     call.controller.request_attachment() = sent_.Slice(0, 2 * kMiB);
     call.controller.set_backup_request_ms(1);

@@ -25,7 +25,7 @@ namespace {
 // Each test takes a share of all positions, so that they can run side by side. Sanitizers make
 // a story ten times slower: there, some positions stand for all. ThreadSanitizer needs few: one
 // thread turns all loops, and a second one does no more than stop the server.
-constexpr int kShares = kSanitized ? 2 : 8;
+constexpr int kShares = kThreadSanitizer ? 1 : kSanitized ? 2 : 8;
 constexpr int kApart = kThreadSanitizer ? 96 : kSanitized ? 12 : 1;
 
 StoryOutcome Play(const StoryPlan& plan) {
