@@ -8,9 +8,10 @@
 #                elsewhere than in ~/.cache/farcall-bazel; empty DIR: for none
 
 . "$(dirname "${BASH_SOURCE[0]}")/compile_cache.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/sandboxes.sh"
 
 read -r -a _bazel <<<"${BAZEL:-bazel}"
-mapfile -t _bazel_flags < <(compile_cache_flags)
+mapfile -t _bazel_flags < <(compile_cache_flags && sandboxes_flags)
 read -r -a _bazel_more_flags <<<"${BAZEL_FLAGS:-}"
 _bazel_flags+=("${_bazel_more_flags[@]}")
 # Bytes of it that stay: what three or four changed trees take.
@@ -57,6 +58,7 @@ bazel_keep_tidy() {
   if [ -z "${CI:-}" ] && [ -n "$server" ] && kill -0 "$server" 2>/dev/null; then
     trap 'compile_cache_trim "$_compile_cache_bytes"' EXIT
   else
-    trap '"${_bazel[@]}" shutdown >/dev/null 2>&1; compile_cache_trim "$_compile_cache_bytes"' EXIT
+    trap '"${_bazel[@]}" shutdown >/dev/null 2>&1; sandboxes_end
+      compile_cache_trim "$_compile_cache_bytes"' EXIT
   fi
 }

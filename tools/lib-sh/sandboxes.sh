@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Bazel runs each action in a sandbox, a folder with a link for each of its files, some hundreds. In
+# memory they take a third of the time that they take on a disk. Source it, and
+#   sandboxes_flags  prints the flags that have Bazel make them in memory, where there is enough
+#   sandboxes_end    takes away what a server of Bazel that has ended left of them
+
+_sandboxes=${SANDBOXES_MEMORY:-/dev/shm}/farcall-$(id -u)-$(printf %s "$PWD" | md5sum | cut -c 1-16)
+# KiB: what a few linkers write at once, ten times over.
+_sandboxes_need=$((2 * 1024 * 1024))
+
+sandboxes_flags() {
+  local memory=${_sandboxes%/*} free
+  free=$(df --output=avail -k "$memory" 2>/dev/null | tail -n 1)
+  [ "${free:-0}" -ge "$_sandboxes_need" ] &&
+    ! findmnt -n -o OPTIONS -T "$memory" | grep -qw noexec &&
+    mkdir -p -m 700 "$_sandboxes" 2>/dev/null && [ -O "$_sandboxes" ] && [ ! -L "$_sandboxes" ] ||
+    return 0
+  echo "--sandbox_base=$_sandboxes"
+}
+
+sandboxes_end() { [ ! -O "$_sandboxes" ] || rm -rf "$_sandboxes"; }
