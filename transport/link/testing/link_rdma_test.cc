@@ -139,19 +139,26 @@ TEST(LinkRdmaTest, CallsGoOnWhenTheDevicesAreRemoved) {
 // The reason gets from where it failed to the connection, the log and the events.
 TEST(LinkRdmaTest, TheDetailOfAFailedAttemptIsTheReasonsOwnAndShownOnce) {
   struct Case {
-    const char* call;  // that fails with ENOMEM
+    const char* call;  // that fails
+    int error;         // an errno
     WhyNotRdma why;
     const char* detail;  // behind the address
   };
   for (const Case& one : {
-           Case{"rdma_resolve_addr", WhyNotRdma::kUnreachable,
+           Case{"rdma_resolve_addr", ENOMEM, WhyNotRdma::kUnreachable,
                 "rdma_resolve_addr: Cannot allocate memory"},
-           Case{"rdma_resolve_route", WhyNotRdma::kUnreachable,
+           Case{"rdma_resolve_route", ENOMEM, WhyNotRdma::kUnreachable,
                 "rdma_resolve_route: Cannot allocate memory"},
-           Case{"rdma_connect", WhyNotRdma::kDeviceRefused, "rdma_connect: Cannot allocate memory"},
+           Case{"rdma_connect", ENOMEM, WhyNotRdma::kDeviceRefused,
+                "rdma_connect: Cannot allocate memory"},
+           // With iWARP it connects by TCP before it returns.
+           Case{"rdma_connect", ECONNREFUSED, WhyNotRdma::kRejected,
+                "rdma_connect: Connection refused"},
+           Case{"rdma_connect", ENETUNREACH, WhyNotRdma::kUnreachable,
+                "rdma_connect: Network is unreachable"},
        }) {
     SteppedLink harness(LinkRdmaOptions(/*require=*/false), FakeMode::kStepped, nullptr);
-    harness.fabric().faults().FailEvery(one.call, ENOMEM);
+    harness.fabric().faults().FailEvery(one.call, one.error);
     ConformanceRun run(harness);
     auto duo = run.Connect();
     ASSERT_NE(duo, nullptr);

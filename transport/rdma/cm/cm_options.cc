@@ -20,7 +20,8 @@ SocketAddress Copy(const sockaddr_storage& storage) {
   return address;
 }
 
-// ibv_modify_qp(3) to RTR looks for the way to the peer's GID.
+// ibv_modify_qp(3) to RTR looks for the way to the peer's GID, and with iWARP rdma_connect(3)
+// connects by TCP before it returns.
 bool IsOfTheNetwork(int error) {
   return error == ETIMEDOUT || error == ENETUNREACH || error == EHOSTUNREACH || error == EAGAIN;
 }
@@ -66,20 +67,21 @@ SocketAddress LocalOf(const rdma_cm_id& id) { return Copy(id.route.addr.src_stor
 SocketAddress PeerOf(const rdma_cm_id& id) { return Copy(id.route.addr.dst_storage); }
 
 absl::Status SetUpError(const Endpoint& end, int error) {
-  const std::string failed = absl::StrCat(end.call(), ": ", ErrnoStatus(error).message());
-  if (end.set_up() == "rdma_cm") return NotRdma(WhyNotRdma::kDeviceRefused, failed);
-  const std::string detail =
-      absl::StrCat(failed, " (from ", end.local().ToString(), " to ", end.peer().ToString(), ")");
-  if (error == EPROTO) return NotRdma(WhyNotRdma::kRejected, detail);
-  if (IsOfTheNetwork(error)) return NotRdma(WhyNotRdma::kUnreachable, detail);
+  std::string detail = absl::StrCat(end.call(), ": ", ErrnoStatus(error).message());
+  WhyNotRdma why = IsOfTheNetwork(error) ? WhyNotRdma::kUnreachable : WhyNotRdma::kDeviceRefused;
+  if (end.set_up() == "rdma_cm") {
+    return NotRdma(error == ECONNREFUSED ? WhyNotRdma::kRejected : why, detail);
+  }
+  if (error == EPROTO) why = WhyNotRdma::kRejected;
+  absl::StrAppend(&detail, " (from ", end.local().ToString(), " to ", end.peer().ToString(), ")");
   // Of MLNX_OFED's kernel modules, which do not let a program use a GID whose interface it does
   // not see.
-  return NotRdma(WhyNotRdma::kDeviceRefused,
-                 error == ENODEV
-                     ? absl::StrCat(detail,
-                                    "; this driver wants the interface of that GID in the "
-                                    "program's network namespace")
-                     : detail);
+  if (error == ENODEV) {
+    absl::StrAppend(&detail,
+                    "; this driver wants the interface of that GID in the program's network "
+                    "namespace");
+  }
+  return NotRdma(why, detail);
 }
 
 }  // namespace farcall
