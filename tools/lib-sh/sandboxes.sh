@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Bazel runs each action in a sandbox, a folder with a link for each of its files, some hundreds. In
-# memory they take a third of the time that they take on a disk. Source it, and
+# memory the kernel needs less than half the time for them that it needs on a disk. Source it, and
 #   sandboxes_flags  prints the flags that have Bazel make them in memory, where there is enough
 #   sandboxes_end    takes away what a server of Bazel that has ended left of them
 
 _sandboxes=${SANDBOXES_MEMORY:-/dev/shm}/farcall-$(id -u)-$(printf %s "$PWD" | md5sum | cut -c 1-16)
-# KiB: what a few linkers write at once, ten times over.
+# KiB. A program that is linked has some ten MB; the rest is for what tests write.
 _sandboxes_need=$((2 * 1024 * 1024))
 
 sandboxes_flags() {

@@ -140,7 +140,7 @@ class Paced(io.RawIOBase):
     reader that waits: twice the work."""
 
     HOLDS = 1 << 20  # bytes, as many as a pipe may hold of who is not privileged (pipe(7))
-    PAUSE = 0.02  # seconds, less than it takes to write so much
+    PAUSE = 0.02  # seconds; Valgrind takes 0.05 to fill the pipe
 
     def __init__(self, pipe):
         self._pipe = pipe

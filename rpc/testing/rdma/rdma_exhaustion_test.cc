@@ -24,6 +24,7 @@
 namespace farcall {
 namespace {
 
+// ThreadSanitizer looks for races, which are there with less, too; each byte is slow there.
 constexpr size_t kLarge = (kThreadSanitizer ? size_t{100} : size_t{300}) << 10;
 
 // All succeed, whatever carries them.

@@ -143,6 +143,7 @@ TEST_F(RdmaServerPlacementTest, SwitchesInTheMiddleAreInvisible) {
 TEST_F(RdmaServerPlacementTest, WhateverEndsACallItsPlaceComesBackUnspoilt) {
   StartBreaking();
   int placed = 0;
+  // ThreadSanitizer is slow where all places are read; of 21 calls three are cancelled.
   for (int i = 0; i < (kThreadSanitizer ? 21 : 60); ++i) {
     TestCall call("put");
     call.controller.request_attachment() = sent_.Slice(0, 2 * kMiB);
