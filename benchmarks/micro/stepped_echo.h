@@ -180,6 +180,8 @@ class alignas(64) EchoCalls {
     }
     return false;
   }
+  // Calls that have not begun; below zero, as many have ended without a next one.
+  int left() const { return left_; }
   bool over(TransportKind transport) const { return callers_.front()->over(transport); }
 
  private:

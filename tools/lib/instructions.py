@@ -18,12 +18,10 @@ from places.children import ChildFailed
 
 PROGRAM = "benchmarks/micro/rdma_echo_instructions"
 SIDES = {"client": "ClientTurn", "server": "ServerTurn"}
-# Calls of a short and of a long run, by transport and calls in flight: their difference is free
-# of what setting up takes.
+# Calls that are counted, by transport and calls in flight.
 RUNS = {
-    ("rdma", 1): (2000, 4000), ("rdma", 8): (4000, 8000), ("rdma", 64): (6400, 12800),
-    ("tcp", 1): (2000, 4000), ("tcp", 64): (6400, 12800),
-}  # fmt: skip
+    ("rdma", 1): 2000, ("rdma", 8): 4000, ("rdma", 64): 6400, ("tcp", 1): 2000, ("tcp", 64): 6400,
+}
 # The most that an echo may take, by transport, calls in flight and side. Counts of one program
 # differ by less than 1 % between runs, and by a few per cent between releases of the system's
 # libraries. Who makes a call cheaper lowers them.
@@ -75,8 +73,8 @@ def is_stand_in(name):
     return "Fake" in name
 
 
-def counts(lines):
-    """What a run took, all calls together."""
+def counts(lines, calls):
+    """What a run took for each of its calls."""
     own = callgrind.count(lines, is_stand_in)
     result = {
         "instructions": own,
@@ -84,11 +82,11 @@ def counts(lines):
     }
     for what, functions in EXTRAS.items():
         result[what] = callgrind.entries(lines, functions)
-    return result
+    return {what: value / calls for what, value in result.items()}
 
 
 def run(program, transport, calls, in_flight, function):
-    """The counts of what `function` did in a run."""
+    """The counts of what `function` did for each call."""
     with tempfile.TemporaryDirectory() as directory:
         out = os.path.join(directory, "out")
         command = [
@@ -102,7 +100,8 @@ def run(program, transport, calls, in_flight, function):
             what = "ended with status %d" % ran.returncode
             raise ChildFailed("callgrind", command, what, ran.stdout + ran.stderr)
         with open(out, encoding="utf-8") as lines:
-            return counts(list(lines))
+            # "2000 calls, 1 in flight, over rdma"
+            return counts(list(lines), int(ran.stdout.split()[0]))
 
 
 def over_limit(rows):
@@ -130,14 +129,12 @@ def over_limit(rows):
 def measure(program, runs, progress):
     rows = []
     done = 0
-    for (transport, in_flight), (few, many) in runs.items():
+    for (transport, in_flight), calls in runs.items():
         row = {"transport": transport, "in_flight": in_flight}
         for side, function in SIDES.items():
             progress.show(done, "%s, %s, %d in flight" % (transport, side, in_flight))
             done += 1
-            short = run(program, transport, few, in_flight, function)
-            long = run(program, transport, many, in_flight, function)
-            each = {what: (long[what] - short[what]) / (many - few) for what in long}
+            each = run(program, transport, calls, in_flight, function)
             row[side] = each.pop("instructions")
             for what, value in each.items():
                 row["%s_%s" % (side, what)] = value
