@@ -38,7 +38,7 @@ int Run(int calls, int in_flight, TransportKind transport) {
   std::unique_ptr<Channel> channel = MakeEchoChannel(world, server, transport);
   std::optional<EchoCalls> echo(std::in_place, *channel, in_flight);
   echo->Connect(transport, [&] { world.Step(); });
-  // The last calls, as many as are in flight, come one by one to an end without a next one.
+  // Not counted: the first calls, and the last ones, after which none begins.
   echo->Start(std::max(kFirstCalls, kFirstCallsEach * in_flight) + calls + in_flight);
   while (echo->left() > calls) {
     world.client_loop().RunOnce();

@@ -30,7 +30,9 @@ constexpr int kShares = kThreadSanitizer ? 1 : kSanitized ? 2 : 8;
 constexpr int kApart = kThreadSanitizer ? 96 : 12;
 
 // The inner loop, which runs a tenth of the seeds, plays as few as AddressSanitizer.
-int Apart() { return kSanitized ? kApart : std::max(kApart / static_cast<int>(SeedsHere(12)), 1); }
+int Apart() {
+  return kSanitized ? kApart : std::max(kApart / static_cast<int>(SeedsHere(kApart)), 1);
+}
 
 StoryOutcome Play(const StoryPlan& plan) {
   const size_t descriptors = OpenDescriptors();
