@@ -41,6 +41,8 @@ _start_qemu() {
   boot+=" no_timer_check random.trust_cpu=on audit=0 apparmor=0 nowatchdog"
   boot+=" rcupdate.rcu_expedited=1 unknown_nmi_panic oops=panic"
   boot+=" numa_balancing=disable" # pages stay where they were touched first
+  # Debian's kernel clears what it allocates, before its user writes it: a tenth of all time.
+  boot+=" init_on_alloc=0"
   # Each process of a program at the same addresses: QEMU uses what it translated again, and starts
   # programs in two thirds of the time.
   boot+=" norandmaps"
