@@ -20,7 +20,9 @@ class HandlerPool::Hook final : public BlockingHook {
   HandlerPool& pool_;
 };
 
-HandlerPool::~HandlerPool() {
+HandlerPool::~HandlerPool() { Stop(); }
+
+void HandlerPool::Stop() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;

@@ -31,8 +31,12 @@ class HandlerPool {
   explicit HandlerPool(int most, int spares = 0) : most_(most), spares_(spares) {}
   HandlerPool(const HandlerPool&) = delete;
   HandlerPool& operator=(const HandlerPool&) = delete;
-  // Runs what was submitted, then waits for the threads. Not from one of them.
+  // Stops.
   ~HandlerPool();
+
+  // Runs what was submitted, then waits for the threads; nothing is submitted afterwards. Not from
+  // one of them, and not from two threads at once.
+  void Stop();
 
   // --- Any thread.
 

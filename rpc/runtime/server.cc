@@ -108,7 +108,8 @@ Server::~Server() {
                                   " connections to close: a handler holds up their loop, or TLS "
                                   "waits for their peers"));
   }
-  core_->handlers = nullptr;
+  // Who answers later asks it still.
+  if (core_->handlers != nullptr) core_->handlers->Stop();
   core_->services.DropMessages();
   // Here rather than with the core, whose last holder may hold a loop.
   core_->services.DestroyOwned();

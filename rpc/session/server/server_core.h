@@ -59,7 +59,8 @@ struct ServerCore {
   RuntimeParts parts;
   ServerOptions options;
   ServiceMap services;
-  std::unique_ptr<HandlerPool> handlers;  // null: all run where they were read
+  // Null: all run where they were read. Its threads end with the Server.
+  std::unique_ptr<HandlerPool> handlers;
   // For connections that do not begin as baidu_std; null: they are closed. Set before the
   // first connection; with the session's loop held.
   std::function<std::unique_ptr<ServerProtocol>(ServerSession&)> http;

@@ -199,6 +199,22 @@ TEST(StopTest, AnAnswerAfterTheServerHasGoneIsDropped) {
   EXPECT_TRUE(Eventually([&] { return server.runtime().used_bytes() == 0; }));
 }
 
+TEST(StopTest, AnAnswerAfterTheServerAndItsHandlerThreadsHaveGoneIsDropped) {
+  KeptAnswers kept;
+  ServerOptions options;
+  options.handler_threads = 1;
+  options.handlers_on_pool = true;
+  TestServer server(kept.Handler(), options);
+  TestClient client(server.address());
+  TestCall call;
+  call.Start(client.channel());
+  ASSERT_TRUE(kept.Wait(1));
+  server.Destroy();
+  ASSERT_TRUE(call.Wait());
+  EXPECT_EQ(call.controller.ErrorCode(), kFailedSocket) << call.Error();
+  kept.RunAll();
+}
+
 TEST(StopTest, AChannelFindsTheNextServerOnTheSamePort) {
   auto first = std::make_unique<TestServer>();
   const std::string address = first->address();
