@@ -31,11 +31,12 @@ class HandlerPool {
   explicit HandlerPool(int most, int spares = 0) : most_(most), spares_(spares) {}
   HandlerPool(const HandlerPool&) = delete;
   HandlerPool& operator=(const HandlerPool&) = delete;
-  // Stops.
+  // Calls Stop.
   ~HandlerPool();
 
-  // Runs what was submitted, then waits for the threads; nothing is submitted afterwards. Not from
-  // one of them, and not from two threads at once.
+  // Runs what was submitted, then waits for the threads. Not from one of them, and not from two
+  // threads at once. Once it has returned, waiting() and idle() may still be asked, and nothing may
+  // be submitted.
   void Stop();
 
   // --- Any thread.

@@ -108,7 +108,7 @@ Server::~Server() {
                                   " connections to close: a handler holds up their loop, or TLS "
                                   "waits for their peers"));
   }
-  // Who answers later asks it still.
+  // Not deleted: answers that come later still ask it (ServerCall::MoreWait).
   if (core_->handlers != nullptr) core_->handlers->Stop();
   core_->services.DropMessages();
   // Here rather than with the core, whose last holder may hold a loop.

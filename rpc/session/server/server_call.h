@@ -68,7 +68,7 @@ class ServerCall : public UserTask {
   ServerCall(ServerSession& session, const Admission& admission);
   virtual ~ServerCall() = default;
 
-  // Other handlers wait for a thread, whose answers follow. Any thread, and after the server too.
+  // Other handlers wait for a thread, whose answers follow. Any thread, also after the Server.
   bool MoreWait() const;
   // Fills the request; on the handler's thread, with nothing held. An error fails the call with
   // its message: kResourceExhausted, there is no memory for it now, with EOVERCROWDED, others
