@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Abseil and protobuf as archives, for programs that are started often.
+
+A program finds each symbol of its shared libraries when it starts, of Abseil's sixty and of protobuf
+above all: with archives it starts in less than half of the instructions. Debian's archives fit into a
+program only, since their code depends on its position; so a library names the shared ones, which the
+linker leaves away where these have all that is asked for.
+"""
+
+_ABSEIL = [
+    "bad_optional_access",
+    "bad_variant_access",
+    "base",
+    "city",
+    "civil_time",
+    "cord",
+    "cord_internal",
+    "cordz_functions",
+    "cordz_handle",
+    "cordz_info",
+    "debugging_internal",
+    "demangle_internal",
+    "exponential_biased",
+    "flags_commandlineflag",
+    "flags_commandlineflag_internal",
+    "flags_config",
+    "flags_internal",
+    "flags_marshalling",
+    "flags_parse",
+    "flags_private_handle_accessor",
+    "flags_program_name",
+    "flags_reflection",
+    "flags_usage",
+    "flags_usage_internal",
+    "graphcycles_internal",
+    "hash",
+    "hashtablez_sampler",
+    "int128",
+    "log_severity",
+    "low_level_hash",
+    "malloc_internal",
+    "random_distributions",
+    "random_internal_platform",
+    "random_internal_pool_urbg",
+    "random_internal_randen",
+    "random_internal_randen_hwaes",
+    "random_internal_randen_hwaes_impl",
+    "random_internal_randen_slow",
+    "random_internal_seed_material",
+    "random_seed_gen_exception",
+    "random_seed_sequences",
+    "raw_hash_set",
+    "raw_logging_internal",
+    "spinlock_wait",
+    "stacktrace",
+    "status",
+    "statusor",
+    "str_format_internal",
+    "strerror",
+    "strings",
+    "strings_internal",
+    "symbolize",
+    "synchronization",
+    "throw_delegate",
+    "time",
+    "time_zone",
+]
+
+# Link options of a cc_binary or cc_test.
+ARCHIVES = (
+    ["-Wl,--as-needed"] +
+    ["-l:libabsl_%s.a" % name for name in _ABSEIL] +
+    ["-l:libprotobuf.a"]
+)
