@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Abseil and protobuf as archives, for programs that are started often.
+"""Abseil and protobuf as archives, for a program of tests that is started often.
 
 A program finds each symbol of its shared libraries when it starts, of Abseil's sixty and of protobuf
-above all: with archives it starts in less than half of the instructions. Debian's archives fit into a
-program only, since their code depends on its position; so a library names the shared ones, which the
-linker leaves away where these have all that is asked for.
+above all: with archives it starts in less than half of the instructions. Two things keep archives out
+of what users get. Debian's fit into a program only, since their code depends on its position. And
+who updates protobuf's package, or scans an image for it, would miss the copy in the program. So all
+libraries name the shared ones, which the linker leaves away where archives have what is asked for.
 """
 
 _ABSEIL = [
