@@ -171,8 +171,9 @@ struct ConnectOptions {
   // Who knows no hello of ours may be brpc: RDMA is tried with brpc's, too.
   bool peers_may_be_brpc = false;
   // With kPrefer: the reason why there is a plain connection, which this one would replace. It is
-  // linked (ConnectionInfo::linked), or the error has the reason why not. A peer that has shown
-  // that it knows no hello (kPeerSilent) is asked again only if it has ever answered one.
+  // linked (ConnectionInfo::linked) or has RDMA on brpc's wire, or the error has the reason why
+  // not. A peer that has shown that it knows no hello (kPeerSilent) is asked again only if it has
+  // ever answered one, or with brpc's, if it may be brpc.
   std::optional<WhyNotRdma> instead_of;
 };
 

@@ -64,7 +64,7 @@ void LinkConnector::OnProbed(const absl::Status& available) {
 // Whoever knows no hello of ours, and has not shown that it takes none of brpc either.
 bool LinkConnector::TriesBrpc() const {
   const std::string peer = peer_.ToString();
-  return options_.peers_may_be_brpc && !options_.instead_of && options_.tls == nullptr &&
+  return options_.peers_may_be_brpc && options_.tls == nullptr &&
          settings_->record->KnownNoHello(peer) &&
          !settings_->record->KnownNoBrpc(peer, loop_.now());
 }

@@ -203,6 +203,28 @@ TEST_F(LinkBrpcClientTest, WhoIsNotSaidToBeBrpcHearsNothingOfIt) {
   EXPECT_EQ(openings[1], "PRPC");
 }
 
+// A connection may have begun on TCP because this host found its device late.
+TEST_F(LinkBrpcClientTest, APlainConnectionIsReplacedByOneOfBrpcs) {
+  ServeRdma();
+  ConnectOptions options;
+  options.instead_of = WhyNotRdma::kTimedOut;
+  ASSERT_TRUE(Connect(harness_.transport(), options).ok());
+  EXPECT_EQ(client_->info().transport, TransportKind::kRdma);
+  EXPECT_EQ(client_->info().wire, "brpc");
+  EXPECT_EQ(accepted_, 1u);
+}
+
+TEST_F(LinkBrpcClientTest, WhoRefusesAgainLeavesThePlainConnectionItsReason) {
+  Serve([this](RawPeer& peer, size_t) {
+    if (TakeHello(peer)) peer.Send(EncodeBrpcRefusal(BrpcVersion::kSecond, BrpcRefusal::kOff));
+  });
+  ConnectOptions options;
+  options.instead_of = WhyNotRdma::kPeerHasNone;
+  const absl::Status result = Connect(harness_.transport(), options);
+  EXPECT_EQ(ReasonOf(result), WhyNotRdma::kPeerHasNone) << result;
+  EXPECT_EQ(accepted_, 1u) << "no plain connection is made beside the one that there is";
+}
+
 TEST_F(LinkBrpcClientTest, WithoutAQueuePairNothingIsSaid) {
   harness_.fabric().faults().FailEvery("ibv_create_qp", ENOMEM);
   Serve([](RawPeer&, size_t) {});
