@@ -129,6 +129,17 @@ TEST_P(FakeViolationsTest, AReceiveTouchedWhileItIsPosted) {
   ExpectOnly("posted receive were touched");
 }
 
+TEST_P(FakeViolationsTest, AQueuePairDestroyedWithReceivesOfTheSharedQueue) {
+  ASSERT_EQ(pair.server.Receive(0, 64, 1), 0);
+  fabric.faults().BreakQueuePair(pair.server.id->qp->qp_num);
+  pair.server.DestroyQp();
+  if (GetParam() == FakeMode::kStepped) {
+    ExpectOnly("the shared queue has lost receives");
+  } else {
+    EXPECT_THAT(fabric.violations(), IsEmpty()) << "it gives them back at once";
+  }
+}
+
 TEST_P(FakeViolationsTest, ARegionTakenAwayUnderAReceive) {
   ASSERT_EQ(pair.server.Receive(0, 64, 1), 0);
   EXPECT_EQ(fabric.api().ibv.dereg_mr(pair.server.region), 0);

@@ -6,6 +6,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -117,6 +118,7 @@ class FakeQp : public ibv_qp {
   const ibv_qp_init_attr init_;
   FakeReceiveQueue own_receives_;
   std::vector<FakeReceive> ahead_;  // of shared_, since this errs
+  std::chrono::steady_clock::time_point failed_at_;
   FakeSendQueue sends_;
   FakeQp* peer_ = nullptr;
   bool passive_ = false;
