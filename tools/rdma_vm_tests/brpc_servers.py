@@ -55,6 +55,23 @@ def several_connections_to_one_server():
         suite.check(stats["connections"] == 6, "not six connections: %s" % stats)
 
 
+def a_device_that_comes_later_is_used():
+    """The connection that began on TCP is replaced by one over RDMA."""
+    A.remove_device()
+    try:
+        with BrpcServer() as server, farcall() as client:
+            client.wait_for("tcp")
+            client.calls(20, 100, 4)
+            A.add_device()
+            wait_until(lambda: client.ask("state")["rdma"] == "1", "its connection is replaced", 90)
+            client.calls(20, 100000, 4)
+            stats = server.check()
+            suite.check(stats["rdma"] >= 20, "not by RDMA: %s" % stats)
+    finally:
+        if not A.has_device():
+            A.add_device()
+
+
 def _by_tcp(answer):
     with BrpcServer("--answer=" + answer) as server, farcall() as client:
         client.wait_for("tcp")
@@ -97,6 +114,7 @@ CASES = (
     servers_with_blocks_and_queues_of_every_size_are_called,
     a_server_may_use_up_its_credits_and_report_late,
     several_connections_to_one_server,
+    a_device_that_comes_later_is_used,
     a_server_that_refuses_is_called_by_tcp,
     a_server_without_rdma_is_called_by_tcp,
     a_server_that_knows_no_hello_is_called_by_tcp,
