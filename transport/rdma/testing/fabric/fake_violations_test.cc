@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include <chrono>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -19,9 +20,17 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
+FakeFabricOptions WithPatience(FakeMode mode, std::chrono::nanoseconds patience) {
+  FakeFabricOptions options{.mode = mode};
+  for (FakeDeviceOptions& device : options.devices) device.last_wqe_patience = patience;
+  return options;
+}
+
 class FakeViolationsTest : public testing::TestWithParam<FakeMode> {
  protected:
-  FakeViolationsTest() : fabric({.mode = GetParam()}), pair(fabric, {.shared_receives = 8}) {}
+  FakeViolationsTest()
+      : fabric(WithPatience(GetParam(), std::chrono::hours(1))),
+        pair(fabric, {.shared_receives = 8}) {}
   void SetUp() override { ASSERT_TRUE(pair.Join()); }
   // The one thing that was wrong.
   void ExpectOnly(const std::string& text) {
@@ -138,6 +147,16 @@ TEST_P(FakeViolationsTest, AQueuePairDestroyedWithReceivesOfTheSharedQueue) {
   } else {
     EXPECT_THAT(fabric.violations(), IsEmpty()) << "it gives them back at once";
   }
+}
+
+TEST(FakePatienceTest, AQueuePairThatWasWaitedForInVainMayBeDestroyed) {
+  FakeFabric fabric(WithPatience(FakeMode::kStepped, std::chrono::nanoseconds(0)));
+  FabricPair pair(fabric, {.shared_receives = 8});
+  ASSERT_TRUE(pair.Join());
+  ASSERT_EQ(pair.server.Receive(0, 64, 1), 0);
+  fabric.faults().BreakQueuePair(pair.server.id->qp->qp_num);
+  pair.server.DestroyQp();
+  EXPECT_THAT(fabric.violations(), IsEmpty());
 }
 
 TEST_P(FakeViolationsTest, ARegionTakenAwayUnderAReceive) {

@@ -5,6 +5,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -65,6 +66,9 @@ struct FakeDeviceOptions {
   // Receives that a connected queue pair takes from its shared queue ahead of need: when it
   // errs they are flushed, before that event.
   uint32_t receives_ahead = 2;
+  // Whoever has waited for that event for so long may destroy the queue pair without: the time of
+  // QueuePair, which loops measure by the clock, and so not in calls of Step().
+  std::chrono::nanoseconds last_wqe_patience = std::chrono::seconds(1);
 };
 
 // The kernel's rxe: where it differs, and how it is known.

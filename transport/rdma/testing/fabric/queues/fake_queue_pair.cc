@@ -11,13 +11,6 @@
 #include "transport/rdma/testing/fabric/queues/fake_qp_table.h"
 
 namespace farcall {
-namespace {
-
-// Who has waited so long for IBV_EVENT_QP_LAST_WQE_REACHED may give up: on a busy machine the
-// device, which is a thread, may not have run.
-constexpr auto kPatience = std::chrono::seconds(1);
-
-}  // namespace
 
 FakeQp::FakeQp(FakeQpTable& table, rdma_cm_id* cm_id, FakePd& domain, const ibv_qp_init_attr& init,
                uint32_t number)
@@ -190,8 +183,9 @@ void FakeQp::Destroy() {
   if (host_.memory.HasWindowFor(*this)) {
     host_.Violation("a queue pair was destroyed with a window bound for it: rxe waits a minute");
   }
+  const auto may_be_destroyed_at = failed_at_ + device().options.last_wqe_patience;
   if (!ahead_.empty() && device().options.last_wqe_events && !device().removed &&
-      !device().keeps_receives && std::chrono::steady_clock::now() < failed_at_ + kPatience) {
+      !device().keeps_receives && std::chrono::steady_clock::now() < may_be_destroyed_at) {
     host_.Violation(
         "a queue pair was destroyed before IBV_EVENT_QP_LAST_WQE_REACHED: the shared queue has "
         "lost receives");

@@ -117,8 +117,8 @@ class FakeQp : public ibv_qp {
   FakeSrq* const shared_;
   const ibv_qp_init_attr init_;
   FakeReceiveQueue own_receives_;
-  std::vector<FakeReceive> ahead_;  // of shared_, since this errs
-  std::chrono::steady_clock::time_point failed_at_;
+  std::vector<FakeReceive> ahead_;                   // of shared_, since this errs
+  std::chrono::steady_clock::time_point failed_at_;  // by the clock: last_wqe_patience
   FakeSendQueue sends_;
   FakeQp* peer_ = nullptr;
   bool passive_ = false;
