@@ -173,7 +173,7 @@ struct ConnectOptions {
   // With kPrefer: the reason why there is a plain connection, which this one would replace. It is
   // linked (ConnectionInfo::linked) or has RDMA on brpc's wire, or the error has the reason why
   // not. A peer that has shown that it knows no hello (kPeerSilent) is asked again only if it has
-  // ever answered one, or with brpc's, if it may be brpc.
+  // ever answered one; with peers_may_be_brpc, also with brpc's hello.
   std::optional<WhyNotRdma> instead_of;
 };
 
