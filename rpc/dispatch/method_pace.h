@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "transport/base/time.h"
 
@@ -17,7 +18,7 @@ namespace farcall {
 // until it has proved quick again. Any thread.
 class MethodPace {
  public:
-  // So few calls lie at most between two that ran for long.
+  // So few calls end at most between two that ran for long.
   static constexpr uint64_t kFewCalls = 32;
   // What a handler thread may take for a call that counts as quick; so many in a row prove it. Each
   // time that the proof was false it takes twice as many, up to kMaxProof; kForgiven calls without
@@ -29,12 +30,13 @@ class MethodPace {
 
   bool on_pool() const { return on_pool_.load(std::memory_order_relaxed); }
 
-  // A call ran for long where it was read. `calls`: of the method, that have begun so far.
-  void OnLong(uint64_t calls) {
+  // A call ran for long where it was read. `ended`: calls of the method so far that are over. Those
+  // that were read and wait for their turn tell nothing of its pace.
+  void OnLong(uint64_t ended) {
     std::lock_guard<std::mutex> lock(mutex_);
-    const uint64_t since = calls - last_long_;
-    const bool first = last_long_ == 0;
-    last_long_ = calls;
+    const bool first = !last_long_.has_value();
+    const uint64_t since = ended - last_long_.value_or(0);
+    last_long_ = ended;
     if (since > kForgiven) proof_ = kProof;
     if (on_pool() || first || since > kFewCalls) return;
     quick_ = 0;
@@ -53,8 +55,8 @@ class MethodPace {
   std::atomic<bool> on_pool_{false};
   std::mutex mutex_;
   // Guarded by mutex_.
-  uint64_t last_long_ = 0;  // calls that had begun then; 0: none was long
-  uint64_t quick_ = 0;      // in a row, on the pool
+  std::optional<uint64_t> last_long_;  // calls that were over then
+  uint64_t quick_ = 0;                 // in a row, on the pool
   uint64_t proof_ = kProof;
 };
 

@@ -30,6 +30,15 @@ TEST(MethodPaceTest, TwoLongOnesOfAFewCallsSendItToThePool) {
   EXPECT_TRUE(pace.on_pool());
 }
 
+// A burst of calls that block: many are read, and none is over.
+TEST(MethodPaceTest, TwoLongOnesBeforeAnyCallWasOverSendItToThePool) {
+  MethodPace pace;
+  pace.OnLong(0);
+  EXPECT_FALSE(pace.on_pool());
+  pace.OnLong(0);
+  EXPECT_TRUE(pace.on_pool());
+}
+
 TEST(MethodPaceTest, RareLongOnesDoNot) {
   MethodPace pace;
   for (uint64_t calls = 1; calls < 100'000; calls += MethodPace::kFewCalls + 1) pace.OnLong(calls);

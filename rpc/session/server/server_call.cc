@@ -45,7 +45,7 @@ class ServerCall::Watched final : public WatchedCode {
   void OnLong() override {
     counted_ = true;
     MethodState& state = *call_.admission_.method.state;
-    state.pace.OnLong(state.stats.counts().started);
+    state.pace.OnLong(state.stats.counts().ended);
     call_.core_->counters.long_handlers.fetch_add(1, std::memory_order_relaxed);
     call_.core_->handlers->BeginElsewhere();
   }

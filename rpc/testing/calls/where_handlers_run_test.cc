@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "rpc/closure.h"
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
@@ -42,6 +43,17 @@ class BlockingServer {
       blocked_.push_back(std::make_unique<TestCall>("block"));
       blocked_.back()->Start(channel);
     }
+  }
+  // The same from one closure of the client: they are sent, and read, together.
+  void BlockTogether(Channel& channel, int calls) {
+    Controller controller;
+    test::Nothing nothing;
+    TestEvent started;
+    test::TestService_Stub(&channel).Idle(&controller, &nothing, &nothing, NewClosure([&] {
+      Block(channel, calls);
+      started.Signal();
+    }));
+    EXPECT_TRUE(started.Wait());
   }
   bool AwaitEntered(int calls) { return entered_.Wait(calls); }
   void Release() { release_.Signal(); }
@@ -147,6 +159,24 @@ TEST(WhereHandlersRunTest, ManyThatBlockAreLimitedAndToldAndHarmNoOtherMethod) {
   server.Release();
   EXPECT_TRUE(server.AllEchoed());
   EXPECT_EQ(server.most_at_once(), kThreads);
+}
+
+// However many requests were read while one blocked, the second one shows that the method is slow.
+TEST(WhereHandlersRunTest, BurstsOfCallsThatBlockAreLimitedToo) {
+  constexpr int kThreads = 2;
+  BlockingServer server(kThreads);
+  TestClient client(server.address());
+  server.Block(client.channel(), 1);
+  ASSERT_TRUE(server.AwaitEntered(1));
+  for (int burst = 0; burst < 4; ++burst) {
+    server.BlockTogether(client.channel(), 40);
+    ASSERT_TRUE(server.AwaitEntered(kThreads));
+    // Answered by who drives the loop once one that blocks has lost it.
+    ASSERT_TRUE(Idles(client.channel()));
+  }
+  EXPECT_EQ(server.entered(), kThreads);
+  server.Release();
+  EXPECT_TRUE(server.AllEchoed());
 }
 
 TEST(WhereHandlersRunTest, AMethodComesBackToTheLoopOnceItIsQuick) {
