@@ -197,8 +197,8 @@ absl::Status Server::Listen(const Address& address, const ServerOptions& options
                                         : options.traffic_class;
   listen.rdma = RdmaWanted(options);
   if (options.auth != nullptr) {
-    listen.verify = [auth = options.auth](absl::string_view credential, const Address& client) {
-      return auth->VerifyCredential(credential, client).ok();
+    listen.verify = [core = core_](absl::string_view credential, const Address& client) {
+      return core->Verify(credential, client).ok();
     };
   }
   if (options.tls != nullptr) {

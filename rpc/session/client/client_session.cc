@@ -8,33 +8,15 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "rpc/authenticator.h"
 #include "rpc/errors.h"
-#include "rpc/exception_text.h"
 #include "rpc/session/client/connect_to_target.h"
+#include "rpc/session/client/introduction.h"
 #include "rpc/session/rdma_wanted.h"
 #include "rpc/wire/reframe.h"
 #include "transport/base/check.h"
 
 namespace farcall {
 namespace {
-
-ConnectOptions ToConnectOptions(const ClientSession::Environment& environment,
-                                const Target& target) {
-  const ChannelOptions& options = environment.options;
-  ConnectOptions connect;
-  connect.timeout = std::chrono::milliseconds(options.connect_timeout_ms);
-  connect.connection.traffic_class = options.traffic_class;
-  connect.rdma = RdmaWanted(options);
-  connect.peers_may_be_brpc = options.rdma_peers_may_be_brpc;
-  connect.tls = environment.tls;
-  connect.tls_name = target.host;
-  connect.tls_forbids_rdma = TlsForbidsRdma(options);
-  if (options.auth != nullptr) {
-    connect.credential = [auth = options.auth] { return auth->GenerateCredential().value_or(""); };
-  }
-  return connect;
-}
 
 // What a call fails with when its connection does, or never came.
 int ErrorCodeOf(const absl::Status& why) {
@@ -196,11 +178,7 @@ void ClientSession::Write(Buffer&& frame) {
     written_.Add(frame.size());
     return output_.Write(std::move(frame));
   }
-  absl::StatusOr<std::string> credential;
-  const std::optional<std::string> thrown =
-      ExceptionTextOf([&] { credential = environment_->options.auth->GenerateCredential(); });
-  if (thrown)
-    credential = absl::InternalError(absl::StrCat("ChannelOptions::auth threw: ", *thrown));
+  const absl::StatusOr<std::string> credential = CredentialOf(*environment_->options.auth);
   if (!credential.ok()) {
     FailAll(kAuthFailed, absl::StrCat("no credential: ", credential.status().message()),
             /*may_have_run=*/false);

@@ -3,6 +3,7 @@
 // A server that asks for a credential: RDMA comes after it, and not before.
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -19,9 +20,13 @@ namespace {
 class Secret final : public Authenticator {
  public:
   explicit Secret(std::string secret) : secret_(std::move(secret)) {}
-  absl::StatusOr<std::string> GenerateCredential() const override { return secret_; }
+  absl::StatusOr<std::string> GenerateCredential() const override {
+    if (secret_ == "lost") throw std::runtime_error("the vault is closed");
+    return secret_;
+  }
   absl::StatusOr<AuthContext> VerifyCredential(absl::string_view credential,
                                                const Address&) const override {
+    if (credential == "strange") throw std::runtime_error("the table of users is broken");
     if (credential != secret_) return absl::UnauthenticatedError("wrong secret");
     return AuthContext();
   }
@@ -56,7 +61,7 @@ TEST(RdmaAuthTest, WhereItIsRequiredTheFirstCallTravelsByIt) {
 
 TEST(RdmaAuthTest, WhoIsNotHasNoQueuePair) {
   RdmaPair pair;
-  for (const char* const secret : {"bad", ""}) {
+  for (const char* const secret : {"bad", "", "strange", "lost"}) {
     const RdmaPeers peers(pair, With(ServerOptions(), false, "good"),
                           With(Patient(), false, secret));
     TestCall call;
