@@ -18,7 +18,7 @@ namespace farcall {
 // until it has proved quick again. Any thread.
 class MethodPace {
  public:
-  // So few calls end at most between two that ran for long.
+  // So few calls run at most between two that ran for long.
   static constexpr uint64_t kFewCalls = 32;
   // What a handler thread may take for a call that counts as quick; so many in a row prove it. Each
   // time that the proof was false it takes twice as many, up to kMaxProof; kForgiven calls without
@@ -30,19 +30,19 @@ class MethodPace {
 
   bool on_pool() const { return on_pool_.load(std::memory_order_relaxed); }
 
-  // A call ran for long where it was read. `ended`: calls of the method so far that are over. Those
-  // that were read and wait for their turn tell nothing of its pace.
-  void OnLong(uint64_t ended) {
+  // A call ran for long where it was read. `ran`: calls of the method so far whose handler has run.
+  // Those that wait for their turn, or were refused before, tell nothing of its pace.
+  void OnLong(uint64_t ran) {
     std::lock_guard<std::mutex> lock(mutex_);
     const bool first = !last_long_.has_value();
-    const uint64_t since = ended - last_long_.value_or(0);
-    last_long_ = ended;
+    const uint64_t since = ran - last_long_.value_or(0);
+    last_long_ = ran;
     if (since > kForgiven) proof_ = kProof;
     if (on_pool() || first || since > kFewCalls) return;
     quick_ = 0;
     on_pool_.store(true, std::memory_order_relaxed);
   }
-  // A call has run on a handler thread.
+  // A handler has run on a handler thread.
   void OnPoolCall(Duration took) {
     std::lock_guard<std::mutex> lock(mutex_);
     quick_ = took <= kQuick ? quick_ + 1 : 0;
@@ -55,7 +55,7 @@ class MethodPace {
   std::atomic<bool> on_pool_{false};
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::optional<uint64_t> last_long_;  // calls that were over then
+  std::optional<uint64_t> last_long_;  // calls that had run then
   uint64_t quick_ = 0;                 // in a row, on the pool
   uint64_t proof_ = kProof;
 };

@@ -45,7 +45,8 @@ class ServerCall::Watched final : public WatchedCode {
   void OnLong() override {
     counted_ = true;
     MethodState& state = *call_.admission_.method.state;
-    state.pace.OnLong(state.stats.counts().ended);
+    // Those that failed may have been refused before their handler.
+    state.pace.OnLong(state.stats.counts().succeeded());
     call_.core_->counters.long_handlers.fetch_add(1, std::memory_order_relaxed);
     call_.core_->handlers->BeginElsewhere();
   }
@@ -119,6 +120,7 @@ void ServerCall::RunOnPool() {
   if (core_->options.handlers_on_pool) return RunNow();
   const TimePoint began = core_->parts.clock->Now();
   RunNow();
+  if (!ran_) return;
   admission_.method.state->pace.OnPoolCall(core_->parts.clock->Now() - began);
 }
 
@@ -201,6 +203,7 @@ bool ServerCall::AskInterceptors() {
 }
 
 void ServerCall::CallHandler() {
+  ran_ = true;
   const std::optional<std::string> thrown = Guarded("the handler", [&] {
     admission_.method.service->CallMethod(&method(), &controller_, messages_->request.get(),
                                           messages_->response.get(), &done_);
@@ -221,7 +224,7 @@ void ServerCall::Finish() {
   if (std::uncaught_exceptions() > 0 && !controller_.Failed()) {
     controller_.SetFailed(kInternal, "an exception left the handler before it had answered");
   }
-  controller_.NotifyCancel(/*closed=*/false);
+  NotifyCancel(/*closed=*/false);
   if (intercepted_ > 0) NotifyInterceptors();
   SendAnswer(controller_.Failed() ? nullptr : messages_->response.get());
   // Here rather than with the loop held, which may drop the last reference.
@@ -231,6 +234,11 @@ void ServerCall::Finish() {
   const size_t part = session_->loop_index();
   Unref();  // the closure's
   core->unanswered.End(part);
+}
+
+void ServerCall::NotifyCancel(bool closed) {
+  static_cast<void>(
+      Guarded("a callback of NotifyOnCancel", [&] { controller_.NotifyCancel(closed); }));
 }
 
 void ServerCall::GiveMessagesBack() {
@@ -258,8 +266,14 @@ TimePoint ServerCall::Count(int code) {
   MethodState& state = *admission_.method.state;
   core_->sampler.OnCall(now);
   state.stats.OnEnd(code, latency);
-  state.limit.End(admission_.at_method, code, latency, now);
-  core_->limit.End(admission_.at_server, code, latency, now);
+  if (ran_ || code == kRpcTimedOut) {
+    state.limit.End(admission_.at_method, code, latency, now);
+    core_->limit.End(admission_.at_server, code, latency, now);
+  } else {
+    // It tells nothing of what the handlers bear.
+    state.limit.Revoke(admission_.at_method);
+    core_->limit.Revoke(admission_.at_server);
+  }
   return now;
 }
 

@@ -53,6 +53,10 @@ class ServerCall : public UserTask {
     static_cast<void>(text);
   }
 
+  // Runs what the handler asked for with NotifyOnCancel. `closed`: its connection was, else the
+  // call is over. With no loop held.
+  void NotifyCancel(bool closed);
+
   Controller& controller() { return controller_; }
   const Controller& controller() const { return controller_; }
   void Ref() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -145,6 +149,7 @@ class ServerCall : public UserTask {
   std::atomic<bool> claimed_{false};
   std::atomic<bool> finished_{false};
   bool on_pool_ = false;    // it was given to the handler threads
+  bool ran_ = false;        // its handler was called
   size_t intercepted_ = 0;  // interceptors whose OnRequest was run
   Done done_{*this};
   Controller controller_;

@@ -48,6 +48,50 @@ TEST_F(ServerHandlerTest, AHandlerThatRanForLongAndThenWaitsLeavesItsPlaceToOthe
   EXPECT_EQ(core_->counters.long_handlers.load(), 2u);
 }
 
+TEST_F(ServerHandlerTest, RequestsThatNoHandlerRanDoNotHideThatAMethodIsSlow) {
+  core_->handlers = std::make_unique<HandlerPool>(/*most=*/1);
+  WillingHook hook;
+  service_.say = [&](Controller&, Closure* done) {
+    EXPECT_EQ(hook.watched.TakeName(), "farcall.one.Lone.Say");
+    done->Run();
+  };
+  Accept();
+  wire_->Deliver(Request(1));
+  EXPECT_EQ(Answer().meta.response().error_code(), 0);
+  wire::RpcMeta hasty = RequestMeta(2);
+  hasty.mutable_request()->set_timeout_ms(50);
+  for (uint64_t i = 0; i <= MethodPace::kFewCalls; ++i) wire_->Deliver(Encoded(hasty, "late"));
+  world_.clock.Advance(std::chrono::milliseconds(51));
+  world_.Run();
+  EXPECT_EQ(wire_->TakeFrames().size(), MethodPace::kFewCalls + 1);
+  EXPECT_EQ(core_->counters.late, MethodPace::kFewCalls + 1);
+  wire_->Deliver(Request(3));
+  EXPECT_EQ(Answer().meta.response().error_code(), 0);
+  EXPECT_TRUE(core_->services.Find("Lone.Say").state->pace.on_pool());
+}
+
+TEST_F(ServerHandlerTest, WhatACallbackOfNotifyOnCancelThrowsHarmsNoCall) {
+  Accept();
+  service_.say = [&](Controller& controller, Closure* done) {
+    controller.NotifyOnCancel(NewClosure([] { throw std::runtime_error("no longer there"); }));
+    if (service_.heard.size() == 1) return done->Run();
+    closures_.push_back(done);
+  };
+  wire_->Deliver(Request(1));
+  EXPECT_EQ(Answer().meta.response().error_code(), 0);
+  EXPECT_TRUE(
+      Logged("a callback of NotifyOnCancel of farcall.one.Lone.Say threw: no longer there"));
+  EXPECT_EQ(core_->unanswered.count(), 0);
+  world_.log.clear();
+  wire_->Deliver(Request(2));
+  world_.Run();
+  wire_->End(absl::UnavailableError("closed by peer"));
+  world_.Run();
+  EXPECT_TRUE(
+      Logged("a callback of NotifyOnCancel of farcall.one.Lone.Say threw: no longer there"));
+  AnswerOldest();
+}
+
 TEST_F(ServerHandlerTest, AHandlerThatThrowsFailsItsCall) {
   Accept();
   service_.say = [](Controller&, Closure*) { throw std::runtime_error("disk on fire"); };

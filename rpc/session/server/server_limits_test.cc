@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "rpc/interceptor.h"
 #include "rpc/session/server/server_session_testing.h"
 #include "rpc/stats/error_class.h"
 
@@ -136,6 +137,35 @@ TEST_F(ServerLimitsTest, ARequestWhoseTimeIsOverIsCountedAndNotRun) {
   EXPECT_EQ(Answer().meta.response().error_code(), kRpcTimedOut);
   EXPECT_TRUE(service_.heard.empty());
   EXPECT_EQ(core_->counters.late, 1u);
+}
+
+class Doorkeeper final : public ServerInterceptor {
+ public:
+  bool OnRequest(const google::protobuf::MethodDescriptor&, Controller& controller,
+                 const google::protobuf::Message&) override {
+    controller.SetFailed(kLimit, "not you");
+    return false;
+  }
+};
+
+// Else a flood of them, each of which takes no time, would raise the limit.
+TEST_F(ServerLimitsTest, RequestsThatNoHandlerRanAreNoMeasureOfWhatHandlersBear) {
+  core_->options.interceptors.push_back(std::make_shared<Doorkeeper>());
+  Say().limit.Set(MaxConcurrency::Auto());
+  core_->limit.Set(MaxConcurrency::Auto());
+  Accept();
+  std::string burst;
+  for (int i = 0; i < AdaptiveLimit::kFirst; ++i) burst += Request(i);
+  for (int i = 0; i < 500; ++i) {
+    wire_->Deliver(burst);
+    world_.clock.Advance(milliseconds(1));
+    world_.Run();
+    ASSERT_EQ(wire_->TakeFrames().size(), static_cast<size_t>(AdaptiveLimit::kFirst));
+  }
+  for (const ConcurrencyLimit* const limit : {&Say().limit, &core_->limit}) {
+    EXPECT_EQ(limit->limit(), AdaptiveLimit::kFirst);
+    EXPECT_EQ(limit->count(), 0);
+  }
 }
 
 class ServerAnswerCountsTest : public ServerLimitsTest {

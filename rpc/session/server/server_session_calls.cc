@@ -32,7 +32,7 @@ class CancelNotice final : public UserTask {
 
   void Run() override {
     for (ServerCall* const call : calls_) {
-      call->controller().NotifyCancel(/*closed=*/true);
+      call->NotifyCancel(/*closed=*/true);
       call->Unref();
     }
     delete this;

@@ -14,6 +14,7 @@
 
 #include "gtest/gtest.h"
 #include "rpc/closure.h"
+#include "rpc/errors.h"
 #include "rpc/testing/eventually.h"
 #include "rpc/testing/test_call.h"
 #include "rpc/testing/test_peers.h"
@@ -177,6 +178,27 @@ TEST(WhereHandlersRunTest, BurstsOfCallsThatBlockAreLimitedToo) {
   EXPECT_EQ(server.entered(), kThreads);
   server.Release();
   EXPECT_TRUE(server.AllEchoed());
+}
+
+TEST(WhereHandlersRunTest, RequestsThatNoHandlerRanProveNothing) {
+  BlockingServer server(1);
+  TestClient client(server.address());
+  server.Block(client.channel(), 2);
+  ASSERT_TRUE(Eventually([&] { return (*server.runtime()).status().loops_taken_over >= 2; }));
+  // They wait for a handler thread for longer than their clients do.
+  std::vector<TestCall> late(20);  // more than are proof that a method is quick
+  for (TestCall& call : late) {
+    call.controller.set_timeout_ms(20);
+    if (&call == &late.back()) ASSERT_TRUE(Idles(client.channel())) << "the others have come";
+    call.Start(client.channel());
+  }
+  for (TestCall& call : late) {
+    ASSERT_TRUE(call.Wait());
+    EXPECT_EQ(call.controller.ErrorCode(), kRpcTimedOut);
+  }
+  server.Release();
+  ASSERT_TRUE(server.AllEchoed());
+  EXPECT_EQ(server.NameOfThread(client.channel()), "farcall-handler");
 }
 
 TEST(WhereHandlersRunTest, AMethodComesBackToTheLoopOnceItIsQuick) {
