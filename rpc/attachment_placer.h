@@ -98,7 +98,7 @@ class AttachmentPlacer {
   // request, and may be under way at the same time: it gets memory of its own.
   virtual void Place(const IncomingRequest& request, PlaceReply reply) = 0;
   // Whether the message is to be parsed before, on the loop, where it holds up others; and once
-  // more for the handler.
+  // more for the handler. What it throws is as what Place throws.
   virtual bool WantsMessage(const google::protobuf::MethodDescriptor& method) const {
     static_cast<void>(method);
     return false;

@@ -76,7 +76,6 @@ void FrontRequest::OnTime() {
     call_->GiveUp(kRpcTimedOut,
                   "the service did not say within read_timeout_ms where the attachment shall lie");
   }
-  session_.SetBusy(false);
 }
 
 }  // namespace farcall

@@ -48,7 +48,11 @@ void ServerFrameCall::AskForPlace(size_t attachment) {
   placing_ = std::make_unique<Placing>(attachment);
   if (!MayBeAsked(attachment)) return;
   std::unique_ptr<CallMessages> messages;
-  if (found().state->placer->WantsMessage(method())) {
+  bool wants_message = false;
+  const std::optional<std::string> thrown =
+      ExceptionTextOf([&] { wants_message = found().state->placer->WantsMessage(method()); });
+  if (thrown) return GiveUp(kInternal, absl::StrCat("the attachment placer threw: ", *thrown));
+  if (wants_message) {
     const absl::Status parsed = ParseForPlacer(messages);
     if (!parsed.ok()) {
       const bool full = absl::IsResourceExhausted(parsed);
@@ -153,6 +157,7 @@ void ServerFrameCall::GiveUp(int code, absl::string_view text) {
   placing_->place.Fail(/*answer_comes=*/!withdrawn);
   if (pending != nullptr && withdrawn) {
     placing_->pending = nullptr;
+    session()->SetBusy(false);
     RunIfDue();
     return Unref();
   }

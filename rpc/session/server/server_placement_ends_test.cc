@@ -162,6 +162,7 @@ TEST_F(ServerPlacementEndsTest, AServerThatStopsAnswersAndGivesTheMemoryBack) {
     EXPECT_EQ(placer_.ended.size(), waits ? 0u : 1u);
     CloseAll(absl::CancelledError("the server stopped"));
     world_.Run();
+    EXPECT_EQ(AnswerCode(), kLogoff) << "a GOAWAY: each request that was read has its answer";
     EXPECT_EQ(core_->running.count(), 0);
     if (waits) placer_.Give(*later);
     EXPECT_EQ(placer_.ended.size(), 1u);

@@ -216,6 +216,9 @@ TEST_F(ServerPlacementTest, WhatAPlacerThrowsFailsTheRequest) {
     EXPECT_EQ(answer.meta.response().error_text(), "the attachment placer threw: no map");
     EXPECT_EQ(placer_.ended.size(), answers ? 1u : 0u);
   }
+  placer_.throws = true;
+  Deliver(Put(2, kBytes));
+  EXPECT_EQ(Answer().meta.response().error_text(), "the attachment placer threw: no table");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,10 @@ class ScriptedPlacer final : public AttachmentPlacer {
     ++asked;
     place(request, std::move(reply));
   }
-  bool WantsMessage(const google::protobuf::MethodDescriptor&) const override { return wants; }
+  bool WantsMessage(const google::protobuf::MethodDescriptor&) const override {
+    if (throws) throw std::runtime_error("no table");
+    return wants;
+  }
   void Give(PlaceReply& reply) {
     Buffer buffer;
     buffer.AppendUserData(memory.data(), memory.size(), nullptr);
@@ -38,6 +42,7 @@ class ScriptedPlacer final : public AttachmentPlacer {
   std::function<void(const IncomingRequest&, PlaceReply)> place =
       [this](const IncomingRequest&, PlaceReply reply) { Give(reply); };
   bool wants = false;
+  bool throws = false;  // WantsMessage
   std::string memory = std::string(40, '.');
   std::vector<absl::Status> ended;
   int asked = 0;

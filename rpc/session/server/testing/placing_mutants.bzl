@@ -38,8 +38,8 @@ _MUTANTS = [
     ("lends_a_byte_too_far", "front_request.cc", {
         "call_->PlaceFor(part.offset, part.bytes)": "call_->PlaceFor(part.offset > 0 ? part.offset - 1 : 0, part.bytes)",
     }),
-    ("stays_stopped_when_its_time_is_over", "front_request.cc", {
-        "  session_.SetBusy(false);\n": "",
+    ("stays_stopped_when_its_time_is_over", "server_frame_placing.cc", {
+        "    session()->SetBusy(false);\n    RunIfDue();\n": "    RunIfDue();\n",
     }),
 ]
 
