@@ -54,9 +54,11 @@ absl::StatusOr<std::unique_ptr<Blocks>> Blocks::Create(const farcall::Runtime& r
 }
 
 Blocks::Blocks(uint64_t count, uint32_t block_bytes, size_t slots, farcall::RegisteredMemory memory)
-    : block_bytes_(block_bytes), memory_(std::move(memory)), slot_of_(count, kZero), users_(slots) {
-  free_.reserve(slots);
-  for (size_t slot = slots - 1; slot > kZero; --slot) free_.push_back(static_cast<Slot>(slot));
+    : block_bytes_(block_bytes), memory_(std::move(memory)), slot_of_(count, kZero) {
+  slots_->users.resize(slots);
+  slots_->free.reserve(slots);
+  for (size_t slot = slots - 1; slot > kZero; --slot)
+    slots_->free.push_back(static_cast<Slot>(slot));
 }
 
 absl::Status Blocks::Check(uint64_t first, uint64_t count) const {
@@ -80,12 +82,13 @@ absl::StatusOr<farcall::Buffer> Blocks::Reserve(uint64_t first, size_t bytes) {
   if (absl::Status status = Check(first, count); !status.ok()) return status;
   std::vector<Slot> slots;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (free_.size() < count) {
+    const std::lock_guard<std::mutex> lock(slots_->mutex);
+    std::vector<Slot>& free = slots_->free;
+    if (free.size() < count) {
       return absl::ResourceExhaustedError("too much is being written or sent at once");
     }
-    slots.assign(free_.rbegin(), free_.rbegin() + static_cast<std::ptrdiff_t>(count));
-    free_.resize(free_.size() - count);
+    slots.assign(free.rbegin(), free.rbegin() + static_cast<std::ptrdiff_t>(count));
+    free.resize(free.size() - count);
   }
   farcall::Buffer memory;
   for (const Slot slot : slots)
@@ -119,28 +122,28 @@ bool Blocks::Commit(uint64_t first, const farcall::Buffer& slots) {
     if (bytes < begin || bytes + slice.length > begin + memory_.memory().size()) return false;
   }
   const std::vector<Slot> written = SlotsIn(slots);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(slots_->mutex);
   for (const Slot slot : written) {
-    ++users_[slot];
-    UnrefLocked(std::exchange(slot_of_[first++], slot));
+    ++slots_->users[slot];
+    slots_->Unref(std::exchange(slot_of_[first++], slot));
   }
   return true;
 }
 
 void Blocks::Release(const farcall::Buffer& slots) {
   const std::vector<Slot> unused = SlotsIn(slots);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  free_.insert(free_.end(), unused.rbegin(), unused.rend());
+  const std::lock_guard<std::mutex> lock(slots_->mutex);
+  slots_->free.insert(slots_->free.end(), unused.rbegin(), unused.rend());
 }
 
 absl::Status Blocks::Read(uint64_t first, uint32_t count, farcall::Buffer& bytes) const {
   if (absl::Status status = Check(first, count); !status.ok()) return status;
   std::vector<Slot> slots;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<std::mutex> lock(slots_->mutex);
     const auto begin = slot_of_.begin() + static_cast<std::ptrdiff_t>(first);
     slots.assign(begin, begin + count);
-    for (const Slot slot : slots) ++users_[slot];
+    for (const Slot slot : slots) ++slots_->users[slot];
   }
   // One slice for slots that follow each other.
   for (size_t at = 0; at < slots.size();) {
@@ -148,26 +151,25 @@ absl::Status Blocks::Read(uint64_t first, uint32_t count, farcall::Buffer& bytes
     uint32_t run = 1;
     while (at + run < slots.size() && slots[at + run] == from + run) ++run;
     bytes.Append(memory_.Slice(from * size_t{block_bytes_}, run * size_t{block_bytes_},
-                               [this, from, run] { Unref(from, run); }));
+                               [used = slots_, from, run] {
+                                 const std::lock_guard<std::mutex> lock(used->mutex);
+                                 for (Slot slot = from; slot < from + run; ++slot)
+                                   used->Unref(slot);
+                               }));
     at += run;
   }
   return absl::OkStatus();
 }
 
-void Blocks::Unref(Slot first, uint32_t count) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (Slot slot = first; slot < first + count; ++slot) UnrefLocked(slot);
-}
-
-void Blocks::UnrefLocked(Slot slot) const {
+void Blocks::Slots::Unref(Slot slot) {
   // As the place of a block that was never written it has no count.
-  if (users_[slot] > 0) --users_[slot];
-  if (users_[slot] == 0 && slot != kZero) free_.push_back(slot);
+  if (users[slot] > 0) --users[slot];
+  if (users[slot] == 0 && slot != kZero) free.push_back(slot);
 }
 
 size_t Blocks::free_slots() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return free_.size();
+  const std::lock_guard<std::mutex> lock(slots_->mutex);
+  return slots_->free.size();
 }
 
 }  // namespace example

@@ -55,16 +55,22 @@ class Blocks {
   Blocks(uint64_t count, uint32_t block_bytes, size_t slots, farcall::RegisteredMemory memory);
   absl::Status Check(uint64_t first, uint64_t count) const;
   std::vector<Slot> SlotsIn(const farcall::Buffer& slots) const;
-  void Unref(Slot first, uint32_t count) const;
-  void UnrefLocked(Slot slot) const;
+  // Answers that are still sent when the blocks and their server have gone end after them: a queue
+  // pair may keep its memory until the runtime ends.
+  struct Slots {
+    std::mutex mutex;
+    // Guarded by mutex.
+    std::vector<uint32_t> users;  // of each slot: a block, and answers that are sent
+    std::vector<Slot> free;       // last in, first out
+
+    // With mutex held.
+    void Unref(Slot slot);
+  };
 
   const uint32_t block_bytes_;
   const farcall::RegisteredMemory memory_;
-  mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  std::vector<Slot> slot_of_;            // of each block
-  mutable std::vector<uint32_t> users_;  // of each slot: a block, and answers that are sent
-  mutable std::vector<Slot> free_;       // last in, first out
+  const std::shared_ptr<Slots> slots_ = std::make_shared<Slots>();
+  std::vector<Slot> slot_of_;  // of each block; guarded by slots_->mutex
 };
 
 }  // namespace example

@@ -75,6 +75,17 @@ TEST_F(BlocksTest, WhatWasReadStaysAsItWas) {
   EXPECT_EQ(Read(*blocks, 0, 1), std::string(4096, 'b'));
 }
 
+// Of a connection over RDMA that broke: its queue pair goes after the server.
+TEST_F(BlocksTest, WhatWasReadMayOutliveThem) {
+  auto blocks = Make(10, 4096);
+  ASSERT_TRUE(Write(*blocks, 0, 8192, 'a').ok());
+  Buffer read;
+  ASSERT_TRUE(blocks->Read(0, 2, read).ok());
+  blocks = nullptr;
+  EXPECT_EQ(read.ToString(), std::string(8192, 'a'));
+  read.Clear();
+}
+
 TEST_F(BlocksTest, AWriteThatBreaksOffChangesNothing) {
   const auto blocks = Make(10, 4096);
   ASSERT_TRUE(Write(*blocks, 0, 8192, 'a').ok());
