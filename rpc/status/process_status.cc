@@ -45,7 +45,9 @@ void ReadStat(ProcessStatus& status) {
     if (field == kStart) {
       const double ticks = std::strtod(text.c_str(), nullptr);
       const double since_boot = ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
-      status.start_unix_seconds = Seconds(CLOCK_REALTIME) - Seconds(CLOCK_BOOTTIME) + since_boot;
+      // Looked at once: the start stays the same number, also when the wall clock is set.
+      static const double boot = Seconds(CLOCK_REALTIME) - Seconds(CLOCK_BOOTTIME);
+      status.start_unix_seconds = boot + since_boot;
     }
     at = end;
   }
