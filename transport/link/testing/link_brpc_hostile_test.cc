@@ -148,6 +148,32 @@ TEST(LinkBrpcHostileTest, ReceivesThatFindNoMemoryAreNotPromised) {
       rig.Until([&] { return rig.accepted().info().why_not_rdma == WhyNotRdma::kCapacity; }));
 }
 
+// The receives that found memory are flushed with the queue pair that was refused, into the
+// completion queue of others whose shared receives have the same numbers.
+TEST(LinkBrpcHostileTest, ReceivesOfARefusedQueuePairAreNotTakenForSharedOnes) {
+  BrpcClientRig rig({}, PreferBrpc(), [](FakeFabricOptions&, RdmaRigOptions& options) {
+    options.rdma.shared_receives = 64;
+    options.rdma.receive_slots = 64;
+    options.rdma.max_shared_receives = 128;
+    options.pool.max_bytes = size_t{24} << 20;
+    options.loops = 1;
+  });
+  std::vector<BlockRef> taken;
+  while (BlockRef block = rig.harness.pool().Allocate(BlockPool::kMedium)) {
+    taken.push_back(std::move(block));
+  }
+  // For the shared receives, and some of the queue pair's own.
+  taken.resize(taken.size() - std::min<size_t>(taken.size(), 64 + 4 + 24));
+  const auto answer = rig.Ask(EncodeBrpcHello(BrpcVersion::kSecond, rig.end->own()));
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_FALSE(answer->usable.ok());
+  rig.tcp->Send(EncodeBrpcDecision(false));
+  ASSERT_TRUE(
+      rig.Until([&] { return rig.accepted().info().why_not_rdma == WhyNotRdma::kCapacity; }));
+  rig.harness.Settle();
+  EXPECT_EQ(rig.harness.fabric().violations(), std::vector<std::string>());
+}
+
 TEST(LinkBrpcHostileTest, AHelloInPiecesIsOne) {
   for (const BrpcVersion version : {BrpcVersion::kSecond, BrpcVersion::kThird}) {
     BrpcClientRig rig;

@@ -126,7 +126,7 @@ void BrpcChannel::OnCompletion(const ibv_wc& completion) {
     Release(id.slot, credits_->OnCompleted(id.slot));
     return GiveRoom(unfinished());
   }
-  Check(id.kind == WrId::Kind::kReceive && id.slot < queue_->slots(),
+  Check(id.is_receive() && id.slot < queue_->slots(),
         "a completion is of a work request that was posted");
   if (good) return OnReceived(id.slot, completion);
   queue_->ledger().OnConsumed(*member_);

@@ -49,7 +49,8 @@ absl::Status DevicePoller::Enroll(const std::shared_ptr<PairChannel>& channel, P
                                       loop_.clock(), trust);
   BalanceReceives();
   if (!joined.ok()) {
-    room_.Give(need);
+    // The entries of receives that were posted are given back as these are flushed (Handle).
+    room_.Give(need - (own != nullptr ? own->ledger().posted() : 0));
     return joined;
   }
   counters_.enrolled.Add(1);
@@ -177,8 +178,10 @@ void DevicePoller::Handle(const ibv_wc& completion) {
     if (!std::exchange(last_->touched, true)) touched_.push_back(last_);
     return last_->OnCompletion(completion);
   }
-  // Of no queue pair that is known here. Its receive is posted again.
+  // Of no queue pair that is known here. Its receive is posted again; those of one that was refused
+  // as it was enrolled are over.
   const WrId id = UnpackWrId(completion.wr_id);
+  if (id.kind == WrId::Kind::kOwnReceive) return room_.Give(1);
   if (id.kind == WrId::Kind::kReceive && receives_ && id.slot < receives_->slots()) {
     receives_->Reuse(id.slot, /*bare=*/true);
   }

@@ -18,9 +18,9 @@ void MessageChannel::OnCompletion(const ibv_wc& completion) {
   windows_failed_ |= error_.ok() && completion.status == IBV_WC_MW_BIND_ERR;
   if (completion.status != IBV_WC_SUCCESS) OnError(completion);
   if (id.kind == WrId::Kind::kSend) return OnSent(id.slot);
-  if (id.kind >= WrId::Kind::kBind) return OnLocal(id, completion.status == IBV_WC_SUCCESS);
-  Check(id.kind == WrId::Kind::kReceive && id.slot < queue_->slots(),
-        "a completion is of a work request that was posted");
+  Check(id.kind != WrId::Kind::kNone, "a completion is of a work request that was posted");
+  if (!id.is_receive()) return OnLocal(id, completion.status == IBV_WC_SUCCESS);
+  Check(id.slot < queue_->slots(), "a receive has a slot of its queue");
   if (completion.status == IBV_WC_SUCCESS) return OnReceived(id.slot, completion.byte_len);
   queue_->ledger().OnConsumed(*member_);
   // Its own queue takes no receives any more, a shared one does.

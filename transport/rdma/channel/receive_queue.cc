@@ -152,6 +152,7 @@ bool ReceiveQueue::Post() {
 uint32_t ReceiveQueue::PostSome(uint32_t from) {
   std::array<ibv_recv_wr, kBatch> requests;
   std::array<ibv_sge, kBatch> segments;
+  const auto kind = target_.shared != nullptr ? WrId::Kind::kReceive : WrId::Kind::kOwnReceive;
   const uint32_t most = std::min<uint32_t>(kBatch, static_cast<uint32_t>(ready_.size()) - from);
   uint32_t count = 0;
   for (; count < most; ++count) {
@@ -161,7 +162,7 @@ uint32_t ReceiveQueue::PostSome(uint32_t from) {
     if (!key) break;  // the device was just taken away
     segments[count] = {reinterpret_cast<uint64_t>(block.data), kReceiveBlock, *key};
     ibv_recv_wr& request = requests[count];
-    request.wr_id = PackWrId({.kind = WrId::Kind::kReceive, .slot = slot});
+    request.wr_id = PackWrId({.kind = kind, .slot = slot});
     request.next = nullptr;
     request.sg_list = &segments[count];
     request.num_sge = 1;
