@@ -48,14 +48,15 @@ absl::Status DevicePoller::MakeQueues(RdmaRegistrar& registrar) {
   // What is sent is copied to, at least the headers.
   const absl::Status headers = pool_.Reserve(BlockPool::kSmall, /*count=*/1);
   if (!headers.ok()) return NotRdma(WhyNotRdma::kCapacity, headers.message());
-  const absl::Status registered = registrar.RegisterPending();
+  const absl::Status registered = registrar.RegisterPending(device_);
   // Kept from now on: counts must leave although the pool may have nothing then.
   if (!batch_.Reserve(MessagePlan())) {
     if (!registered.ok()) return registered;
     return NotRdma(WhyNotRdma::kCapacity,
                    "no memory for message headers (BlockPoolOptions::max_bytes)");
   }
-  if (caps_.max_srq <= 0) return registered;
+  // Each queue pair finds its receives, or not, as it is enrolled.
+  if (caps_.max_srq <= 0) return absl::OkStatus();
   return MakeSharedReceives(registrar);
 }
 
@@ -78,7 +79,7 @@ absl::Status DevicePoller::MakeSharedReceives(RdmaRegistrar& registrar) {
   first_receives_ = receive_room_ = slots;
   // What it does not give is reported below.
   pool_.Reserve(kReceiveBlock, slots).IgnoreError();
-  const absl::Status registered = registrar.RegisterPending();
+  const absl::Status registered = registrar.RegisterPending(device_);
   receives_->Fill();
   receives_->Post();
   if (receives_->ledger().posted() >= std::min(kFewestReceives, slots)) return absl::OkStatus();

@@ -70,6 +70,27 @@ TEST_F(RdmaTransportTest, ADeviceThatCouldNotBePolledIsTriedAgain) {
   Echo();
 }
 
+// Blocks that the device knows are there, beside a region that it does not take.
+TEST_F(RdmaTransportTest, WithoutSharedReceivesARegionThatIsRefusedKeepsNobodyAway) {
+  Start([](FakeFabricOptions& fabric, RdmaRigOptions&) {
+    for (FakeDeviceOptions& device : fabric.devices) device.max_srq = 0;
+  });
+  std::vector<BlockRef> known;
+  for (const uint32_t size : {BlockPool::kSmall, BlockPool::kMedium}) {
+    for (int i = 0; i < 512; ++i) known.push_back(harness_->pool().Allocate(size));
+  }
+  const Offer offer = Await(Pass(1));
+  ASSERT_TRUE(offer.ok()) << offer.status();
+  fabric().faults().FailEvery("ibv_reg_mr", ENOMEM);
+  harness_->pool().Allocate(BlockPool::kLarge);
+  harness_->DrainControl();
+  known.clear();
+  const absl::Status connected = ConnectToOffer(OnlyB(*offer), Pass(1));
+  ASSERT_TRUE(connected.ok()) << connected;
+  Echo();
+  fabric().faults().FailEvery("ibv_reg_mr", 0);
+}
+
 TEST_F(RdmaTransportTest, AReceiveThatTheDeviceRefusesIsToldAsSuch) {
   Start();
   fabric().faults().FailCall("ibv_post_srq_recv", 1, EIO);

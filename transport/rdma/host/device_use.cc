@@ -83,7 +83,7 @@ void DeviceUse::GiveReceives(DevicePoller& poller, uint32_t receives) {
   const BlockPoolStats pool = parts_.pool.stats();
   const bool given = pool.used_bytes + size_t{receives} * kReceiveBlock <= pool.max_bytes / 2 &&
                      poller.pool().Reserve(kReceiveBlock, receives).ok() &&
-                     parts_.registrar.RegisterPending().ok();
+                     parts_.registrar.RegisterPending(device_.index()).ok();
   poller.loop().Post([&poller, more = given ? receives : 0] { poller.OnReceives(more); });
 }
 

@@ -99,7 +99,7 @@ void RdmaRegistrar::Forget(size_t index) {
   --devices_in_use_;
 }
 
-absl::Status RdmaRegistrar::RegisterPending() {
+absl::Status RdmaRegistrar::RegisterPending(std::optional<size_t> of) {
   const std::lock_guard work(work_mutex_);
   {
     const std::lock_guard lock(mutex_);
@@ -109,7 +109,10 @@ absl::Status RdmaRegistrar::RegisterPending() {
   const std::vector<Region*> all = Regions(Whose::kPool);
   for (const auto& device : devices_) {
     if (!device) continue;
-    for (Region* const region : all) first.Update(RegisterWith(*device, *region));
+    for (Region* const region : all) {
+      const absl::Status registered = RegisterWith(*device, *region);
+      if (!of || *of == device->index) first.Update(registered);
+    }
   }
   return first;
 }

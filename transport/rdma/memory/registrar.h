@@ -70,8 +70,9 @@ class RdmaRegistrar final : public MemoryRegistrar {
   // the device was not added.
   void RemoveDevice(size_t index);
   // Registers now what the pool mapped since and waits for its turn: after it a block that the
-  // pool gave is registered, or the error tells why one is not.
-  absl::Status RegisterPending();
+  // pool gave is registered, or the error of device `of` (by default the first of any) tells why
+  // one is not.
+  absl::Status RegisterPending(std::optional<size_t> of = std::nullopt);
 
   // --- Any thread.
 

@@ -184,6 +184,8 @@ TEST_F(RegistrarTest, ARegionThatIsRefusedLaterIsCountedAndTriedAgain) {
   EXPECT_FALSE(Registered(block, 0));
   EXPECT_EQ(registrar_.stats().failures, 1u);
   EXPECT_EQ(ReasonOf(registrar_.RegisterPending()), WhyNotRdma::kDeviceRefused);
+  EXPECT_EQ(ReasonOf(registrar_.RegisterPending(0)), WhyNotRdma::kDeviceRefused);
+  EXPECT_TRUE(registrar_.RegisterPending(1).ok()) << "what one refuses is nothing to another";
   verbs_.Fail("ibv_reg_mr", 0);
   EXPECT_TRUE(registrar_.RegisterPending().ok());
   EXPECT_TRUE(Registered(block, 0));
