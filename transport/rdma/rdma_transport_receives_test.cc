@@ -56,6 +56,21 @@ TEST_F(RdmaReceivesTest, WhatGoesWithAQueuePairIsCountedAndReplaced) {
   EXPECT_GT(traffic.receives_posted, kReceives - 16);
 }
 
+// Few calls each: no end is settled before the next one.
+TEST_F(RdmaReceivesTest, ManyEndsThatAreNotToldLeaveRoomForMore) {
+  Start([](FakeFabricOptions&, RdmaRigOptions& rig) {
+    rig.rdma.shared_receives = kReceives;
+    rig.rdma.max_shared_receives = 4 * kReceives;
+  });
+  fabric().faults().KeepReceives("fakeB");
+  for (uint8_t round = 1; round <= 40; ++round) {
+    ASSERT_NO_FATAL_FAILURE(Connect(round));
+    for (int i = 0; i < 10; ++i) Echo();
+    Disconnect();
+    ASSERT_TRUE(harness_->Until([&] { return TrafficOfB().silent_ends == round; }));
+  }
+}
+
 TEST_F(RdmaReceivesTest, AnEndInOrderLosesNone) {
   Start();
   for (const uint8_t round : {1, 2}) {

@@ -45,6 +45,7 @@ absl::Status DevicePoller::Enroll(const std::shared_ptr<PairChannel>& channel, P
   }
   ReceiveQueue* const own = channel->own_queue();
   Replenish(own != nullptr ? *own : *receives_);
+  if (own == nullptr) receives_->BelieveIfNoneIsLeft();
   absl::Status joined = channel->Join(own != nullptr ? *own : *receives_, batch_, room_, counters_,
                                       loop_.clock(), trust);
   BalanceReceives();

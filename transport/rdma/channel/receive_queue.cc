@@ -57,9 +57,16 @@ bool ReceiveQueue::Idle(uint32_t slot) {
 }
 
 void ReceiveQueue::Doubt(ReceiveLedger::Member member) {
-  if (ledger_.Doubt(member) == 0) return;
-  doubt_ = next_stamp_;
-  recount_at_ = next_stamp_ + used_;
+  const uint32_t receives = ledger_.Doubt(member);
+  if (receives > 0) doubts_.push_back({next_stamp_, next_stamp_ + used_, receives});
+}
+
+void ReceiveQueue::BelieveIfNoneIsLeft() {
+  const bool left = ledger_.members() > 0 || ledger_.free() >= ReceiveLedger::kMinimum;
+  if (left || doubts_.empty()) return;
+  ledger_.Recount(ledger_.doubted(), /*lost=*/0);
+  const Doubted last = doubts_.back();
+  doubts_.assign(1, {last.before, last.until, /*receives=*/0});
 }
 
 void ReceiveQueue::OnCame(uint32_t slot) {
@@ -67,22 +74,25 @@ void ReceiveQueue::OnCame(uint32_t slot) {
   if (stamp == kLost) [[unlikely]] {
     --lost_;
     ledger_.OnFound();
-  } else if (recount_at_ != 0 && stamp >= recount_at_) [[unlikely]] {
-    Recount();
+  } else if (!doubts_.empty()) [[unlikely]] {
+    Settle(stamp);
   }
 }
 
-void ReceiveQueue::Recount() {
-  recount_at_ = 0;
-  uint32_t lost = 0;
-  for (uint64_t& stamp : stamps_) {
-    if (stamp == kNotPosted || stamp >= doubt_) continue;
-    stamp = kLost;
-    ++lost;
+void ReceiveQueue::Settle(uint64_t came) {
+  while (!doubts_.empty() && came >= doubts_.front().until) {
+    const Doubted doubted = doubts_.front();
+    doubts_.pop_front();
+    uint32_t lost = 0;
+    for (uint64_t& stamp : stamps_) {
+      if (stamp == kNotPosted || stamp >= doubted.before) continue;
+      stamp = kLost;
+      ++lost;
+    }
+    ledger_.Recount(doubted.receives, lost);
+    lost_ += lost;
+    SetUsed(used_);
   }
-  ledger_.Recount(lost);
-  lost_ += lost;
-  SetUsed(used_);
 }
 
 BlockRef ReceiveQueue::Take(uint32_t slot) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -23,9 +24,9 @@ namespace farcall {
 //
 // Some receives may be gone with a queue pair that took them (Doubt). A queue is first in, first
 // out: when all that was posted since has come, once around, what was posted before and has not
-// come is lost. Its slot stays as it is, since the device may still write to its
-// block; another takes its place. One that comes all the same is used as before. One thread at a
-// time.
+// come is lost. Each doubt is settled by itself. A lost one's slot stays as it is, since the device
+// may still write to its block; another takes its place. One that comes all the same is used as
+// before. One thread at a time.
 class ReceiveQueue {
  public:
   // One of the two.
@@ -75,6 +76,9 @@ class ReceiveQueue {
   // The queue pair of the member ended, and its device did not say that it has given up what it
   // took of the queue. Before the member leaves.
   void Doubt(ReceiveLedger::Member member);
+  // Before a member joins. Where all receives are doubted, and no member is left whose messages
+  // would settle a doubt, they may be given again. What of them is lost is found as before.
+  void BelieveIfNoneIsLeft();
   // Receives that are gone, or may be.
   uint32_t lost() const { return lost_ + ledger_.doubted(); }
 
@@ -95,7 +99,7 @@ class ReceiveQueue {
   static constexpr size_t kMaxUnknown = 16'384;
 
   void OnCame(uint32_t slot);
-  void Recount();
+  void Settle(uint64_t came);
   bool Idle(uint32_t slot);
   uint32_t PostSome(uint32_t from);
   int PostChain(ibv_recv_wr* first, ibv_recv_wr** bad);
@@ -116,8 +120,12 @@ class ReceiveQueue {
   static constexpr uint64_t kLost = ~uint64_t{0};
   std::vector<uint64_t> stamps_;
   uint64_t next_stamp_ = 1;
-  uint64_t doubt_ = 0;       // what was posted before this is doubted, until
-  uint64_t recount_at_ = 0;  // this comes; 0: nothing is
+  struct Doubted {
+    uint64_t before;    // of what was posted before this number
+    uint64_t until;     // this one, or a later one, comes
+    uint32_t receives;  // may be gone: so many are in doubted() of the ledger
+  };
+  std::deque<Doubted> doubts_;  // no more than slots(), and one that is believed
   uint32_t lost_ = 0;
   int refused_ = 0;
 };

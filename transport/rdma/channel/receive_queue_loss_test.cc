@@ -80,6 +80,47 @@ TEST_F(ReceiveQueueLossTest, WhereNothingIsGoneAllIsAsBefore) {
   EXPECT_EQ(there_.size(), kSlots);
 }
 
+// A later end does not put off what is known of an earlier one.
+TEST_F(ReceiveQueueLossTest, EachDoubtIsSettledByItself) {
+  constexpr uint32_t kUsed = 12;
+  larger_.SetUsed(kUsed);
+  ASSERT_TRUE(Refill());
+  const ReceiveLedger::Member c = larger_.ledger().Join().value();
+  there_.pop_front();
+  larger_.Doubt(a_);
+  larger_.ledger().Leave(a_);
+  for (uint32_t i = 0; i < kUsed; ++i) UseNext();
+  there_.pop_front();
+  larger_.Doubt(c);
+  larger_.ledger().Leave(c);
+  EXPECT_EQ(larger_.lost(), 8u);
+  for (uint32_t i = 0; i < kUsed; ++i) UseNext();
+  EXPECT_EQ(larger_.lost(), 1u + 4u);
+  for (uint32_t i = 0; i < kUsed; ++i) UseNext();
+  EXPECT_EQ(larger_.lost(), 2u);
+  EXPECT_EQ(larger_.ledger().posted(), kUsed);
+}
+
+TEST_F(ReceiveQueueLossTest, WithoutAMemberWhatIsDoubtedIsGivenAgain) {
+  for (int round = 0; round < 100; ++round) {
+    for (const ReceiveLedger::Member member : {a_, b_}) {
+      larger_.Doubt(member);
+      larger_.ledger().Leave(member);
+    }
+    EXPECT_EQ(larger_.lost(), 8u);
+    larger_.BelieveIfNoneIsLeft();
+    EXPECT_EQ(larger_.lost(), 0u);
+    a_ = larger_.ledger().Join().value();
+    b_ = larger_.ledger().Join().value();
+  }
+  // One was gone all the same.
+  there_.pop_front();
+  for (uint32_t i = 0; i < 2 * kSlots; ++i) UseNext();
+  EXPECT_EQ(larger_.lost(), 1u);
+  EXPECT_EQ(larger_.ledger().posted(), kSlots);
+  EXPECT_EQ(there_.size(), kSlots);
+}
+
 TEST_F(ReceiveQueueLossTest, AQueuePairWithoutCreditsTookNothing) {
   for (int i = 0; i < 4; ++i) {
     larger_.ledger().OnConsumed(a_);

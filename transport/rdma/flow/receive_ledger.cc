@@ -66,8 +66,11 @@ uint32_t ReceiveLedger::Doubt(Member member) {
   return receives;
 }
 
-void ReceiveLedger::Recount(uint32_t lost) {
-  posted_ += std::exchange(doubted_, 0);
+void ReceiveLedger::Recount(uint32_t doubted, uint32_t lost) {
+  // Some were found before.
+  const uint32_t there = std::min(doubted_, doubted);
+  doubted_ -= there;
+  posted_ += there;
   posted_ -= std::min(posted_, lost);
 }
 

@@ -62,8 +62,8 @@ class ReceiveLedger {
   // receives as its peer could still use may be gone with it. They count as none until Recount.
   // Returns how many.
   uint32_t Doubt(Member member);
-  // Of those that were doubted `lost` are gone, and the others there.
-  void Recount(uint32_t lost);
+  // `doubted` are doubted no more; `lost` receives are gone.
+  void Recount(uint32_t doubted, uint32_t lost);
   // One that was counted as gone has come.
   void OnFound() { ++posted_; }
   uint32_t doubted() const { return doubted_; }
@@ -86,10 +86,11 @@ class ReceiveLedger {
 
   // How many should be posted so that there are minimums for members to come, `ahead` at
   // least, and something for members who use theirs. By their number alone: if what they use
-  // counted, more receives would make them use more.
+  // counted, more receives would make them use more. Others take the place of those that are
+  // doubted.
   uint32_t Wanted(uint32_t ahead) const {
     const uint32_t minimums = kMinimum * static_cast<uint32_t>(members());
-    return minimums + std::max(minimums / 3, ahead);
+    return minimums + std::max(minimums / 3, ahead) + doubted_;
   }
 
   uint32_t posted() const { return posted_; }

@@ -261,7 +261,7 @@ TEST(ReceiveLedgerTest, WhatMayBeGoneIsGivenToNobodyUntilItIsCounted) {
   EXPECT_FALSE(ledger.Join().ok()) << "it might wait for ever";
   Use(ledger, b);
   EXPECT_EQ(ledger.posted(), 12u);
-  ledger.Recount(/*lost=*/1);
+  ledger.Recount(/*doubted=*/4, /*lost=*/1);
   EXPECT_EQ(ledger.posted(), 15u);
   EXPECT_EQ(ledger.doubted(), 0u);
   ledger.OnFound();
@@ -278,7 +278,7 @@ TEST(ReceiveLedgerTest, AMessageWithoutACreditMayFindOneThatIsDoubted) {
   for (int i = 0; i < 8; ++i) ledger.OnConsumed(b);
   EXPECT_EQ(ledger.posted(), 0u);
   EXPECT_EQ(ledger.doubted(), 0u);
-  ledger.Recount(/*lost=*/0);
+  ledger.Recount(/*doubted=*/4, /*lost=*/0);
   EXPECT_EQ(ledger.posted(), 0u);
 }
 
