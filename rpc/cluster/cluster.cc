@@ -76,7 +76,6 @@ SessionCall* Cluster::FindAttempt(uint64_t call_id) {
   return nullptr;
 }
 
-// Its calls go on to their ends, and may be cancelled until then.
 void Cluster::Remember(const std::shared_ptr<ClientSession>& session) {
   if (session == nullptr || session->calls() == 0) return;
   std::erase_if(left_, [](const auto& one) { return one.expired(); });

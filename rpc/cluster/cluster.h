@@ -96,6 +96,9 @@ class Cluster final : public Cancellable {
   // Of its ServerConnections: whether a server can be reached.
   void OnReachable(ServerSet::ServerId server);
   void OnUnreachable(ServerSet::ServerId server);
+  // A session that calls shared, or null, takes no new ones. Those on it go on to their ends, and
+  // may be cancelled until then.
+  void Remember(const std::shared_ptr<ClientSession>& session);
 
  private:
   std::shared_ptr<Cluster> Self() { return std::static_pointer_cast<Cluster>(shared_from_this()); }
@@ -104,7 +107,6 @@ class Cluster final : public Cancellable {
   void WakeCalls();
   RoutedCall* Find(uint64_t call_id);
   SessionCall* FindAttempt(uint64_t call_id);
-  void Remember(const std::shared_ptr<ClientSession>& session);
   void OnAlarms();
   void Probe();
   void ArmProbe();

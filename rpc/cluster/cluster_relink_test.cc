@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "rpc/cluster/cluster_testing.h"
 #include "rpc/session/client/relink_pace.h"
@@ -64,6 +65,18 @@ TEST(ClusterRelinkTest, APlainConnectionIsReplacedUnderTheCalls) {
   EXPECT_TRUE(old_wire->destroyed) << "it was empty";
   world.Advance(seconds(61));  // the deadlines
   EXPECT_EQ(world.world.loop->NextTimer(), std::nullopt) << "what there is is linked";
+}
+
+TEST(ClusterRelinkTest, ACallOnWhatWasReplacedCanBeCancelled) {
+  ClusterWorld world(kServer, PreferRdma());
+  auto& call = world.Start();
+  world.Connect(Plain(WhyNotRdma::kPeerSilent));
+  world.Advance(RelinkPace::kFirst);
+  world.Connect(Linked());
+  call.controller.StartCancel();
+  world.world.Run();
+  EXPECT_EQ(call.ends, 1);
+  EXPECT_EQ(call.controller.ErrorCode(), ECANCELED);
 }
 
 TEST(ClusterRelinkTest, WhatFailsIsTriedMoreSlowlyAndKeepsNoCallFromTheServer) {

@@ -216,7 +216,9 @@ void ServerConnections::OnLinked() {
   relink_pace_.OnLinked();
   LeavePlain();
   if (shared_ != nullptr && shared_->plain()) {
-    std::exchange(shared_, session)->Retire();
+    const Session left = std::exchange(shared_, session);
+    left->Retire();
+    cluster_.Remember(left);
   } else {
     Keep(session);
   }
