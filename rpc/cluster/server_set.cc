@@ -216,7 +216,11 @@ void ServerSet::Impl::Judge(Member& member, TimePoint now) {
 void ServerSet::Impl::Apply(Member& member, Health::Change change, TimePoint now) {
   if (change == Health::Change::kNone) return;
   if (change == Health::Change::kFell) member.slow_start.End();
-  if (change == Health::Change::kBack) Begin(member, now);
+  if (change == Health::Change::kBack) {
+    Begin(member, now);
+    // What failed as it fell, and while it was away, says nothing of what is there now.
+    member.breaker.Forget(now);
+  }
   OnPoolChange();
   if (!member.health.up() || !member.breaker.open()) return;
   // What was away was judged before. What only lost a connection stays out, unless others were

@@ -83,5 +83,23 @@ TEST_F(ServerSetTest, WhatWasAwayIsNotJudgedForWhatWasBefore) {
   EXPECT_EQ(View(2).state, State::kBroken);
 }
 
+// The calls that were under way as its connection broke, and those that found none.
+TEST_F(ServerSetTest, WhatIsBackIsNotJudgedForWhatFailedWhileItWasAway) {
+  options_.circuit_breaker.enabled = true;
+  Make(3);
+  Fall(1);
+  Calls(1, 10, Outcome::kFailure);
+  now_ += milliseconds(500);
+  set_->DueProbes(now_);
+  set_->OnProbe(1, true, now_);
+  Calls(1, 1, Outcome::kSuccess);
+  EXPECT_EQ(View(1).state, State::kSlowStart);
+  // It was not broken, so it is not on trial: its window fills first.
+  Calls(1, 8, Outcome::kFailure);
+  EXPECT_EQ(View(1).state, State::kSlowStart);
+  Calls(1, 1, Outcome::kFailure);
+  EXPECT_EQ(View(1).state, State::kBroken);
+}
+
 }  // namespace
 }  // namespace farcall

@@ -44,8 +44,12 @@ void CircuitBreaker::Open(TimePoint now, SplitMix& random) {
 void CircuitBreaker::Close(TimePoint now) {
   open_ = false;
   on_trial_ = true;
-  counts_from_ = now;
   closed_at_ = now;
+  Forget(now);
+}
+
+void CircuitBreaker::Forget(TimePoint now) {
+  counts_from_ = now;
   calls_.Reset();
   latency_.Reset();
   calls_since_look_ = 0;

@@ -22,8 +22,8 @@ class CircuitBreaker {
   // `options` outlive it.
   explicit CircuitBreaker(const CircuitBreakerOptions& options);
 
-  // An attempt that began at `began` ended. Those that began before the last Open or Close do not
-  // count: they are of the time that was judged already.
+  // An attempt that began at `began` ended. Those that began before the last Open, Close or
+  // Forget do not count: they are of the time that was judged already.
   void OnEnd(bool failed, Duration latency, TimePoint began);
   // Its error rate is too high.
   bool failing() const;
@@ -36,6 +36,8 @@ class CircuitBreaker {
   void Open(TimePoint now, SplitMix& random);
   // It may get calls again, the pause being over or not.
   void Close(TimePoint now);
+  // The server is another one now: no attempt that began before `now` counts.
+  void Forget(TimePoint now);
   bool open() const { return open_; }
   TimePoint until() const { return until_; }
 
