@@ -132,9 +132,7 @@ Buffer RoutedCall::FrameAgain(uint64_t attempt_id) {
   frame.Append(ShareRest());
   return Reframe(std::move(frame), [&](wire::RpcMeta& meta) {
     meta.set_correlation_id(static_cast<int64_t>(attempt_id));
-    if (plan_.deadline == TimePoint::max()) return;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(plan_.deadline - now).count();
-    meta.mutable_request()->set_timeout_ms(static_cast<int32_t>(std::max<int64_t>(left, 1)));
+    if (plan_.deadline != TimePoint::max()) SetTimeLeft(meta, plan_.deadline - now);
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include "rpc/wire/reframe.h"
 
+#include <algorithm>
+#include <chrono>
 #include <climits>
 #include <cstdint>
 #include <string>
@@ -32,6 +34,11 @@ Buffer Reframe(Buffer frame, absl::FunctionRef<void(wire::RpcMeta&)> change) {
   framed.Append(std::move(cut.payload));
   framed.Append(std::move(cut.attachment));
   return framed;
+}
+
+void SetTimeLeft(wire::RpcMeta& meta, Duration left) {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  meta.mutable_request()->set_timeout_ms(static_cast<int32_t>(std::max<int64_t>(ms, 1)));
 }
 
 }  // namespace farcall

@@ -5,6 +5,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "rpc/wire/rpc_meta.pb.h"
+#include "transport/base/time.h"
 #include "transport/buffer/buffer.h"
 
 namespace farcall {
@@ -13,6 +14,9 @@ namespace farcall {
 // shared, not copied. `frame` is one whole frame that this process encoded. For what is
 // rare: it parses the meta and writes it anew.
 Buffer Reframe(Buffer frame, absl::FunctionRef<void(wire::RpcMeta&)> change);
+
+// The time that a request has left, in milliseconds, rounded up and at least 1: 0 is no limit.
+void SetTimeLeft(wire::RpcMeta& meta, Duration left);
 
 }  // namespace farcall
 

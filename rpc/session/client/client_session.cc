@@ -25,6 +25,13 @@ int ErrorCodeOf(const absl::Status& why) {
   return absl::IsUnauthenticated(why) ? kSsl : kFailedSocket;
 }
 
+// A request that was encoded when its call began, and has waited since.
+Buffer AsOfNow(Buffer&& frame, const Timer& deadline, TimePoint now) {
+  if (!deadline.pending()) return std::move(frame);
+  return Reframe(std::move(frame),
+                 [&](wire::RpcMeta& meta) { SetTimeLeft(meta, deadline.when - now); });
+}
+
 }  // namespace
 
 ClientSession::ClientSession(std::shared_ptr<const Environment> environment, EventLoop& loop,
@@ -167,7 +174,8 @@ void ClientSession::OnConnected(absl::StatusOr<std::unique_ptr<Connection>> conn
   }
   for (auto& [call_id, frame] : waiting) {
     // One that finds no credential ends them all.
-    if (calls_.Has(call_id)) Write(std::move(frame));
+    PendingCall* const call = calls_.Find(call_id);
+    if (call != nullptr) Write(AsOfNow(std::move(frame), call->deadline(), loop_.now()));
   }
   if (observer_ != nullptr) observer_->OnReachable();
   LetGoIfDone();

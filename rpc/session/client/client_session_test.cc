@@ -65,6 +65,33 @@ TEST(ClientSessionTest, AForgottenCallIsNotSentLater) {
   client.world.Run();
 }
 
+TEST(ClientSessionTest, ARequestThatWaitedCarriesWhatIsLeftOfItsTime) {
+  Client client;
+  std::vector<Call> calls(4);
+  client.world.loop->RunOrPost([&] {
+    const TimePoint now = client.world.clock.Now();
+    const TimePoint deadlines[] = {now + milliseconds(500),
+                                   now + std::chrono::microseconds(300'100),
+                                   now + milliseconds(300), TimePoint::max()};
+    for (uint64_t id = 1; id <= calls.size(); ++id) {
+      wire::RpcMeta meta;
+      meta.mutable_request()->set_timeout_ms(500);
+      meta.set_correlation_id(static_cast<int64_t>(id));
+      client.session->Start(calls[id - 1], id, deadlines[id - 1], FrameOf(meta), Buffer());
+    }
+  });
+  client.world.clock.Advance(milliseconds(300));
+  const auto wire = client.world.transport.Succeed();
+  const std::vector<Frame> frames = wire->TakeFrames();
+  ASSERT_EQ(frames.size(), calls.size());
+  EXPECT_EQ(frames[0].meta.request().timeout_ms(), 200);
+  EXPECT_EQ(frames[1].meta.request().timeout_ms(), 1) << "rounded up";
+  EXPECT_EQ(frames[2].meta.request().timeout_ms(), 1) << "0 would be no limit";
+  EXPECT_EQ(frames[3].meta.request().timeout_ms(), 500) << "it has no deadline";
+  wire->End(absl::UnavailableError("closed by peer"));
+  client.world.Run();
+}
+
 // A call that ends may take another with it: the other attempt of the same one.
 TEST(ClientSessionTest, WhatACallsEndForgetsDoesNotEnd) {
   class Pair final : public SessionCall {
