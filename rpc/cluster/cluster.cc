@@ -122,6 +122,11 @@ bool Cluster::NamesKnown(RoutedCall& call) {
   return false;
 }
 
+std::string Cluster::WhyNoNames() const {
+  return absl::StrCat("the names of the target are not known yet",
+                      no_names_why_.empty() ? "" : ": ", no_names_why_);
+}
+
 void Cluster::OnNodes(absl::StatusOr<Naming::Nodes> nodes) {
   if (!nodes.ok()) {
     // What was known before stays. Calls that wait for names would wait in vain.

@@ -66,6 +66,8 @@ class Cluster final : public Cancellable {
   };
   // False: the names are not known yet; `call` is notified when they are.
   bool NamesKnown(RoutedCall& call);
+  // Before they are known; for people.
+  std::string WhyNoNames() const;
   Choice Choose(const RoutedCall::Plan& plan, std::span<const ServerSet::ServerId> tried);
   // What the error of a choice just made is, for people.
   std::string WhyNone(const Choice& choice) const;

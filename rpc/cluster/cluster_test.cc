@@ -58,6 +58,21 @@ TEST(ClusterTest, CallsThatTimeOutLeaveTheWaitForNames) {
   }
 }
 
+// Between two looks nothing else tells them.
+TEST(ClusterTest, CallsThatTimeOutBeforeTheNextLookSayWhyThereAreNoNames) {
+  ChannelOptions options;
+  options.timeout_ms = 10;
+  ClusterWorld world("file:///nonexistent/servers", options);
+  world.world.RunBlocking();
+  world.world.Run();
+  const auto& call = world.Start();
+  EXPECT_EQ(call.ends, 0);
+  world.Advance(milliseconds(10));
+  EXPECT_EQ(call.controller.ErrorCode(), kRpcTimedOut);
+  EXPECT_NE(call.controller.ErrorText().find("/nonexistent/servers"), std::string::npos)
+      << call.controller.ErrorText();
+}
+
 TEST(ClusterTest, ADeadServerGetsNoCallsAndIsFoundAgainByAProbe) {
   ClusterWorld world(kThree);
   for (int i = 0; i < 3; ++i) world.Start();

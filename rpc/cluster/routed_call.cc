@@ -245,7 +245,7 @@ void RoutedCall::OnAlarm() {
       return;
     case Waiting::kForNames:
       return FinishFailed(kRpcTimedOut,
-                          "deadline exceeded: the names of the target are not known yet");
+                          absl::StrCat("deadline exceeded: ", cluster_->WhyNoNames()));
     case Waiting::kToRetry:
       return Go();
     case Waiting::kForBackup:
