@@ -96,7 +96,6 @@ void TcpConnection::Soon(Duration delay) { loop_.SetTimerBy(soon_, loop_.now() +
 
 void TcpConnection::OnSoon() {
   if (state_ == State::kOpen && drain_.Take()) handler_->OnDrained();
-  if (state_ == State::kOpen && redeliver_ && !paused_) Deliver();
   if (state_ == State::kOpen) ReadSome();
   if (state_ == State::kFlushing) DiscardTurn();
   if (writer_.backlog() > 0 && writable_) loop_.FlushLater(*this);
@@ -130,6 +129,8 @@ void TcpConnection::ReadSome() {
 
 void TcpConnection::ReadTurn() {
   read_at_ = loop_.now();
+  // The peer's end may be seen before soon_ comes.
+  if (redeliver_ && !paused_) Deliver();
   size_t left = PerTurn();
   while (state_ == State::kOpen && readable_ && !paused_) {
     if (left == 0) return Soon();
@@ -178,10 +179,11 @@ bool TcpConnection::Took(const SocketResult& result) {
 }
 
 void TcpConnection::Deliver() {
+  redeliver_ = false;  // unless the handler pauses and resumes in it
   reader_.Expect(handler_->OnRead(reader_.input()));
+  if (reader_.input().empty()) redeliver_ = false;
   // Who is alone takes the same block again.
   if (loop_.fds().crowded()) reader_.Rest();
-  redeliver_ = false;
 }
 
 void TcpConnection::DiscardTurn() {

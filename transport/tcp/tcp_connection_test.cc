@@ -7,6 +7,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -126,6 +127,21 @@ TEST_F(TcpConnectionTest, AnEmptyPoolStopsReadingAndNothingElse) {
   hog.clear();
   EXPECT_TRUE(Until([&] { return peer_.seen().received == 100; }));
   ExpectNoViolations();
+}
+
+// What it left in the input, which no new bytes bring.
+TEST_F(TcpConnectionTest, WhoPausesAndResumesInsideOnReadIsCalledAgain) {
+  peer_.take = [](TestPeer& peer, Buffer& input) {
+    peer.Pause();
+    peer.Resume();
+    peer.Take(input, std::min<size_t>(input.size(), 40));
+    return size_t{0};
+  };
+  const UniqueFd other = Adopt(SocketPair::Tcp());
+  Feed(other.get(), 100);
+  EXPECT_TRUE(Until([&] { return peer_.seen().received == 100; }));
+  harness_.Settle();
+  EXPECT_EQ(peer_.seen().reads, 3) << "not for nothing";
 }
 
 // Its blocks may be what the others wait for.

@@ -156,7 +156,7 @@ void TlsConnection::ReadTurn(Buffer& input) {
   if (!queue_.empty()) loop_.FlushLater(*this);
   // Before it is delivered: then nothing more is read.
   if (outcome == TlsEngine::Outcome::kEnded) peer_ended_ = true;
-  if (fresh > 0) Deliver();
+  if (fresh > 0 || redeliver_) Deliver();
   if (phase_ != Phase::kOpen) return;
   switch (outcome) {
     case TlsEngine::Outcome::kDone:
@@ -172,9 +172,10 @@ void TlsConnection::ReadTurn(Buffer& input) {
 }
 
 void TlsConnection::Deliver() {
-  redeliver_ = false;
+  redeliver_ = false;  // unless the handler pauses and resumes in it
   const size_t needed = handler_->OnRead(plain_.input());
   plain_.Expect(needed);
+  if (plain_.input().empty()) redeliver_ = false;
 }
 
 void TlsConnection::Encrypt() {

@@ -111,6 +111,31 @@ void InputBeforeTheEndIsDelivered(ConformanceRun& run) {
   run.Expect(duo->server.seen().received == duo->client.sent(), "what was written arrived");
 }
 
+// The end comes right after reading goes on, for which whole messages are left in the input.
+void ResumeThenEndGivesTheInput(ConformanceRun& run) {
+  ConformanceRun::Setup setup;
+  setup.client.close_timeout = std::chrono::hours(1);
+  setup.prepare = [](Duo& duo) {
+    duo.server.take = [](TestPeer& server, Buffer& input) {
+      if (server.seen().reads == 1) {
+        server.Pause();
+      } else {
+        server.Take(input, input.size());
+      }
+      return size_t{0};
+    };
+  };
+  const auto duo = run.Connect(setup);
+  if (duo == nullptr) return;
+  duo->client.Send(1000);
+  if (!run.Until("OnRead comes", [&] { return duo->server.seen().reads == 1; })) return;
+  run.harness.Settle();
+  duo->server.Resume();
+  duo->client.Close(absl::CancelledError("bye"), CloseMode::kFlush);
+  run.ExpectClose(duo->server, absl::StatusCode::kUnavailable);
+  run.Expect(duo->server.seen().received == duo->client.sent(), "what was written arrived");
+}
+
 // The requests arrive, and are delivered, although answering them fails.
 void InputOfADeadPeerIsDelivered(ConformanceRun& run) {
   ConformanceRun::Setup setup;
@@ -138,6 +163,7 @@ std::vector<ConformanceCheck> EndingChecks() {
       {"DestroyedAfterClose", DestroyedAfterClose},
       {"DestroyedLongAfterOnClose", DestroyedLongAfterOnClose},
       {"InputBeforeTheEndIsDelivered", InputBeforeTheEndIsDelivered},
+      {"ResumeThenEndGivesTheInput", ResumeThenEndGivesTheInput},
       {"InputOfADeadPeerIsDelivered", InputOfADeadPeerIsDelivered},
   };
 }
