@@ -28,6 +28,12 @@ BIO* BufferBio::New() {
   return bio;
 }
 
+void BufferBio::Rest(bool waits) {
+  const auto slices = output_.slices();
+  const bool small = !slices.empty() && slices.back().block->capacity <= BlockPool::kSmall;
+  if (!waits || !small) writer_.Leave();
+}
+
 int BufferBio::Read(BIO* bio, char* to, int size) {
   const BufferBio& self = *static_cast<BufferBio*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);

@@ -28,6 +28,9 @@ class BufferBio {
   // What is read from now on; null: nothing. Outlives its use.
   void set_input(Buffer* input) { input_ = input; }
   Buffer& output() { return output_; }
+  // Before output() is taken, when no more follows for now: keeps no block. `waits`: what was taken
+  // before waits still, so a small one is kept, which small and many outputs share.
+  void Rest(bool waits);
 
  private:
   static int Read(BIO* bio, char* to, int size);

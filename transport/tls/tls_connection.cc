@@ -203,6 +203,7 @@ void TlsConnection::Encrypt() {
 void TlsConnection::SendOutput(size_t plain) {
   if (engine_->output_size() == 0) return;
   encrypted_.Add(plain, engine_->output_size(), inner_->backlog());
+  if (queue_.empty()) engine_->Rest(/*waits=*/inner_->backlog() > 0);
   inner_->Write(engine_->TakeOutput());
   if (phase_ != Phase::kOpen || inner_->backlog() <= inner_high_ + kMaxUnasked) return;
   End(absl::ResourceExhaustedError(

@@ -200,6 +200,19 @@ TEST_F(TlsConnectionTest, ACloseDuringAHandshakeThatNeverEndsEnds) {
   EXPECT_EQ(pair.client.read(), "");
 }
 
+TEST_F(TlsConnectionTest, AtRestNothingIsKeptOfWhatWasWritten) {
+  TlsTestPair pair(harness_, tls(), tls());
+  ASSERT_TRUE(pair.Connect());
+  for (const size_t size : {size_t{100}, TlsEngine::kMaxPlain, size_t{100'000}}) {
+    pair.Write(pair.client, std::string(size, 'w'));
+    ASSERT_TRUE(Until([&] { return pair.server.read().size() == size; })) << size;
+    pair.server.TakeRead();
+    harness_.Settle();
+    // The simulated network keeps one at each end for what it reads.
+    EXPECT_LE(harness_.pool().stats().used_bytes, 2 * BlockPool::kSmall) << size;
+  }
+}
+
 TEST_F(TlsConnectionTest, DrainingIsToldWhateverTheMarksAre) {
   for (const auto& [low, high] : {std::pair<size_t, size_t>{0, 1}, {1, 2}, {100, 30'000}}) {
     TlsTestPair pair(harness_, tls(), tls());

@@ -57,6 +57,8 @@ class TlsEngine {
   // What is to be sent to the peer.
   size_t output_size() { return bio_.output().size(); }
   Buffer TakeOutput();
+  // See BufferBio::Rest.
+  void Rest(bool waits) { bio_.Rest(waits); }
 
   const absl::Status& error() const { return error_; }
   std::string Version() const;      // "TLSv1.3 TLS_AES_256_GCM_SHA384"

@@ -58,6 +58,31 @@ TEST(TlsEngineTest, SmallWritesOfATurnShareARecord) {
   EXPECT_LT(pair.client->output_size(), 1100u);
 }
 
+TEST(TlsEngineTest, WhoIsAtRestKeepsNoBlockForItsOutput) {
+  TestCa ca;
+  EnginePair pair(ca);
+  ASSERT_TRUE(pair.Shake());
+  for (TlsEngine* const end : {pair.client.get(), pair.server.get()}) end->Rest(/*waits=*/false);
+  const auto used = [&pair] { return pair.pool->stats().used_bytes; };
+  EXPECT_EQ(used(), 0u);
+  const auto encrypt = [&pair](size_t size, bool waits) {
+    Buffer plain(std::string(size, 'x'));
+    EXPECT_TRUE(pair.client->Write(plain));
+    pair.client->Rest(waits);
+    return pair.client->TakeOutput();
+  };
+  Buffer output = encrypt(TlsEngine::kMaxPlain, /*waits=*/true);
+  EXPECT_EQ(used(), BlockPool::kMedium) << "its bytes hold it";
+  output.Clear();
+  EXPECT_EQ(used(), 0u);
+  for (int i = 0; i < 10; ++i) output.Append(encrypt(100, /*waits=*/true));
+  EXPECT_EQ(used(), BlockPool::kSmall) << "small ones that wait share a block";
+  output = encrypt(100, /*waits=*/false);
+  EXPECT_EQ(used(), BlockPool::kSmall);
+  output.Clear();
+  EXPECT_EQ(used(), 0u);
+}
+
 TEST(TlsEngineTest, TheEndInOrderIsKnownFromAnother) {
   TestCa ca;
   EnginePair pair(ca);
