@@ -147,6 +147,8 @@ void TlsConnection::ReadTurn(Buffer& input) {
   const TlsEngine::Outcome outcome = engine_->Read(input, plain_);
   const size_t fresh = plain_.input().size() - before;
   bytes_read_ += fresh;
+  // OnSoon reads without what waits below.
+  waits_below_ = outcome == TlsEngine::Outcome::kNoMemory && (waits_below_ || !input.empty());
   if (fresh > 0) {
     retry_.Reset();
     starving_since_.reset();
@@ -232,7 +234,8 @@ void TlsConnection::Govern() {
 void TlsConnection::Starve() {
   starving_ = true;
   if (!starving_since_) starving_since_ = loop_.now();
-  if (!plain_.input().empty() && loop_.now() - *starving_since_ >= kStarved) {
+  const bool holds = !plain_.input().empty() || waits_below_;
+  if (holds && loop_.now() - *starving_since_ >= kStarved) {
     return End(absl::ResourceExhaustedError(absl::StrCat(
                    "no memory to decrypt the rest of a message from ", inner_->info().peer_name(),
                    ": the block pool is at its limit (BlockPoolOptions::max_bytes)")),

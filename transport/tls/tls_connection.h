@@ -136,6 +136,7 @@ class TlsConnection final : public Connection, private Connection::Handler, priv
   DrainMark drain_;
   Backoff retry_ = Backoff::ForMemory();
   bool starving_ = false;                    // no memory to decrypt into; reading waits
+  bool waits_below_ = false;                 // encrypted bytes hold blocks meanwhile
   std::optional<TimePoint> starving_since_;  // the first time since bytes were decrypted
   Timer soon_;
   Timer deadline_;  // of the handshake, then of a close
