@@ -51,8 +51,10 @@ void LinkConnector::OnProbed(const absl::Status& available) {
   loop_.CancelTimer(timer_);
   plain_ = available;
   // What this host lacks comes first: it can be cured here.
+  // That it was silent saves a way round by a hello, and there is none where RDMA is required.
+  const bool knows = !requires_rdma() || TriesBrpc();
   const bool silent = options_.instead_of == WhyNotRdma::kPeerSilent ||
-                      settings_->record->KnownSilent(peer_.ToString(), loop_.now());
+                      (knows && settings_->record->KnownSilent(peer_.ToString(), loop_.now()));
   if (plain_.ok() && silent && !patient_) {
     plain_ = NotRdma(WhyNotRdma::kPeerSilent, "it did not answer the hello of one before");
   }
@@ -125,7 +127,7 @@ void LinkConnector::OnHello(Handshaken::Kind kind) {
   record.ForgetAnswering(peer);
   // A server that answers, but not now, may answer the next one.
   const TimePoint now = loop_.now();
-  if (!silent || !patient_) {
+  if (!patient_ || record.KnownNoHello(peer)) {
     record.RememberSilent(peer, now, now + settings_->options.silent_peer_memory);
   }
   plain_ = NotRdma(WhyNotRdma::kPeerSilent, "it did not answer the hello");

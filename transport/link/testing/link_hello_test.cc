@@ -115,6 +115,7 @@ class Sleeper {
           peer.on_read = [this](RawPeer& self) {
             // Frames of the link follow.
             if (!awake || self.received.size() < kHelloLeast || self.received[0] != '\xFA') return;
+            if (closes) return self.Close(CloseMode::kAbort);
             link::HelloAnswer answer;
             answer.set_version(kLinkVersion);
             answer.set_why(static_cast<uint32_t>(why_not));
@@ -127,6 +128,7 @@ class Sleeper {
   size_t connections() const { return server_.peers.size(); }
 
   bool awake = true;
+  bool closes = false;                      // instead of an answer
   WhyNotRdma why_not = WhyNotRdma::kInUse;  // it accepts
 
  private:
@@ -151,6 +153,41 @@ TEST_F(LinkHelloTest, APeerThatHasEverAnsweredIsAskedAgainForALinkInsteadOfAPlai
   server.awake = true;
   EXPECT_TRUE(Replace(server.address(), WhyNotRdma::kPeerSilent).ok());
   EXPECT_TRUE(info_.linked);
+}
+
+// As one that is restarted does.
+TEST_F(LinkHelloTest, APeerThatHasAnsweredAndBreaksOffAHelloIsAskedAgain) {
+  Sleeper server(harness_);
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_TRUE(info_.linked);
+  server.closes = true;
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_FALSE(info_.linked);
+  server.closes = false;
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_TRUE(info_.linked);
+}
+
+class RequiredHelloTest : public LinkHelloTest {
+ protected:
+  RequiredHelloTest() : LinkHelloTest(Required()) {}
+  static LinkVariant Required() {
+    LinkVariant variant = LinkVariant::Of(1);
+    variant.client.require_rdma = true;
+    return variant;
+  }
+};
+
+// There is no plain connection that not asking would save time for.
+TEST_F(RequiredHelloTest, APeerThatWasSilentIsAskedByTheNext) {
+  Sleeper server(harness_);
+  server.awake = false;
+  EXPECT_EQ(ReasonOf(Connect(server.address())), WhyNotRdma::kPeerSilent);
+  EXPECT_EQ(server.connections(), 1u);
+  server.awake = true;
+  const absl::Status linked = Connect(server.address());
+  EXPECT_EQ(ReasonOf(linked), WhyNotRdma::kTimedOut) << "it has no RDMA: " << linked;
+  EXPECT_EQ(server.connections(), 2u);
 }
 
 TEST_F(LinkHelloTest, APeerThatWasSilentIsAskedAgainForALinkWithMoreTime) {
