@@ -109,6 +109,7 @@ void LinkConnector::OnHello(Handshaken::Kind kind) {
       loop_.SetTimer(timer_, loop_.now() + options_.timeout);
       return connection_->WhenUpgraded([this](const absl::Status& why) { OnUpgrade(why); });
     case Handshaken::Kind::kPlain:
+      record.RememberAnswering(peer);
       if (!may_be_plain()) return Finish(connection_->why_not_rdma());
       return Finish(std::move(connection_));
     case Handshaken::Kind::kNoHello:

@@ -230,5 +230,20 @@ TEST_F(LinkHelloTest, WhatIsDeclinedReplacesNothing) {
   EXPECT_TRUE(info_.linked);
 }
 
+TEST_F(LinkHelloTest, APeerThatHasDeclinedKnowsTheHello) {
+  Sleeper server(harness_);
+  server.why_not = WhyNotRdma::kPeerHasNone;
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_EQ(info_.why_not_rdma, WhyNotRdma::kPeerHasNone);
+  server.closes = true;
+  ASSERT_TRUE(Connect(server.address()).ok());
+  EXPECT_EQ(info_.why_not_rdma, WhyNotRdma::kPeerSilent);
+  server.closes = false;
+  server.why_not = WhyNotRdma::kInUse;
+  const absl::Status linked = Replace(server.address(), WhyNotRdma::kPeerSilent);
+  EXPECT_TRUE(linked.ok()) << linked;
+  EXPECT_TRUE(info_.linked);
+}
+
 }  // namespace
 }  // namespace farcall
