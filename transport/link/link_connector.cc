@@ -124,7 +124,10 @@ void LinkConnector::OnHello(Handshaken::Kind kind) {
   connection_.reset();
   // One that has answered others meanwhile is asked once more, with more time.
   const bool silent = kind == Handshaken::Kind::kSilent;
-  if (silent && !patient_ && record.KnownAnswering(peer)) return ConnectTcp();
+  if (silent && !patient_ && record.KnownAnswering(peer)) {
+    patient_ = true;
+    return ConnectTcp();
+  }
   record.ForgetAnswering(peer);
   // A server that answers, but not now, may answer the next one.
   const TimePoint now = loop_.now();

@@ -47,13 +47,17 @@ class LinkBusyServerTest : public testing::Test {
     const TimePoint end = loop_.clock().Now() + time;
     while (loop_.clock().Now() < end) harness_.Settle();
   }
-  void Connect() {
+  // With `instead_of` it fails, and no peer of its own comes of it.
+  void Connect(std::optional<WhyNotRdma> instead_of = std::nullopt) {
     const size_t i = peers_.size();
     peers_.emplace_back();
+    ConnectOptions options;
+    options.instead_of = instead_of;
     harness_.Run(loop_, [&] {
       harness_.transport().Connect(
-          loop_, server_.address(), ConnectOptions(),
-          [this, i](absl::StatusOr<std::unique_ptr<Connection>> connection) {
+          loop_, server_.address(), options,
+          [this, i, instead_of](absl::StatusOr<std::unique_ptr<Connection>> connection) {
+            if (instead_of) return ended_.push_back(connection.status());
             ASSERT_TRUE(connection.ok()) << connection.status();
             why_not_.push_back((*connection)->info().why_not_rdma);
             peers_[i] = std::make_unique<RawPeer>(harness_, loop_, *std::move(connection));
@@ -71,6 +75,7 @@ class LinkBusyServerTest : public testing::Test {
   RawServer server_{harness_, harness_.tcp(), [](RawPeer&) {}};
   std::vector<std::unique_ptr<RawPeer>> peers_;
   std::vector<WhyNotRdma> why_not_;  // in the order of their ends
+  std::vector<absl::Status> ended_;  // of those that were to replace a connection
 };
 
 TEST_F(LinkBusyServerTest, OneThatHasAnsweredIsGivenMoreTime) {
@@ -108,6 +113,19 @@ TEST_F(LinkBusyServerTest, OneThatAnsweredAnotherMeanwhileIsAskedOnceMore) {
   WaitFor(seconds(2));
   Answer(2);
   EXPECT_TRUE(IsLink(0));
+}
+
+TEST_F(LinkBusyServerTest, ALinkInsteadOfAPlainConnectionIsAskedForOnceMoreAndNoMore) {
+  harness_.record().RememberNoHello(server_.address().ToString());
+  Connect(WhyNotRdma::kNoDevice);
+  ASSERT_TRUE(harness_.Until([&] { return server_.peers.size() == 1; }));
+  Connect();
+  Answer(1);
+  ASSERT_TRUE(IsLink(1));
+  WaitFor(seconds(4));
+  EXPECT_EQ(server_.peers.size(), 3u);
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_EQ(ReasonOf(ended_[0]), WhyNotRdma::kPeerSilent) << ended_[0];
 }
 
 }  // namespace
