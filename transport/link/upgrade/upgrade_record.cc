@@ -5,6 +5,15 @@
 #include "absl/strings/str_cat.h"
 
 namespace farcall {
+namespace {
+
+// One that is known already takes none.
+template <typename Key, typename Known>
+void MakeRoomFor(const Key& key, Known& known) {
+  if (known.size() >= UpgradeRecord::kMaxPeers && !known.contains(key)) known.clear();
+}
+
+}  // namespace
 
 void UpgradeRecord::OnUpgrade(absl::string_view peer) {
   upgrades_.fetch_add(1, std::memory_order_relaxed);
@@ -96,7 +105,7 @@ bool UpgradeRecord::KnownNoBrpc(absl::string_view peer, TimePoint now) {
 
 void UpgradeRecord::RememberAnswering(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (answered_.size() >= kMaxPeers) answered_.clear();
+  MakeRoomFor(std::string(peer), answered_);
   answered_[std::string(peer)] = true;
   no_hello_peers_.erase(std::string(peer));
   silent_.Forget(peer);
@@ -117,7 +126,7 @@ bool UpgradeRecord::KnownAnswering(absl::string_view peer) {
 void UpgradeRecord::RememberNoHello(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (answered_.contains(std::string(peer))) return;
-  if (no_hello_peers_.size() >= kMaxPeers) no_hello_peers_.clear();
+  MakeRoomFor(std::string(peer), no_hello_peers_);
   no_hello_peers_.emplace(peer);
 }
 
@@ -128,15 +137,16 @@ bool UpgradeRecord::KnownNoHello(absl::string_view peer) {
 
 bool UpgradeRecord::FirstStall(absl::string_view peer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (stalled_peers_.size() >= kMaxPeers) stalled_peers_.clear();
+  MakeRoomFor(std::string(peer), stalled_peers_);
   return stalled_peers_.emplace(peer).second;
 }
 
 // Who is forgotten when there are too many is logged once more.
 bool UpgradeRecord::FirstTime(absl::string_view peer, WhyNotRdma why) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (logged_.size() >= kMaxPeers) logged_.clear();
-  return logged_.emplace(std::string(peer), why).second;
+  const std::pair<std::string, WhyNotRdma> what(peer, why);
+  MakeRoomFor(what, logged_);
+  return logged_.insert(what).second;
 }
 
 }  // namespace farcall

@@ -128,6 +128,33 @@ TEST(UpgradeRecordTest, WhoAnswersIsNotSilentAnyMore) {
   EXPECT_FALSE(logged.record.KnownAnswering("a"));
 }
 
+TEST(UpgradeRecordTest, WhoAnswersOnceMoreDisplacesNobody) {
+  Logged logged;
+  for (size_t i = 0; i < UpgradeRecord::kMaxPeers; ++i) {
+    logged.record.RememberAnswering(absl::StrCat("peer", i));
+  }
+  logged.record.RememberAnswering("peer7");
+  EXPECT_TRUE(logged.record.KnownAnswering("peer8"));
+  logged.record.RememberAnswering("another");
+  EXPECT_TRUE(logged.record.KnownAnswering("another"));
+  EXPECT_FALSE(logged.record.KnownAnswering("peer8")) << "its memory is bounded";
+}
+
+TEST(UpgradeRecordTest, WhoIsNamedOnceMoreDisplacesNobody) {
+  Logged logged;
+  const auto name = [&logged](const std::string& peer) {
+    logged.record.RememberNoHello(peer);
+    logged.record.OnFallback(peer, NotRdma(WhyNotRdma::kPeerOff, ""));
+    logged.record.OnStall(peer, "it stands still");
+  };
+  for (size_t i = 0; i < UpgradeRecord::kMaxPeers; ++i) name(absl::StrCat("peer", i));
+  const size_t lines = logged.lines.size();
+  for (int i = 0; i < 3; ++i) name("peer7");
+  name("peer8");
+  EXPECT_EQ(logged.lines.size(), lines) << "each is logged once";
+  EXPECT_TRUE(logged.record.KnownNoHello("peer9"));
+}
+
 TEST(UpgradeRecordTest, AStallIsLoggedOnceAndCountedWhileItLasts) {
   Logged logged;
   for (int i = 0; i < 3; ++i) logged.record.OnStall("a", "7 bytes wait for a");
