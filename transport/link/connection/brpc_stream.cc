@@ -33,6 +33,13 @@ void BrpcStream::OnLifelineEnd(const absl::Status& why) {
 }
 
 void BrpcStream::Close(absl::Status why, CloseMode mode) {
+  if (rdma_end_) {
+    // Only the lifeline is left, which may wait for the peer's end.
+    if (mode != CloseMode::kAbort || mode_ == mode) return;
+    mode_ = mode;
+    rdma_end_ = why;
+    return parts_.lifeline.Close(std::move(why), mode);
+  }
   closing_ = true;
   mode_ = mode;
   parts_.rdma->Close(std::move(why), mode);

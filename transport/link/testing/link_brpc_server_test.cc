@@ -166,6 +166,23 @@ TEST(LinkBrpcServerTest, AnOrderlyEndComesBehindTheLastByte) {
   EXPECT_TRUE(rig.Until([&] { return rig.accepted().closed.has_value(); }));
 }
 
+// All of RDMA is over, and the client never ends its side of TCP.
+TEST(LinkBrpcServerTest, AnOrderlyEndThatWaitsForTheClientIsAborted) {
+  ListenOptions listen;
+  listen.connection.close_timeout = std::chrono::hours(1);
+  BrpcClientRig rig({}, PreferBrpc(), nullptr, listen);
+  ASSERT_TRUE(rig.Open());
+  rig.tcp->SetReading(false);
+  rig.accepted().Send("last");
+  rig.accepted().Close(CloseMode::kFlush, "in order");
+  ASSERT_TRUE(rig.Until([&] { return rig.end->received == "last"; }));
+  rig.harness.Settle();
+  EXPECT_FALSE(rig.accepted().closed.has_value());
+  rig.accepted().Close(CloseMode::kAbort, "at once");
+  ASSERT_TRUE(rig.Until([&] { return rig.accepted().closed.has_value(); }));
+  EXPECT_EQ(*rig.accepted().closed, absl::CancelledError("at once"));
+}
+
 TEST(LinkBrpcServerTest, AQueuePairThatBreaksEndsTheConnection) {
   BrpcClientRig rig;
   ASSERT_TRUE(rig.Open());

@@ -48,8 +48,8 @@ class RawPeer final : private Connection::Handler {
   void Send(absl::string_view bytes) {
     OnLoop([&] { connection_->Write(Buffer(bytes)); });
   }
-  void Close(CloseMode mode) {
-    OnLoop([&] { connection_->Close(absl::CancelledError("raw peer"), mode); });
+  void Close(CloseMode mode, absl::string_view why = "raw peer") {
+    OnLoop([&] { connection_->Close(absl::CancelledError(why), mode); });
   }
   void TrustPeer() {
     OnLoop([&] { connection_->TrustPeer(); });
