@@ -68,7 +68,9 @@ void SwitchingStream::FlushData(TimePoint now) {
 
 void SwitchingStream::FlushAck(TimePoint now) {
   if (!receive_.AckDue(now)) return;
-  if (last_ack_ && !Left(*last_ack_)) return receive_.PostponeAck(now);
+  // One that waits on a link that was left since holds up none.
+  const bool same = last_ack_ && last_ack_->link == sending_on_;
+  if (same && !Left(*last_ack_)) return receive_.PostponeAck(now);
   Send(sending_on_, {.type = LinkFrameType::kAck});
   last_ack_ = Behind(sending_on_);
 }

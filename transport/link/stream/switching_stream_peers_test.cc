@@ -46,7 +46,7 @@ TEST(SwitchingStreamTest, NamesWhatAPeerDidWrong) {
             }).find("had passed"),
             std::string::npos);
   EXPECT_NE(why([](RecordedStream& stream) {
-              stream.KeepUnsent(1);
+              stream.KeepUnsent(kLifeline, 1);
               stream.Read(kLifeline, {.type = LinkFrameType::kPing, .number = 1});
               stream.Read(kLifeline, {.type = LinkFrameType::kPing, .number = 2});
             }).find("before the answer"),

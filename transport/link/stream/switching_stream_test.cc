@@ -63,13 +63,30 @@ TEST(SwitchingStreamTest, OneBareAcknowledgementWaitsAtMost) {
   RecordedStream stream;
   stream.Data(kLifeline, 0, "AB");
   EXPECT_EQ(stream.Take(), "deliver AB; TCP ACK ack 2");
-  stream.KeepUnsent(1);
+  stream.KeepUnsent(kLifeline, 1);
   stream.Data(kLifeline, 2, "CD");
   stream.Pass(milliseconds(50));
   EXPECT_EQ(stream.Take(), "deliver CD");
-  stream.KeepUnsent(0);
+  stream.KeepUnsent(kLifeline, 0);
   stream.Pass(milliseconds(5));
   EXPECT_EQ(stream.Take(), "TCP ACK ack 4");
+}
+
+TEST(SwitchingStreamTest, ABareAcknowledgementOnTheLifelineHoldsUpNoneOnAGeneration) {
+  RecordedStream stream;
+  stream.Data(kLifeline, 0, "AB");
+  stream.KeepUnsent(kLifeline, 1);
+  stream.UseG1();
+  stream.Data(kLifeline, 2, "CD");
+  EXPECT_EQ(stream.Take(), "deliver CD; G1 ACK ack 4");
+  // There it is one at most again.
+  stream.KeepUnsent(1, 1);
+  stream.Data(kLifeline, 4, "EF");
+  stream.Pass(milliseconds(50));
+  EXPECT_EQ(stream.Take(), "deliver EF");
+  stream.KeepUnsent(1, 0);
+  stream.Pass(milliseconds(5));
+  EXPECT_EQ(stream.Take(), "G1 ACK ack 6");
 }
 
 TEST(SwitchingStreamTest, APausedHandlerStopsAcknowledgementsButNotTheTruthOfPongs) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,7 +85,7 @@ class RecordedStream final : public SwitchingStream::Output {
   }
   // PINGs are answered, by a peer that has received so much.
   void AnswerPings(uint64_t received) { answers_ = received; }
-  void KeepUnsent(size_t bytes) { unsent_ = bytes; }
+  void KeepUnsent(LinkId link, size_t bytes) { unsent_[link] = bytes; }
   // Of the last generation given up, or the end.
   const absl::Status& why() const { return why_; }
   // What was ordered since the last time.
@@ -110,7 +111,10 @@ class RecordedStream final : public SwitchingStream::Output {
     if (!frame.payload.empty()) absl::StrAppend(&text, "+", frame.payload.size());
     Note(absl::StrCat(text, " ack ", frame.acknowledged));
   }
-  size_t Unsent(LinkId) const override { return unsent_; }
+  size_t Unsent(LinkId link) const override {
+    const auto found = unsent_.find(link);
+    return found == unsent_.end() ? 0 : found->second;
+  }
   void Deliver(Buffer&& bytes) override { Note(absl::StrCat("deliver ", bytes.ToString())); }
   void GiveUp(LinkId link, const absl::Status& why) override {
     Note(absl::StrCat(Where(link), " given up"));
@@ -126,7 +130,7 @@ class RecordedStream final : public SwitchingStream::Output {
   TimePoint now_{std::chrono::seconds(1)};
   std::string orders_;
   absl::Status why_;
-  size_t unsent_ = 0;
+  std::map<LinkId, size_t> unsent_;
   std::optional<uint64_t> answers_;
   uint64_t last_ping_ = 0;
   uint64_t answered_ = 0;
