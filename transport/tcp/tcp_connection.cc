@@ -130,7 +130,7 @@ void TcpConnection::ReadSome() {
 void TcpConnection::ReadTurn() {
   read_at_ = loop_.now();
   // The peer's end may be seen before soon_ comes.
-  if (redeliver_ && !paused_) Deliver();
+  if (state_ == State::kOpen && redeliver_ && !paused_) Deliver();
   size_t left = PerTurn();
   while (state_ == State::kOpen && readable_ && !paused_) {
     if (left == 0) return Soon();
