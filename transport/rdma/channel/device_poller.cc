@@ -45,13 +45,13 @@ absl::Status DevicePoller::Enroll(const std::shared_ptr<PairChannel>& channel, P
   }
   ReceiveQueue* const own = channel->own_queue();
   Replenish(own != nullptr ? *own : *receives_);
-  if (own == nullptr) receives_->BelieveIfNoneIsLeft();
+  if (own == nullptr) receives_->BelieveIfNoneIsFree();
   absl::Status joined = channel->Join(own != nullptr ? *own : *receives_, batch_, room_, counters_,
                                       loop_.clock(), trust);
   BalanceReceives();
   if (!joined.ok()) {
-    // The entries of receives that were posted are given back as these are flushed (Handle).
-    room_.Give(need - (own != nullptr ? own->ledger().posted() : 0));
+    // Receives that were posted are flushed, into these entries, until the queue pair is destroyed.
+    refused_[channel->number()] = need;
     return joined;
   }
   counters_.enrolled.Add(1);
@@ -88,8 +88,14 @@ void DevicePoller::WhenDrained(PairChannel& channel, absl::AnyInvocable<void()> 
 }
 
 void DevicePoller::Forget(PairChannel& channel, bool silent) {
-  if (!Enrolled(channel)) return;
+  const auto refused = refused_.find(channel.number());
+  if (!Enrolled(channel) && refused == refused_.end()) return;
   for (int count = Look(); count > 0; count = Look()) HandleBatch(count);
+  if (refused != refused_.end()) {
+    room_.Give(refused->second);
+    refused_.erase(refused);
+    return;
+  }
   FinishDrains([&](const Drain& drain) { return drain.channel == &channel; });
   if (silent && channel.own_queue() == nullptr) {
     counters_.silent_ends.Add(1);
@@ -179,10 +185,8 @@ void DevicePoller::Handle(const ibv_wc& completion) {
     if (!std::exchange(last_->touched, true)) touched_.push_back(last_);
     return last_->OnCompletion(completion);
   }
-  // Of no queue pair that is known here. Its receive is posted again; those of one that was refused
-  // as it was enrolled are over.
+  // Of no queue pair that is known here. Its receive is posted again, if it was a shared one.
   const WrId id = UnpackWrId(completion.wr_id);
-  if (id.kind == WrId::Kind::kOwnReceive) return room_.Give(1);
   if (id.kind == WrId::Kind::kReceive && receives_ && id.slot < receives_->slots()) {
     receives_->Reuse(id.slot, /*bare=*/true);
   }

@@ -144,10 +144,11 @@ class DevicePoller final : private PollSource {
   bool asking_ = false;
   TimePoint ask_again_{};                                                 // not before
   absl::flat_hash_map<uint32_t, std::shared_ptr<PairChannel>> channels_;  // by number
-  std::vector<PairChannel*> members_;                                     // by ledger member
-  PairChannel* last_ = nullptr;                                           // that was found
-  std::vector<PairChannel*> touched_;  // by the batch that is handled
-  std::vector<PairChannel*> spare_;    // its memory, of the batch before
+  absl::flat_hash_map<uint32_t, uint32_t> refused_;  // entries of the queue that they may still use
+  std::vector<PairChannel*> members_;                // by ledger member
+  PairChannel* last_ = nullptr;                      // that was found
+  std::vector<PairChannel*> touched_;                // by the batch that is handled
+  std::vector<PairChannel*> spare_;                  // its memory, of the batch before
   std::vector<Drain> drains_;
   std::array<ibv_wc, kBatch> found_;
   DevicePollerCounters counters_;

@@ -84,6 +84,8 @@ TEST_F(RdmaTransportTest, WithoutSharedReceivesARegionThatIsRefusedKeepsNobodyAw
   fabric().faults().FailEvery("ibv_reg_mr", ENOMEM);
   harness_->pool().Allocate(BlockPool::kLarge);
   harness_->DrainControl();
+  const absl::Status none = ConnectToOffer(OnlyB(*offer), Pass(1));
+  EXPECT_EQ(ReasonOf(none), WhyNotRdma::kMemlock) << none;
   known.clear();
   const absl::Status connected = ConnectToOffer(OnlyB(*offer), Pass(1));
   ASSERT_TRUE(connected.ok()) << connected;

@@ -58,15 +58,20 @@ bool ReceiveQueue::Idle(uint32_t slot) {
 
 void ReceiveQueue::Doubt(ReceiveLedger::Member member) {
   const uint32_t receives = ledger_.Doubt(member);
-  if (receives > 0) doubts_.push_back({next_stamp_, next_stamp_ + used_, receives});
+  if (receives == 0) return;
+  if (!doubts_.empty() && doubts_.back().before == next_stamp_) {
+    doubts_.back().receives += receives;
+  } else {
+    doubts_.push_back({next_stamp_, next_stamp_ + used_, receives});
+  }
 }
 
-void ReceiveQueue::BelieveIfNoneIsLeft() {
-  const bool left = ledger_.members() > 0 || ledger_.free() >= ReceiveLedger::kMinimum;
-  if (left || doubts_.empty()) return;
+// Once for what was posted: where that did not help, the device has lost it.
+void ReceiveQueue::BelieveIfNoneIsFree() {
+  if (ledger_.free() >= ReceiveLedger::kMinimum || doubts_.empty()) return;
+  if (std::exchange(believed_, next_stamp_) == next_stamp_) return;
   ledger_.Recount(ledger_.doubted(), /*lost=*/0);
-  const Doubted last = doubts_.back();
-  doubts_.assign(1, {last.before, last.until, /*receives=*/0});
+  for (Doubted& doubted : doubts_) doubted.receives = 0;
 }
 
 void ReceiveQueue::OnCame(uint32_t slot) {

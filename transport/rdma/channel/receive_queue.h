@@ -76,9 +76,9 @@ class ReceiveQueue {
   // The queue pair of the member ended, and its device did not say that it has given up what it
   // took of the queue. Before the member leaves.
   void Doubt(ReceiveLedger::Member member);
-  // Before a member joins. Where all receives are doubted, and no member is left whose messages
-  // would settle a doubt, they may be given again. What of them is lost is found as before.
-  void BelieveIfNoneIsLeft();
+  // Before a member joins. Where none is free for it, what is doubted may be given again, so that
+  // there are messages that settle the doubts: what is lost is found as before.
+  void BelieveIfNoneIsFree();
   // Receives that are gone, or may be.
   uint32_t lost() const { return lost_ + ledger_.doubted(); }
 
@@ -125,7 +125,9 @@ class ReceiveQueue {
     uint64_t until;     // this one, or a later one, comes
     uint32_t receives;  // may be gone: so many are in doubted() of the ledger
   };
-  std::deque<Doubted> doubts_;  // no more than slots(), and one that is believed
+  // Each is of another number, which comes when twice what the queue holds was posted: so many.
+  std::deque<Doubted> doubts_;
+  uint64_t believed_ = 0;  // next_stamp_ then
   uint32_t lost_ = 0;
   int refused_ = 0;
 };

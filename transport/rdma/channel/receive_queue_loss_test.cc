@@ -101,23 +101,44 @@ TEST_F(ReceiveQueueLossTest, EachDoubtIsSettledByItself) {
   EXPECT_EQ(larger_.ledger().posted(), kUsed);
 }
 
-TEST_F(ReceiveQueueLossTest, WithoutAMemberWhatIsDoubtedIsGivenAgain) {
-  for (int round = 0; round < 100; ++round) {
+// A member without messages, as one without any, settles nothing.
+TEST_F(ReceiveQueueLossTest, WhatIsDoubtedIsGivenAgainWhereNoneIsFree) {
+  for (const bool idle : {false, true}) {
+    for (int round = 0; round < 100; ++round) {
+      for (const ReceiveLedger::Member member : {a_, b_}) {
+        if (idle && member == a_) continue;
+        larger_.Doubt(member);
+        larger_.ledger().Leave(member);
+      }
+      EXPECT_GE(larger_.lost(), 4u);
+      larger_.BelieveIfNoneIsFree();
+      if (!idle) a_ = larger_.ledger().Join().value();
+      b_ = larger_.ledger().Join().value();
+      UseNext();
+    }
+  }
+  // One was gone all the same.
+  there_.pop_front();
+  for (uint32_t i = 0; i < 4 * kSlots; ++i) UseNext();
+  EXPECT_EQ(larger_.lost(), 1u);
+  EXPECT_EQ(there_.size(), kSlots);
+}
+
+// What the device keeps is found and replaced, as long as there is other memory for it.
+TEST_F(ReceiveQueueLossTest, WhatIsGivenAgainAndLostIsFound) {
+  for (int round = 0; round < 6; ++round) {
     for (const ReceiveLedger::Member member : {a_, b_}) {
       larger_.Doubt(member);
       larger_.ledger().Leave(member);
     }
-    EXPECT_EQ(larger_.lost(), 8u);
-    larger_.BelieveIfNoneIsLeft();
-    EXPECT_EQ(larger_.lost(), 0u);
+    there_.pop_front();
+    larger_.BelieveIfNoneIsFree();
     a_ = larger_.ledger().Join().value();
     b_ = larger_.ledger().Join().value();
+    for (int i = 0; i < 3; ++i) UseNext();
   }
-  // One was gone all the same.
-  there_.pop_front();
-  for (uint32_t i = 0; i < 2 * kSlots; ++i) UseNext();
-  EXPECT_EQ(larger_.lost(), 1u);
-  EXPECT_EQ(larger_.ledger().posted(), kSlots);
+  for (uint32_t i = 0; i < 4 * kSlots; ++i) UseNext();
+  EXPECT_EQ(larger_.lost(), 6u);
   EXPECT_EQ(there_.size(), kSlots);
 }
 

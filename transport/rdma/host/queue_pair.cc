@@ -71,12 +71,14 @@ std::vector<ibv_mw*> QueuePair::MakeWindows(const ReceiveTerms& peer) {
 
 // So that its receives find blocks that the device knows, which others that are set up at the same
 // time do not take. Where not, it is not enrolled.
-void QueuePair::FillReceives() {
+// An error says why the device does not know some.
+absl::Status QueuePair::FillReceives() {
   ReceiveQueue* const own = channel_->own_queue();
-  if (own == nullptr) return;
+  if (own == nullptr) return absl::OkStatus();
   poller_->pool().Reserve(kReceiveBlock, own->slots()).IgnoreError();
-  parts_.registrar.RegisterPending().IgnoreError();
+  absl::Status registered = parts_.registrar.RegisterPending(device_.index());
   own->Fill();
+  return registered;
 }
 
 // With the data loop held.
@@ -87,12 +89,13 @@ void QueuePair::ReportEnrolled(const absl::Status& enrolled) {
 }
 
 void QueuePair::Enroll(std::optional<ReceiveTerms> peer, PeerTrust trust) {
-  FillReceives();
+  const absl::Status registered = FillReceives();
   // Its peer may send as soon as it is accepted.
   if (peer) takes_shared_ = MayHoldShared();
-  poller_->loop().Post([self = shared_from_this(), peer, trust,
+  poller_->loop().Post([self = shared_from_this(), peer, trust, registered = Detached(registered),
                         windows = peer ? MakeWindows(*peer) : std::vector<ibv_mw*>()]() mutable {
-    const absl::Status status = self->poller_->Enroll(self->channel_, trust);
+    absl::Status status = self->poller_->Enroll(self->channel_, trust);
+    if (ReasonOf(status) == WhyNotRdma::kCapacity && !registered.ok()) status = registered;
     if (status.ok() && peer) {
       self->messages_->Open(self->terms(), *peer, /*initiator=*/false, std::move(windows));
     }

@@ -127,7 +127,7 @@ class QueuePair final : public std::enable_shared_from_this<QueuePair>, private 
   };
   static constexpr Duration kDrainTime = std::chrono::seconds(1);
 
-  void FillReceives();
+  absl::Status FillReceives();
   void ReportEnrolled(const absl::Status& enrolled);
   void MakeConnection(const ConnectionOptions& options, ConnectionInfo info, Deliver deliver);
   std::vector<ibv_mw*> MakeWindows(const ReceiveTerms& peer);
