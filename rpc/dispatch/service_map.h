@@ -3,6 +3,8 @@
 #ifndef FARCALL_RPC_DISPATCH_SERVICE_MAP_H_
 #define FARCALL_RPC_DISPATCH_SERVICE_MAP_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +29,7 @@ struct MethodState {
   MethodStats stats;
   ConcurrencyLimit limit;
   MethodPace pace;
+  std::atomic<uint64_t> not_run{0};  // calls that ended, and whose handler was not called
   MessagePool messages;
 };
 

@@ -123,6 +123,7 @@ bool HttpProtocol::Authenticate(const HttpRequest& request) {
     user_ = std::make_shared<const AuthContext>(*std::move(user));
     return true;
   }
+  core_.counters.auth_failed.fetch_add(1, std::memory_order_relaxed);
   form_.keep_alive = false;
   HttpResponse response = HttpErrorAnswer(401, kAuthFailed, user.status().message());
   // RFC 9110, section 15.5.2, wants a scheme; which one, the Authenticator decides.

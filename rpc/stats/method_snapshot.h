@@ -37,8 +37,6 @@ struct MethodCounts {
   uint64_t errors = 0;
   uint64_t refused = 0;
   uint64_t latency_ns = 0;
-
-  uint64_t succeeded() const { return ended - (errors - refused); }
 };
 
 struct MethodRates {

@@ -45,8 +45,9 @@ class ServerCall::Watched final : public WatchedCode {
   void OnLong() override {
     counted_ = true;
     MethodState& state = *call_.admission_.method.state;
-    // Those that failed may have been refused before their handler.
-    state.pace.OnLong(state.stats.counts().succeeded());
+    // First what is counted last, so that it is the smaller number.
+    const uint64_t not_run = state.not_run.load(std::memory_order_acquire);
+    state.pace.OnLong(state.stats.counts().ended - not_run);
     call_.core_->counters.long_handlers.fetch_add(1, std::memory_order_relaxed);
     call_.core_->handlers->BeginElsewhere();
   }
@@ -271,6 +272,7 @@ TimePoint ServerCall::Count(int code) {
     core_->limit.End(admission_.at_server, code, latency, now);
   } else {
     // It tells nothing of what the handlers bear.
+    state.not_run.fetch_add(1, std::memory_order_release);
     state.limit.Revoke(admission_.at_method);
     core_->limit.Revoke(admission_.at_server);
   }

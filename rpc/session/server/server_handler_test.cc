@@ -70,6 +70,26 @@ TEST_F(ServerHandlerTest, RequestsThatNoHandlerRanDoNotHideThatAMethodIsSlow) {
   EXPECT_TRUE(core_->services.Find("Lone.Say").state->pace.on_pool());
 }
 
+TEST_F(ServerHandlerTest, CallsThatTheirHandlersFailHaveRun) {
+  core_->handlers = std::make_unique<HandlerPool>(/*most=*/1);
+  WillingHook hook;
+  service_.say = [&](Controller& controller, Closure* done) {
+    if (service_.heard.back() == "long") {
+      EXPECT_EQ(hook.watched.TakeName(), "farcall.one.Lone.Say");
+    }
+    controller.SetFailed(ENOENT, "no such key");
+    done->Run();
+  };
+  Accept();
+  for (int round = 0; round < 5; ++round) {
+    wire_->Deliver(Request(1, "long"));
+    for (uint64_t i = 0; i <= MethodPace::kFewCalls; ++i) wire_->Deliver(Request(2, "quick"));
+    world_.Run();
+    EXPECT_EQ(wire_->TakeFrames().size(), MethodPace::kFewCalls + 2);
+  }
+  EXPECT_FALSE(core_->services.Find("Lone.Say").state->pace.on_pool());
+}
+
 TEST_F(ServerHandlerTest, WhatACallbackOfNotifyOnCancelThrowsHarmsNoCall) {
   Accept();
   service_.say = [&](Controller& controller, Closure* done) {

@@ -46,7 +46,10 @@ class CancelNotice final : public UserTask {
 
 Refusal ServerSession::Authenticate(absl::string_view credential) {
   auto context = core_->Verify(credential, info()->peer);
-  if (!context.ok()) return {kAuthFailed, std::string(context.status().message())};
+  if (!context.ok()) {
+    core_->counters.auth_failed.fetch_add(1, std::memory_order_relaxed);
+    return {kAuthFailed, std::string(context.status().message())};
+  }
   authenticated_ = true;
   auth_context_ = std::make_shared<const AuthContext>(*std::move(context));
   Trust();
