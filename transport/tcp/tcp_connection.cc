@@ -166,6 +166,8 @@ bool TcpConnection::Took(const SocketResult& result) {
       }
       return false;
     case SocketProgress::kEnd:
+      // Reading was paused and resumed in the last OnRead: soon_ gives what is left, and ends.
+      if (redeliver_) return false;
       Finish(lost_.ok() ? absl::UnavailableError(absl::StrCat("closed by peer ", info_.peer_name()))
                         : lost_);
       return false;

@@ -144,6 +144,21 @@ TEST_F(TcpConnectionTest, WhoPausesAndResumesInsideOnReadIsCalledAgain) {
   EXPECT_EQ(peer_.seen().reads, 3) << "not for nothing";
 }
 
+TEST_F(TcpConnectionTest, WhoPausesAndResumesInsideOnReadGetsAllBeforeTheEnd) {
+  peer_.take = [](TestPeer& peer, Buffer& input) {
+    peer.Pause();
+    peer.Resume();
+    peer.Take(input, std::min<size_t>(input.size(), 40));
+    return size_t{0};
+  };
+  SocketPair pair = SocketPair::Tcp();
+  Feed(pair.other.get(), 100);
+  ASSERT_EQ(::shutdown(pair.other.get(), SHUT_WR), 0);
+  const UniqueFd other = Adopt(std::move(pair));
+  EXPECT_TRUE(Until([&] { return peer_.seen().closes == 1; }));
+  EXPECT_EQ(peer_.seen().received, 100u);
+}
+
 // Its blocks may be what the others wait for.
 TEST_F(TcpConnectionTest, PartOfAMessageIsGivenUpWhenNoMemoryComes) {
   peer_.take = [](TestPeer&, Buffer&) { return size_t{0}; };

@@ -165,7 +165,9 @@ void TlsConnection::ReadTurn(Buffer& input) {
     case TlsEngine::Outcome::kMore:
       return;
     case TlsEngine::Outcome::kEnded:
-      return paused_ ? Govern() : EndByPeer();
+      if (paused_) return Govern();
+      // Reading was paused and resumed in OnRead: OnSoon gives what is left, and ends.
+      return redeliver_ ? Soon() : EndByPeer();
     case TlsEngine::Outcome::kNoMemory:
       return Starve();
     case TlsEngine::Outcome::kFailed:
