@@ -71,8 +71,9 @@ void UpgradeRecord::Times::Remember(absl::string_view peer, TimePoint now, TimeP
   if (of_.size() >= kMaxPeers) {
     std::erase_if(of_, [now](const auto& entry) { return entry.second <= now; });
   }
-  if (of_.size() >= kMaxPeers) of_.erase(of_.begin());
-  of_[std::string(peer)] = until;
+  const std::string key(peer);
+  if (of_.size() >= kMaxPeers && !of_.contains(key)) of_.erase(of_.begin());
+  of_[key] = until;
 }
 
 bool UpgradeRecord::Times::Knows(absl::string_view peer, TimePoint now) {

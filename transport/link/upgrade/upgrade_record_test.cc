@@ -82,6 +82,18 @@ TEST(UpgradeRecordTest, RemembersABoundedNumberOfPeers) {
   EXPECT_GE(known, UpgradeRecord::kMaxPeers / 2);
 }
 
+TEST(UpgradeRecordTest, WhoIsSilentOnceMoreDisplacesNobody) {
+  Logged logged;
+  const auto remember = [&logged](size_t i) {
+    logged.record.RememberSilent(absl::StrCat("peer", i), kStart, kStart + seconds(60));
+  };
+  for (size_t i = 0; i < UpgradeRecord::kMaxPeers; ++i) remember(i);
+  remember(7);
+  for (size_t i = 0; i < UpgradeRecord::kMaxPeers; ++i) {
+    ASSERT_TRUE(logged.record.KnownSilent(absl::StrCat("peer", i), kStart)) << i;
+  }
+}
+
 TEST(UpgradeRecordTest, ForgetsSilentPeers) {
   Logged logged;
   logged.record.RememberSilent("a", kStart, kStart + seconds(60));
