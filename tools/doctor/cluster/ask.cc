@@ -84,7 +84,11 @@ class Asking {
     node.summary = greeted->peer.summary();
     callers_[number] = std::move(greeted->caller);
     const auto report = callers_[number]->Report(kReport);
-    if (report.ok()) node.report = Printable(*report);
+    if (!report.ok()) {
+      node.summary = std::string(report.status().message());
+      return;
+    }
+    node.report = Printable(*report);
     if (!node.report.summary().empty()) node.summary = node.report.summary();
   }
 

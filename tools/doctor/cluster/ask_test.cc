@@ -103,6 +103,8 @@ TEST_F(AskTest, WhoMayNotMeasureIsMeasuredAgainst) {
   EXPECT_NE(cluster.paths[1].trouble.find("started without --measure"), std::string::npos)
       << cluster.paths[1].trouble;
   EXPECT_EQ(cluster.nodes[1].report.status(), "");
+  EXPECT_NE(cluster.nodes[1].summary.find("started without --measure"), std::string::npos)
+      << cluster.nodes[1].summary;
 }
 
 // Of the ways over TCP from the first host to the second: the trouble of each.

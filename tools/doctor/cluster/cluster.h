@@ -18,8 +18,8 @@ struct ClusterNode {
   std::string name;
   std::string server;       // its address; "": not known
   std::string trouble{};    // why nothing is measured with it; "": it answers
-  std::string summary{};    // of its report
-  ReportResponse report{};  // anew; no status: it makes none
+  std::string summary{};    // of its report, or why it made none
+  ReportResponse report{};  // anew; no status: it made none
 };
 
 struct PathResult {

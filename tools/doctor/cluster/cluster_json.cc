@@ -78,8 +78,7 @@ ExitCode StateOf(const Cluster& cluster, const std::vector<Matrix>& matrices) {
   }
   if (over_rdma == 0) return kNoRdma;
   const bool nodes = std::all_of(cluster.nodes.begin(), cluster.nodes.end(), [](const auto& node) {
-    return node.trouble.empty() &&
-           (node.report.status().empty() || node.report.status() == "ready");
+    return node.trouble.empty() && node.report.status() == "ready";
   });
   const bool steady = std::none_of(matrices.begin(), matrices.end(), [](const Matrix& matrix) {
     return std::any_of(matrix.cells.begin(), matrix.cells.end(), [](const auto& row) {

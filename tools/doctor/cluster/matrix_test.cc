@@ -113,6 +113,12 @@ TEST(MatrixTest, RawVerbsMayBeMissing) {
   EXPECT_EQ(StateOf(cluster), kReady);
 }
 
+TEST(MatrixTest, ANodeWithoutAReportIsNotReady) {
+  Cluster cluster = Whole(2);
+  cluster.nodes[0].report.clear_status();
+  EXPECT_EQ(StateOf(cluster), kDegraded);
+}
+
 TEST(ClusterReportTest, Text) {
   Cluster cluster = Whole(4);
   Set(cluster, {1, 3}, 1, Row("farcall over tcp", 99, 1e9));
