@@ -29,12 +29,13 @@ void EchoPacer::Wait() { over_.get_future().wait(); }
 void EchoPacer::Run() {
   const Time now = std::chrono::steady_clock::now();
   Time next = schedule_.next();
-  while (next <= now && next < end_ && begin_(next)) {
+  while (now < end_ && next <= now && begin_(next)) {
     schedule_.Take();
     next = schedule_.next();
   }
   if (next <= now) next = now + kAskAgain;
-  const bool over = schedule_.next() >= end_;
+  // What is still due after the end, because calls were missing, is not begun.
+  const bool over = now >= end_ || schedule_.next() >= end_;
   loop_.RunOrPost([this, over, next] {
     if (!over) return loop_.SetTimer(timer_, next);
     loop_.NeedThread(-1);
