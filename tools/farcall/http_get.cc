@@ -11,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "transport/address.h"
 
 namespace farcall::cli {
 namespace {
@@ -68,9 +69,12 @@ absl::StatusOr<std::string> HttpGet(const std::string& target, const std::string
                                     Duration limit) {
   absl::StatusOr<std::string> answer;
   if (absl::StartsWith(target, "unix:")) {
+    // The endpoint throws where the path is too long.
+    const absl::StatusOr<Address> address = Address::Parse(target);
+    if (!address.ok()) return address.status();
     boost::asio::local::stream_protocol::iostream stream;
     stream.expires_after(limit);
-    stream.connect(boost::asio::local::stream_protocol::endpoint(target.substr(5)));
+    stream.connect(boost::asio::local::stream_protocol::endpoint(address->path()));
     if (!stream) return Unreached(target, stream.error());
     answer = Exchange(stream, "localhost", path);
   } else {

@@ -110,7 +110,8 @@ TEST(HttpGetTest, NobodyThereIsAnErrorWithTheTarget) {
 }
 
 TEST(HttpGetTest, WhatIsNoTargetIsRefused) {
-  for (const char* target : {"", "host", ":80", "host:"}) {
+  for (const std::string& target : {std::string(), std::string("host"), std::string(":80"),
+                                    std::string("host:"), "unix:/" + std::string(200, 'x')}) {
     EXPECT_EQ(HttpGet(target, "/", kTimeout).status().code(), absl::StatusCode::kInvalidArgument)
         << target;
   }
