@@ -9,6 +9,7 @@
 
 #include "rpc/errors.h"
 #include "rpc/session/send_frame.h"
+#include "rpc/session/thread_meta.h"
 #include "rpc/wire/frame.h"
 #include "rpc/wire/plain_meta.h"
 #include "rpc/wire/rpc_meta.pb.h"
@@ -22,8 +23,7 @@ void SetText(const std::string& from, std::string& to) { to.assign(from.data(), 
 // that its memory is used again; valid until the next call on this thread.
 wire::RpcMeta& RequestMeta(const google::protobuf::MethodDescriptor& method, uint64_t call_id,
                            const Controller& controller, int64_t timeout_ms) {
-  thread_local wire::RpcMeta meta;
-  meta.Clear();
+  wire::RpcMeta& meta = ThreadMeta<MetaOf::kRequest>::Get();
   wire::RpcRequestMeta& request = *meta.mutable_request();
   SetText(method.service()->full_name(), *request.mutable_service_name());
   SetText(method.name(), *request.mutable_method_name());

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
+#include "rpc/session/thread_meta.h"
 #include "rpc/wire/rpc_meta.pb.h"
 
 namespace farcall {
@@ -16,8 +17,7 @@ inline constexpr size_t kMaxErrorText = 800;
 // The meta of an answer: this thread's one, so that its memory is used again; valid until the
 // next call on this thread. `code` 0: success, and `text` is not sent.
 inline wire::RpcMeta& AnswerMeta(int64_t correlation_id, int code, absl::string_view text) {
-  thread_local wire::RpcMeta meta;
-  meta.Clear();
+  wire::RpcMeta& meta = ThreadMeta<MetaOf::kAnswer>::Get();
   meta.mutable_response()->set_error_code(code);
   if (code != 0) {
     text = text.substr(0, kMaxErrorText);

@@ -77,6 +77,27 @@ int ARuntimeOfItsOwn() {
   return TestCall().Call(client.channel()).Echoed() ? kDone : 1;
 }
 
+bool CallWithId() {
+  TestCall call;
+  call.controller.set_request_id("id");
+  return call.Call(*StaticPeers()->channel).Echoed();
+}
+
+// The main thread's thread-local objects are gone by then.
+struct CallsAtTheEnd {
+  ~CallsAtTheEnd() {
+    for (int i = 0; i < 2; ++i) {
+      if (!CallWithId()) std::_Exit(2);
+    }
+  }
+};
+
+int AStaticObjectCalls() {
+  StaticPeers();
+  static const CallsAtTheEnd calls;
+  return CallWithId() ? kDone : 1;
+}
+
 // While others call: a channel that they use must outlive them.
 int ExitInAThread() {
   static auto* const peers = new OnDefaultRuntime;
@@ -113,6 +134,7 @@ constexpr Program kPrograms[] = {
     {"main_returns", MainReturns},
     {"never_destroyed", NeverDestroyed},
     {"runtime_of_its_own", ARuntimeOfItsOwn},
+    {"static_object_calls", AStaticObjectCalls},
     {"exit_in_a_thread", ExitInAThread},
     {"exit_in_a_closure", ExitInAClosure},
     {"quick_exit", QuickExit},
