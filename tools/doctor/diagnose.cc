@@ -195,12 +195,12 @@ void Conclude(Report& report) {
   report.summary = "ready: RDMA can be used";
 }
 
-}  // namespace
-
-std::vector<std::string> UsableHere(const Facts& facts) {
+// `only`: the names of those that count; empty: all.
+std::vector<std::string> Usable(const Facts& facts, const std::vector<std::string>& only) {
   std::vector<std::string> usable;
   std::vector<std::string> over_tcp;
   for (const node::Device& device : facts.now.devices()) {
+    if (!only.empty() && !Contains(only, device.name())) continue;
     if (!node::HasActivePort(device) || !HasFile(facts, device.name())) continue;
     if (HasAddressHere(facts.now, device, facts.own)) {
       usable.push_back(device.name());
@@ -212,11 +212,18 @@ std::vector<std::string> UsableHere(const Facts& facts) {
   return usable.empty() ? over_tcp : usable;
 }
 
+}  // namespace
+
+std::vector<std::string> UsableHere(const Facts& facts) {
+  return Usable(facts, facts.settings.devices);
+}
+
 Report Diagnose(const Facts& facts) {
   Report report;
   report.verdict = facts.verdict;
-  const std::vector<std::string> usable = UsableHere(facts);
-  report.findings = OfHost(facts, usable);
+  report.findings = OfHost(facts, UsableHere(facts));
+  // What settings leave out may be of this host all the same.
+  const std::vector<std::string> usable = Usable(facts, {});
   for (const node::Device& device : facts.now.devices()) {
     const std::vector<GidRow> rows = JudgeGids(facts.now, device, facts.own);
     report.gids.insert(report.gids.end(), rows.begin(), rows.end());

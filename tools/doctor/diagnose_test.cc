@@ -54,6 +54,13 @@ TEST(DiagnoseTest, AHostThatIsReady) {
   EXPECT_EQ(UsableHere(facts), (std::vector<std::string>{"mlx5_0", "mlx5_1"}));
 }
 
+TEST(DiagnoseTest, WhatSettingsLeaveOutIsNotUsableAndIsNotForeign) {
+  Facts facts = HostWith("cx7_roce", {{"10.1.0.11", "ens1f0np0"}, {"10.1.1.11", "ens1f1np1"}});
+  facts.settings.devices = {"mlx5_1"};
+  EXPECT_EQ(UsableHere(facts), (std::vector<std::string>{"mlx5_1"}));
+  EXPECT_NE(Find(Diagnose(facts), "gid", "mlx5_0"), nullptr);
+}
+
 TEST(DiagnoseTest, EachFixtureWithRdmaIsReadyWhereItsAddressesAreHere) {
   EXPECT_EQ(Diagnose(HostWith("cx7_infiniband", {{"10.2.0.1", "ib0"}, {"10.2.0.2", "ib1"}})).code,
             kReady);
@@ -166,6 +173,7 @@ TEST(DiagnoseTest, WhereNoLoopbackWentOverRdmaTheLibrarysWordIsNotAll) {
   ASSERT_FALSE(report.next.empty());
   EXPECT_NE(report.next[0].find("timed_out"), std::string::npos) << report.next[0];
   facts.loopbacks[0].reason = "in_use";
+  facts.loopbacks[0].over = "rxe0";
   EXPECT_EQ(Diagnose(facts).code, kReady);
   // A cause that keeps the host from RDMA comes before what follows from it.
   facts.loopbacks[0].reason = "memlock";

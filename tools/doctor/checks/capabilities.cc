@@ -108,6 +108,11 @@ Finding CheckLoopback(const LoopbackFacts& facts) {
                     "no call of this process to itself was answered in time",
                     "sockets of this network namespace: ip addr show lo");
   }
+  if (facts.reason == "in_use" && facts.over != facts.device) {
+    return Degraded(kCheck, facts.device, absl::StrCat("it went over ", facts.over),
+                    "a call from this process to itself did not go over this device",
+                    "rdma.devices, which comes before what is asked for: leave it unset");
+  }
   if (facts.reason == "in_use") {
     return Ok(kCheck, facts.device,
               absl::StrCat("a call to itself over RDMA took ",

@@ -180,9 +180,12 @@ TEST(CountersTest, OtherDriversNames) {
 }
 
 TEST(LoopbackTest, EachVerdict) {
-  LoopbackFacts facts{"mlx5_0", true, true, "in_use", "", 12.34};
+  LoopbackFacts facts{"mlx5_0", true, true, "in_use", "", 12.34, "mlx5_0"};
   EXPECT_EQ(CheckLoopback(facts).verdict, Verdict::kOk);
   EXPECT_TRUE(Says(CheckLoopback(facts), "12.3 us"));
+  facts.over = "mlx5_1";
+  EXPECT_EQ(CheckLoopback(facts).verdict, Verdict::kDegraded);
+  EXPECT_TRUE(Says(CheckLoopback(facts), "it went over mlx5_1"));
   facts.reason = "timed_out";
   EXPECT_EQ(CheckLoopback(facts).verdict, Verdict::kDegraded);
   EXPECT_TRUE(Says(CheckLoopback(facts), "timed_out"));

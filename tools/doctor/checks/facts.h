@@ -90,7 +90,8 @@ struct SettingsFacts {
   std::string error;                      // why the library does not take them; "": it does
   std::vector<int> cpus{};                // of the loops, in turns; empty: not set
   bool near_adapters = true;
-  std::string network_status{};  // the file with a pod's networks; "": not set
+  std::string network_status{};        // the file with a pod's networks; "": not set
+  std::vector<std::string> devices{};  // only these are used; empty: all
 };
 
 // What the kernel tells of the queues of network interfaces, by their names.
@@ -116,6 +117,7 @@ struct LoopbackFacts {
   std::string reason;     // why not RDMA; "in_use": it was
   std::string detail;
   double ping_us = 0;  // median
+  std::string over{};  // the device that carried it; "": none
 };
 
 }  // namespace farcall::doctor

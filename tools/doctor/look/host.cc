@@ -115,6 +115,7 @@ SettingsFacts ReadSettings() {
   facts.cpus = options.cpus;
   facts.near_adapters = options.near_adapters;
   facts.network_status = options.rdma.network_status;
+  facts.devices = options.rdma.devices;
   for (const OptionStatus& one : *all) {
     if (one.name == "traffic_class" && one.from != "default") {
       facts.traffic_class = static_cast<uint32_t>(options.traffic_class);

@@ -75,6 +75,7 @@ LoopbackFacts PingItself(const std::string& device, Duration how_long) {
     return facts;
   }
   facts.answered = true;
+  facts.over = connection->device;
   facts.reason = std::string(Name(connection->why_not_rdma));
   facts.detail = connection->why_detail.empty() ? std::string(Explain(connection->why_not_rdma))
                                                 : connection->why_detail;
