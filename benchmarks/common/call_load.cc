@@ -58,13 +58,14 @@ void CallLoad::Pace(OpenLoopSchedule schedule) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [this] { return !free_.empty(); });
     // What is still due after the end, because slots were missing, is not begun.
-    if (Over(Now())) return;
+    if (Over(Now())) break;
     Slot& slot = *free_.back();
     free_.pop_back();
     lock.unlock();
     slot.begun = schedule.Take();
     slot.Begin(*this);
   }
+  if (Now() >= end_) not_begun_ = schedule.Left(end_);
 }
 
 void CallLoad::WaitForLast() {

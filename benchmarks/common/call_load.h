@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -45,6 +46,9 @@ class CallLoad {
   // Open loop: begins what is due, on this thread, until `end`. Where all slots are under way the
   // call waits for one, and its wait counts as latency.
   void Pace(OpenLoopSchedule schedule);
+  // How many calls that were due before `end` were not begun, as slots were missing, once Pace has
+  // returned after `end`. No latency counts them.
+  uint64_t not_begun() const { return not_begun_; }
   // No call begins any more.
   void Stop() { stopped_ = true; }
   // Until the last call has ended.
@@ -60,6 +64,7 @@ class CallLoad {
   const Time end_;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> closed_loop_{false};
+  uint64_t not_begun_ = 0;  // of the thread that paces
 
   std::mutex mutex_;
   std::condition_variable changed_;

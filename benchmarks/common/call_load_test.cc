@@ -96,5 +96,20 @@ TEST(CallLoadTest, TheWaitForASlotIsLatency) {
   EXPECT_GE(counts.latency.min(), milliseconds(19));
 }
 
+TEST(CallLoadTest, WhatWasDueAndNotBegunIsCounted) {
+  CallTally tally;
+  Ender ender;
+  const auto start = steady_clock::now();
+  const auto end = start + milliseconds(20);
+  CallLoad load(Slots(ender, tally, 1), end);
+  ender.on_end = [end](int) {
+    while (steady_clock::now() < end) std::this_thread::yield();
+  };
+  load.Pace(OpenLoopSchedule(start, 1000));
+  load.WaitForLast();
+  EXPECT_GE(load.not_begun(), 19u);
+  EXPECT_EQ(tally.Take().latency.count() + load.not_begun(), 20u);
+}
+
 }  // namespace
 }  // namespace farcall::bench

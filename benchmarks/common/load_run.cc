@@ -42,12 +42,15 @@ class Run {
       Report();
     }
     SleepUntil(end_);
+    const bool whole = SteadyNow() >= end_;
     for (const auto& load : loads_) load->Stop();
     for (std::thread& pacer : pacers_) pacer.join();
     for (const auto& load : loads_) load->WaitForLast();
     const Time ended = SteadyNow();
     AddToTotal(Take());
-    return {ended - measured_from_, std::move(total_)};
+    LoadOutcome outcome{ended - measured_from_, std::move(total_)};
+    for (const auto& load : loads_) outcome.not_begun += whole ? load->not_begun() : 0;
+    return outcome;
   }
 
  private:

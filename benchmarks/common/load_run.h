@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -41,6 +42,9 @@ struct LoadPlan {
 struct LoadOutcome {
   LoadPlan::Seconds measured{0};  // up to the end of the last call
   std::vector<CallCounts> kinds;  // what ended in that time
+  // Calls that were due and were not begun, as too many were under way (open loop); 0 if the load
+  // was stopped before its time.
+  uint64_t not_begun = 0;
 };
 
 // Returns when the last call has ended.

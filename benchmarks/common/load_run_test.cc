@@ -89,6 +89,15 @@ TEST_F(LoadRunTest, EachSecondIsToldOnce) {
   const LoadOutcome outcome = RunLoad(plan_);
   EXPECT_GT(told, 0u);
   EXPECT_GE(outcome.kinds[0].latency.count(), told);
+  EXPECT_EQ(outcome.not_begun, 0u) << "it was stopped";
+}
+
+TEST_F(LoadRunTest, EachCallThatWasDueIsCountedOrTold) {
+  plan_.measured = std::chrono::milliseconds(20);
+  plan_.loads = 2;
+  plan_.rate = 1e6;
+  const LoadOutcome outcome = RunLoad(plan_);
+  EXPECT_EQ(outcome.kinds[0].latency.count() + outcome.not_begun, 20'000u);
 }
 
 TEST_F(LoadRunTest, TheWarmupIsNotCounted) {

@@ -2,6 +2,8 @@
 
 #include "benchmarks/common/open_loop_schedule.h"
 
+#include <algorithm>
+
 namespace farcall::bench {
 
 OpenLoopSchedule::OpenLoopSchedule(Time start, double rate, int worker, int workers)
@@ -21,6 +23,16 @@ OpenLoopSchedule::Time OpenLoopSchedule::Take() {
   const Time due = next_;
   next_ = At(++taken_);
   return due;
+}
+
+uint64_t OpenLoopSchedule::Left(Time end) const {
+  const double all =
+      static_cast<double>((end - start_).count()) / (period_ns_ * static_cast<double>(workers_));
+  uint64_t number = std::max(taken_, static_cast<uint64_t>(std::max(all, 0.0)));
+  // What was rounded.
+  while (At(number) < end) ++number;
+  while (number > taken_ && At(number - 1) >= end) --number;
+  return number - taken_;
 }
 
 }  // namespace farcall::bench

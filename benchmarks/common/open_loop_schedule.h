@@ -27,6 +27,8 @@ class OpenLoopSchedule {
   bool Due(Time now) const { return now >= next_; }
   // Takes the next call: returns its due time, from which its latency counts.
   Time Take();
+  // How many of those that were not taken are due before `end`.
+  uint64_t Left(Time end) const;
 
  private:
   Time At(uint64_t arrival) const;

@@ -53,6 +53,21 @@ TEST(OpenLoopScheduleTest, WorkersTakeTurns) {
   }
 }
 
+TEST(OpenLoopScheduleTest, WhatIsLeftIsWhatCouldBeTakenBeforeTheEnd) {
+  for (const double rate : {3.0, 700.0, 1e6 / 3}) {
+    for (const Time end : {kStart - milliseconds(1), kStart, kStart + milliseconds(990),
+                           kStart + nanoseconds(1'000'000'001)}) {
+      OpenLoopSchedule schedule(kStart, rate, 1, 2);
+      schedule.Take();
+      const uint64_t left = schedule.Left(end);
+      uint64_t taken = 0;
+      for (; schedule.next() < end; ++taken) schedule.Take();
+      EXPECT_EQ(left, taken) << rate;
+      EXPECT_EQ(schedule.Left(end), 0u);
+    }
+  }
+}
+
 // What the class is for: a server that stalls for 10 ms is charged for every call that was
 // due meanwhile, not for one.
 TEST(OpenLoopScheduleTest, LatencyFromTheDueTimeSeesAStall) {

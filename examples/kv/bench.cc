@@ -112,6 +112,10 @@ bool RunRow(const Channels& channels, const std::string& transport, const exampl
     std::fprintf(stderr, "kv_bench: %d calls failed with %d: %s\n",
                  static_cast<int>(failures.calls), code, failures.first_text.c_str());
   }
+  if (outcome.not_begun > 0) {
+    std::fprintf(stderr, "kv_bench: %s calls that were due were not begun\n",
+                 CountText(outcome.not_begun).c_str());
+  }
   return counts.errors.empty();
 }
 

@@ -68,6 +68,10 @@ std::string PressSummary::ToText() const {
                             : absl::StrFormat("%d calls under way", concurrency),
                         connections, connections == 1 ? "" : "s");
   absl::StrAppend(&text, "latency us  ", LatencyFigures::From(latency).ToText(), "\n");
+  if (not_begun > 0) {
+    absl::StrAppend(&text, "not begun   ", CountText(not_begun),
+                    " calls that were due were not begun; no latency counts them\n");
+  }
   for (const auto& [code, failures] : counts.errors) {
     absl::StrAppend(&text, "errors      ", CountText(failures.calls), " ", NameOf(code), " (", code,
                     "), the first: ", failures.first_text, "\n");
@@ -95,6 +99,7 @@ std::string PressSummary::ToJson() const {
   json.AddNumber("seconds", seconds);
   json.AddInteger("calls", static_cast<int64_t>(latency.count()));
   json.AddInteger("failed", static_cast<int64_t>(counts.failed()));
+  json.AddInteger("not_begun", static_cast<int64_t>(not_begun));
   json.AddNumber("qps", qps());
   LatencyFigures::From(latency).AddTo(json);
   bench::JsonObject errors;

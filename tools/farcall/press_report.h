@@ -5,6 +5,7 @@
 #ifndef FARCALL_TOOLS_FARCALL_PRESS_REPORT_H_
 #define FARCALL_TOOLS_FARCALL_PRESS_REPORT_H_
 
+#include <cstdint>
 #include <string>
 
 #include "benchmarks/common/figures/call_tally.h"
@@ -25,6 +26,7 @@ struct PressSummary {
   double qps_asked = 0;  // 0: closed loop
   double seconds = 0;
   bench::CallCounts counts;
+  uint64_t not_begun = 0;  // calls that were due
 
   double qps() const;  // calls that succeeded
   std::string ToText() const;

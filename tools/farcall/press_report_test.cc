@@ -72,6 +72,13 @@ TEST(PressReportTest, ALoadThatWasNotReachedIsTold) {
   EXPECT_THAT(summary.ToText(), HasSubstr("was not reached"));
 }
 
+TEST(PressReportTest, CallsThatWereNotBegunAreTold) {
+  PressSummary summary = Summary();
+  EXPECT_THAT(summary.ToText(), Not(HasSubstr("not begun")));
+  summary.not_begun = 1900;
+  EXPECT_THAT(summary.ToText(), HasSubstr("1,900 calls that were due were not begun"));
+}
+
 TEST(PressReportTest, CallsThatFailAreNoLoadThatWasNotReached) {
   PressSummary summary = Summary();
   summary.qps_asked = 2000;
@@ -87,13 +94,15 @@ TEST(PressReportTest, CallsThatFailAreNoLoadThatWasNotReached) {
 TEST(PressReportTest, JsonHasEachNumber) {
   PressSummary summary = Summary();
   summary.counts.Fail(kLimit, "a \"quoted\" text");
-  EXPECT_EQ(summary.ToJson(),
-            R"({"target": "127.0.0.1:8002", "method": "example.EchoService.Echo", )"
-            R"("carrier": "127.0.0.1:8002 over tcp", "concurrency": 8, "connections": 1, )"
-            R"("qps_asked": 0, "seconds": 2, "calls": 2000, "failed": 1, "qps": 1000, )"
-            R"("mean_us": 100, "p50_us": 100, "p90_us": 100, "p99_us": 100, "p999_us": 100, )"
-            R"("p9999_us": 100, "max_us": 100, "errors": {"2004": {"name": "ELIMIT", )"
-            R"("calls": 1, "first": "a \"quoted\" text"}}})");
+  summary.not_begun = 3;
+  EXPECT_EQ(
+      summary.ToJson(),
+      R"({"target": "127.0.0.1:8002", "method": "example.EchoService.Echo", )"
+      R"("carrier": "127.0.0.1:8002 over tcp", "concurrency": 8, "connections": 1, )"
+      R"("qps_asked": 0, "seconds": 2, "calls": 2000, "failed": 1, "not_begun": 3, "qps": 1000, )"
+      R"("mean_us": 100, "p50_us": 100, "p90_us": 100, "p99_us": 100, "p999_us": 100, )"
+      R"("p9999_us": 100, "max_us": 100, "errors": {"2004": {"name": "ELIMIT", )"
+      R"("calls": 1, "first": "a \"quoted\" text"}}})");
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ PressSummary RunPress(const PressLoad& load, const std::atomic<bool>& stop,
   PressSummary summary;
   summary.seconds = outcome.measured.count();
   summary.counts = std::move(outcome.kinds.front());
+  summary.not_begun = outcome.not_begun;
   summary.method = load.method->full_name();
   summary.concurrency = load.concurrency;
   summary.connections = plan.loads;
