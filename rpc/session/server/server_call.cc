@@ -267,12 +267,12 @@ TimePoint ServerCall::Count(int code) {
   MethodState& state = *admission_.method.state;
   core_->sampler.OnCall(now);
   state.stats.OnEnd(code, latency);
+  if (!ran_) state.not_run.fetch_add(1, std::memory_order_release);
   if (ran_ || code == kRpcTimedOut) {
     state.limit.End(admission_.at_method, code, latency, now);
     core_->limit.End(admission_.at_server, code, latency, now);
   } else {
     // It tells nothing of what the handlers bear.
-    state.not_run.fetch_add(1, std::memory_order_release);
     state.limit.Revoke(admission_.at_method);
     core_->limit.Revoke(admission_.at_server);
   }
