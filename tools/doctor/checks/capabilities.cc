@@ -109,9 +109,9 @@ Finding CheckLoopback(const LoopbackFacts& facts) {
                     "sockets of this network namespace: ip addr show lo");
   }
   if (facts.reason == "in_use" && facts.over != facts.device) {
-    return Degraded(kCheck, facts.device, absl::StrCat("it went over ", facts.over),
-                    "a call from this process to itself did not go over this device",
-                    "rdma.devices, which comes before what is asked for: leave it unset");
+    return Unknown(kCheck, facts.device,
+                   absl::StrCat("not pinged: the call went over ", facts.over,
+                                ", as rdma.devices comes before what doctor asks for"));
   }
   if (facts.reason == "in_use") {
     return Ok(kCheck, facts.device,

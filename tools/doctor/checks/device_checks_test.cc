@@ -184,8 +184,8 @@ TEST(LoopbackTest, EachVerdict) {
   EXPECT_EQ(CheckLoopback(facts).verdict, Verdict::kOk);
   EXPECT_TRUE(Says(CheckLoopback(facts), "12.3 us"));
   facts.over = "mlx5_1";
-  EXPECT_EQ(CheckLoopback(facts).verdict, Verdict::kDegraded);
-  EXPECT_TRUE(Says(CheckLoopback(facts), "it went over mlx5_1"));
+  EXPECT_EQ(CheckLoopback(facts).verdict, Verdict::kUnknown);
+  EXPECT_TRUE(Says(CheckLoopback(facts), "the call went over mlx5_1"));
   facts.reason = "timed_out";
   EXPECT_EQ(CheckLoopback(facts).verdict, Verdict::kDegraded);
   EXPECT_TRUE(Says(CheckLoopback(facts), "timed_out"));

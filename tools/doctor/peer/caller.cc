@@ -107,12 +107,6 @@ bool MayPass(absl::string_view reason) {
   return reason == "pending" || reason == "peer_silent" || reason == "timed_out";
 }
 
-std::string NotOver(const std::string& device, const ConnectionInfo& connection) {
-  if (device.empty() || connection.device.empty() || connection.device == device) return "";
-  return absl::StrCat("it went over ", connection.device,
-                      ", not over this device: leave rdma.devices unset, which comes before it");
-}
-
 absl::StatusOr<std::unique_ptr<Runtime>> QuietRuntime(std::vector<std::string> devices) {
   RuntimeOptions options;
   options.event_loops = 1;

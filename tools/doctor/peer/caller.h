@@ -30,10 +30,6 @@ absl::StatusOr<std::unique_ptr<Runtime>> QuietRuntime(std::vector<std::string> d
 bool MayPass(absl::string_view reason);
 inline constexpr int kTries = 3;
 
-// Why what RDMA did says nothing about the `device` that was asked for, "": as it is. Settings of
-// the operator come before what a program asks for: RDMA may have gone over another one.
-std::string NotOver(const std::string& device, const ConnectionInfo& connection);
-
 class Caller {
  public:
   // Bytes of a ping, and of what is streamed: with each call, beside the message.

@@ -262,15 +262,6 @@ TEST_F(PeerTest, NobodyThere) {
   ASSERT_FALSE(comparison.ok());
 }
 
-TEST(NotOverTest, OnlyRdmaOverAnotherDeviceThanTheOneThatWasAskedFor) {
-  ConnectionInfo connection;
-  EXPECT_EQ(NotOver("mlx5_1", connection), "") << "sockets";
-  connection.device = "mlx5_0";
-  EXPECT_EQ(NotOver("", connection), "");
-  EXPECT_EQ(NotOver("mlx5_0", connection), "");
-  EXPECT_THAT(NotOver("mlx5_1", connection), testing::HasSubstr("it went over mlx5_0, not"));
-}
-
 TEST(MayPassTest, OnlyWhatABusyHostIsTooSlowFor) {
   EXPECT_TRUE(MayPass("peer_silent"));
   EXPECT_TRUE(MayPass("timed_out"));

@@ -164,7 +164,6 @@ RdmaRow MeasureRdma(const std::string& server, const Rail& rail, Duration how_lo
       connection = (*caller)->Look();
     }
     if (connection == nullptr) return without(server + " is not there any more");
-    if (row.trouble.empty()) row.trouble = NotOver(rail.device(), *connection);
     measured.reason = std::string(Name(connection->why_not_rdma));
     measured.detail = connection->why_detail.empty()
                           ? std::string(Explain(connection->why_not_rdma))
