@@ -252,7 +252,8 @@ void TlsConnection::Soon(Duration delay) { loop_.SetTimerBy(soon_, loop_.now() +
 void TlsConnection::OnSoon() {
   if (phase_ == Phase::kOpen && drain_.Take()) handler_->OnDrained();
   if (phase_ == Phase::kOpen && redeliver_ && !paused_) Deliver();
-  if (phase_ != Phase::kOpen || paused_) return;
+  // Reading may have been paused, and resumed, in OnRead: then this comes again.
+  if (phase_ != Phase::kOpen || paused_ || redeliver_) return;
   if (peer_ended_) return EndByPeer();
   if (!std::exchange(starving_, false)) return;
   // First what OpenSSL holds decrypted, then what waits below.

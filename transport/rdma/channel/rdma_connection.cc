@@ -139,8 +139,10 @@ void RdmaConnection::ReadTurn() {
     redeliver_ = false;
     // What it returns helps where bytes are read into blocks of one's own choice.
     Buffer& input = channel_.TakeInput();
+    left_ = true;  // for a ResumeRead in it
     handler_->OnRead(input);
     left_ = !input.empty();
+    redeliver_ = redeliver_ && left_;
   }
   if (state_ == State::kOpen && !paused_) Fetch();
   if (state_ == State::kOpen) EndRead();
@@ -176,6 +178,8 @@ void RdmaConnection::EndRead() {
     // The end waits behind what was not read; but what cannot drain does not wait.
     const bool waits = undelivered || !broken;
     if (waits && !(broken && !out_.empty())) return;
+  } else if (redeliver_) {
+    return;  // reading was paused and resumed in the last OnRead: soon_ gives what is left
   }
   Finish(channel_.ended()
              ? absl::UnavailableError(absl::StrCat("closed by peer ", parts_.info.peer.ToString()))
