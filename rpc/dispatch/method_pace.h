@@ -35,7 +35,8 @@ class MethodPace {
   void OnLong(uint64_t ran) {
     std::lock_guard<std::mutex> lock(mutex_);
     const bool first = !last_long_.has_value();
-    const uint64_t since = ran - last_long_.value_or(0);
+    // One that did not run may have been counted as one that did, for a moment.
+    const uint64_t since = ran - std::min(ran, last_long_.value_or(0));
     last_long_ = ran;
     if (since > kForgiven) proof_ = kProof;
     if (on_pool() || first || since > kFewCalls) return;

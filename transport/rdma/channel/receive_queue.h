@@ -66,6 +66,8 @@ class ReceiveQueue {
   // Gets blocks for empty slots that the device knows: others would keep the slots for as
   // long as they are not registered, which may be for ever.
   void Fill();
+  // Each slot that is to be posted has a block.
+  bool filled() const { return empty_.empty(); }
   // Posts what has a block, and tells the ledger. False: some slots stay empty, to be tried
   // again later.
   bool Post();

@@ -78,7 +78,7 @@ absl::Status QueuePair::FillReceives() {
   poller_->pool().Reserve(kReceiveBlock, own->slots()).IgnoreError();
   absl::Status registered = parts_.registrar.RegisterPending(device_.index());
   own->Fill();
-  return registered;
+  return own->filled() ? absl::OkStatus() : registered;
 }
 
 // With the data loop held.
