@@ -129,14 +129,16 @@ TEST_F(TcpConnectionTest, AnEmptyPoolStopsReadingAndNothingElse) {
   ExpectNoViolations();
 }
 
+size_t TakePartAndResume(TestPeer& peer, Buffer& input) {
+  peer.Pause();
+  peer.Resume();
+  peer.Take(input, std::min<size_t>(input.size(), 40));
+  return 0;
+}
+
 // What it left in the input, which no new bytes bring.
 TEST_F(TcpConnectionTest, WhoPausesAndResumesInsideOnReadIsCalledAgain) {
-  peer_.take = [](TestPeer& peer, Buffer& input) {
-    peer.Pause();
-    peer.Resume();
-    peer.Take(input, std::min<size_t>(input.size(), 40));
-    return size_t{0};
-  };
+  peer_.take = TakePartAndResume;
   const UniqueFd other = Adopt(SocketPair::Tcp());
   Feed(other.get(), 100);
   EXPECT_TRUE(Until([&] { return peer_.seen().received == 100; }));
@@ -145,12 +147,7 @@ TEST_F(TcpConnectionTest, WhoPausesAndResumesInsideOnReadIsCalledAgain) {
 }
 
 TEST_F(TcpConnectionTest, WhoPausesAndResumesInsideOnReadGetsAllBeforeTheEnd) {
-  peer_.take = [](TestPeer& peer, Buffer& input) {
-    peer.Pause();
-    peer.Resume();
-    peer.Take(input, std::min<size_t>(input.size(), 40));
-    return size_t{0};
-  };
+  peer_.take = TakePartAndResume;
   SocketPair pair = SocketPair::Tcp();
   Feed(pair.other.get(), 100);
   ASSERT_EQ(::shutdown(pair.other.get(), SHUT_WR), 0);

@@ -126,35 +126,13 @@ TEST(LinkBrpcHostileTest, APortThatTakesNoPacketsOf1024BytesRefuses) {
                          EncodeBrpcHello(BrpcVersion::kSecond, rig.end->own()));
 }
 
-TEST(LinkBrpcHostileTest, ReceivesThatFindNoMemoryAreNotPromised) {
-  BrpcClientRig rig({}, PreferBrpc(), [](FakeFabricOptions&, RdmaRigOptions& options) {
+// A pool that is used up but for `left` blocks, with a queue of at most `shared` receives: a brpc
+// client's queue pair is refused.
+void RefuseForMemory(uint32_t shared, size_t left) {
+  BrpcClientRig rig({}, PreferBrpc(), [shared](FakeFabricOptions&, RdmaRigOptions& options) {
     options.rdma.shared_receives = 64;
     options.rdma.receive_slots = 64;
-    options.rdma.max_shared_receives = 64;
-    options.pool.max_bytes = size_t{24} << 20;
-    options.loops = 1;
-  });
-  // Until the pool is at its limit.
-  std::vector<BlockRef> taken;
-  while (BlockRef block = rig.harness.pool().Allocate(BlockPool::kMedium)) {
-    taken.push_back(std::move(block));
-  }
-  taken.resize(taken.size() - std::min<size_t>(taken.size(), 24));
-  const auto answer = rig.Ask(EncodeBrpcHello(BrpcVersion::kSecond, rig.end->own()));
-  ASSERT_TRUE(answer.has_value());
-  EXPECT_FALSE(answer->usable.ok());
-  rig.tcp->Send(EncodeBrpcDecision(false));
-  ASSERT_TRUE(
-      rig.Until([&] { return rig.accepted().info().why_not_rdma == WhyNotRdma::kCapacity; }));
-}
-
-// The receives that found memory are flushed with the queue pair that was refused, into the
-// completion queue of others whose shared receives have the same numbers.
-TEST(LinkBrpcHostileTest, ReceivesOfARefusedQueuePairAreNotTakenForSharedOnes) {
-  BrpcClientRig rig({}, PreferBrpc(), [](FakeFabricOptions&, RdmaRigOptions& options) {
-    options.rdma.shared_receives = 64;
-    options.rdma.receive_slots = 64;
-    options.rdma.max_shared_receives = 128;
+    options.rdma.max_shared_receives = shared;
     options.pool.max_bytes = size_t{24} << 20;
     options.loops = 1;
   });
@@ -162,8 +140,7 @@ TEST(LinkBrpcHostileTest, ReceivesOfARefusedQueuePairAreNotTakenForSharedOnes) {
   while (BlockRef block = rig.harness.pool().Allocate(BlockPool::kMedium)) {
     taken.push_back(std::move(block));
   }
-  // For the shared receives, and some of the queue pair's own.
-  taken.resize(taken.size() - std::min<size_t>(taken.size(), 64 + 4 + 24));
+  taken.resize(taken.size() - std::min(taken.size(), left));
   const auto answer = rig.Ask(EncodeBrpcHello(BrpcVersion::kSecond, rig.end->own()));
   ASSERT_TRUE(answer.has_value());
   EXPECT_FALSE(answer->usable.ok());
@@ -172,6 +149,15 @@ TEST(LinkBrpcHostileTest, ReceivesOfARefusedQueuePairAreNotTakenForSharedOnes) {
       rig.Until([&] { return rig.accepted().info().why_not_rdma == WhyNotRdma::kCapacity; }));
   rig.harness.Settle();
   EXPECT_EQ(rig.harness.fabric().violations(), std::vector<std::string>());
+}
+
+TEST(LinkBrpcHostileTest, ReceivesThatFindNoMemoryAreNotPromised) { RefuseForMemory(64, 24); }
+
+// The receives that found memory are flushed with the queue pair that was refused, into the
+// completion queue of others whose shared receives have the same numbers.
+TEST(LinkBrpcHostileTest, ReceivesOfARefusedQueuePairAreNotTakenForSharedOnes) {
+  // For the shared receives, and some of the queue pair's own.
+  RefuseForMemory(128, 64 + 4 + 24);
 }
 
 TEST(LinkBrpcHostileTest, AHelloInPiecesIsOne) {

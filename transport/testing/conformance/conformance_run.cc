@@ -126,6 +126,17 @@ bool ConformanceRun::Until(absl::string_view what, absl::FunctionRef<bool()> hol
   return Expect(harness.Until(holds), what);
 }
 
+void ConformanceRun::PauseInFirstRead(Duo& duo) {
+  duo.server.take = [](TestPeer& server, Buffer& input) {
+    if (server.seen().reads == 1) {
+      server.Pause();
+    } else {
+      server.Take(input, input.size());
+    }
+    return size_t{0};
+  };
+}
+
 void ConformanceRun::ExpectClose(const TestPeer& peer, absl::StatusCode code) {
   if (!Until("OnClose comes", [&] { return peer.seen().closes > 0; })) return;
   Expect(peer.seen().why.code() == code,

@@ -60,6 +60,8 @@ class ConformanceRun {
     std::optional<size_t> client_loop;  // none: any, as the seed says
     std::function<void(Duo&)> prepare;  // sets hooks, before there is a connection
   };
+  // A `prepare`: the server pauses in its first OnRead and takes nothing; later ones take all.
+  static void PauseInFirstRead(Duo& duo);
   // A started connection; null, and a violation, if that fails.
   std::unique_ptr<Duo> Connect(const Setup& setup);
   std::unique_ptr<Duo> Connect() { return Connect(Setup()); }

@@ -115,16 +115,7 @@ void InputBeforeTheEndIsDelivered(ConformanceRun& run) {
 void ResumeThenEndGivesTheInput(ConformanceRun& run) {
   ConformanceRun::Setup setup;
   setup.client.close_timeout = std::chrono::hours(1);
-  setup.prepare = [](Duo& duo) {
-    duo.server.take = [](TestPeer& server, Buffer& input) {
-      if (server.seen().reads == 1) {
-        server.Pause();
-      } else {
-        server.Take(input, input.size());
-      }
-      return size_t{0};
-    };
-  };
+  setup.prepare = ConformanceRun::PauseInFirstRead;
   const auto duo = run.Connect(setup);
   if (duo == nullptr) return;
   duo->client.Send(1000);

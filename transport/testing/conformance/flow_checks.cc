@@ -200,16 +200,7 @@ void PausesKeepTheOrder(ConformanceRun& run) {
 // even if the peer sends nothing more.
 void ResumeGivesTheInputAgain(ConformanceRun& run) {
   ConformanceRun::Setup setup;
-  setup.prepare = [](Duo& duo) {
-    duo.server.take = [](TestPeer& server, Buffer& input) {
-      if (server.seen().reads == 1) {
-        server.Pause();
-      } else {
-        server.Take(input, input.size());
-      }
-      return size_t{0};
-    };
-  };
+  setup.prepare = ConformanceRun::PauseInFirstRead;
   const auto duo = run.Connect(setup);
   if (duo == nullptr) return;
   duo->client.Send(1000);
