@@ -65,7 +65,7 @@ void CallLoad::Pace(OpenLoopSchedule schedule) {
     slot.begun = schedule.Take();
     slot.Begin(*this);
   }
-  if (Now() >= end_) not_begun_ = schedule.Left(end_);
+  not_begun_ = schedule.Left(end_);
 }
 
 void CallLoad::WaitForLast() {

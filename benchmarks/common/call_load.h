@@ -46,8 +46,8 @@ class CallLoad {
   // Open loop: begins what is due, on this thread, until `end`. Where all slots are under way the
   // call waits for one, and its wait counts as latency.
   void Pace(OpenLoopSchedule schedule);
-  // How many calls that were due before `end` were not begun, as slots were missing, once Pace has
-  // returned after `end`. No latency counts them.
+  // How many calls due before `end` were not begun, as slots were missing or it was stopped; once
+  // Pace has returned. No latency counts them.
   uint64_t not_begun() const { return not_begun_; }
   // No call begins any more.
   void Stop() { stopped_ = true; }
