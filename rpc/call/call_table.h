@@ -57,7 +57,6 @@ class CallTable {
   void Add(uint64_t id, TimePoint deadline, PendingCall& call);
   // Null: answered already, late, or never known.
   PendingCall* Take(uint64_t id);
-  bool Has(uint64_t id) const { return Find(id) != nullptr; }
   // Null: not here.
   PendingCall* Find(uint64_t id) const { return size_ == 0 ? nullptr : places_[Search(id)].call; }
   // Takes those whose deadline is at `now` or before, one after the other, earliest first, and

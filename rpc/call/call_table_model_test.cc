@@ -70,7 +70,7 @@ class Model {
   void Take() {
     const uint64_t id = (1 + random_.Below(kIds)) * stride_;
     const auto found = waiting_.find(id);
-    ASSERT_EQ(table_.Has(id), found != waiting_.end());
+    ASSERT_EQ(table_.Find(id) != nullptr, found != waiting_.end());
     PendingCall* const taken = table_.Take(id);
     ASSERT_EQ(taken, found == waiting_.end() ? nullptr : found->second.call.get());
     if (taken != nullptr) Gone(*taken);

@@ -39,11 +39,11 @@ TEST(CallTableTest, AnAnswerTakesItsCallOnce) {
   table.Add(1, kNever, a);
   table.Add(2, At(5), b);
   EXPECT_EQ(table.size(), 2u);
-  EXPECT_TRUE(table.Has(2));
+  EXPECT_NE(table.Find(2), nullptr);
   EXPECT_TRUE(b.pending());
   EXPECT_EQ(table.Take(2), &b);
   EXPECT_FALSE(b.pending());
-  EXPECT_FALSE(table.Has(2));
+  EXPECT_EQ(table.Find(2), nullptr);
   EXPECT_EQ(table.Take(2), nullptr);
   EXPECT_EQ(table.Take(1), &a);
   EXPECT_TRUE(table.empty());
@@ -109,7 +109,7 @@ TEST(CallTableTest, AnExpiryMayAddAndTakeCalls) {
   table.Expire(At(20), [&](PendingCall& call) {
     ++expired;
     EXPECT_EQ(&call, &first);
-    EXPECT_FALSE(table.Has(1));
+    EXPECT_EQ(table.Find(1), nullptr);
     EXPECT_EQ(table.Take(2), &second);
     table.Add(3, At(15), third);  // overdue: its turn comes with the next Expire
   });
