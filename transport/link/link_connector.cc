@@ -50,11 +50,13 @@ void LinkConnector::OnProbed(const absl::Status& available) {
   if (self_ == nullptr || std::exchange(probed_, true)) return;
   loop_.CancelTimer(timer_);
   plain_ = available;
+  // A server that is known as silent is not asked in vain before plain TCP, or brpc's hello, is
+  // used. Where neither may be used it is asked each time.
+  const bool has_other_way = !requires_rdma() || TriesBrpc();
+  const bool silent =
+      options_.instead_of == WhyNotRdma::kPeerSilent ||
+      (has_other_way && settings_->record->KnownSilent(peer_.ToString(), loop_.now()));
   // What this host lacks comes first: it can be cured here.
-  // That it was silent saves a way round by a hello, and there is none where RDMA is required.
-  const bool knows = !requires_rdma() || TriesBrpc();
-  const bool silent = options_.instead_of == WhyNotRdma::kPeerSilent ||
-                      (knows && settings_->record->KnownSilent(peer_.ToString(), loop_.now()));
   if (plain_.ok() && silent && !patient_) {
     plain_ = NotRdma(WhyNotRdma::kPeerSilent, "it did not answer the hello of one before");
   }

@@ -28,8 +28,9 @@ class BufferBio {
   // What is read from now on; null: nothing. Outlives its use.
   void set_input(Buffer* input) { input_ = input; }
   Buffer& output() { return output_; }
-  // Before output() is taken, when no more follows for now: keeps no block. `waits`: what was taken
-  // before waits still, so a small one is kept, which small and many outputs share.
+  // Before output() is taken, when no more follows for now: gives back the block that is not full,
+  // so that an idle connection keeps none. `waits`: earlier output still waits to be sent. Then a
+  // small block is kept, so that many small outputs share it.
   void Rest(bool waits);
 
  private:

@@ -12,11 +12,10 @@
 
 namespace farcall {
 
-// How a client connects, and shows who it is.
-
-// What it throws is an error.
+// The credential that a client shows. What `auth` throws is an error, too.
 absl::StatusOr<std::string> CredentialOf(const Authenticator& auth);
 
+// How a session with `target` connects.
 ConnectOptions ToConnectOptions(const ClientSession::Environment& environment,
                                 const Target& target);
 

@@ -45,7 +45,7 @@ class ServerCall::Watched final : public WatchedCode {
   void OnLong() override {
     counted_ = true;
     MethodState& state = *call_.admission_.method.state;
-    // First what is counted last, so that it is the smaller number.
+    // Read first, as it is counted after `ended`: so it is never the larger number.
     const uint64_t not_run = state.not_run.load(std::memory_order_acquire);
     state.pace.OnLong(state.stats.counts().ended - not_run);
     call_.core_->counters.long_handlers.fetch_add(1, std::memory_order_relaxed);

@@ -68,7 +68,7 @@ void SwitchingStream::FlushData(TimePoint now) {
 
 void SwitchingStream::FlushAck(TimePoint now) {
   if (!receive_.AckDue(now)) return;
-  // One that waits on a link that was left since holds up none.
+  // An ACK that waits on another link holds up none on this one.
   const bool same = last_ack_ && last_ack_->link == sending_on_;
   if (same && !Left(*last_ack_)) return receive_.PostponeAck(now);
   Send(sending_on_, {.type = LinkFrameType::kAck});

@@ -7,7 +7,7 @@
 namespace farcall {
 namespace {
 
-// One that is known already takes none.
+// Forgets all where there is no room for one more. A key that is known already needs none.
 template <typename Key, typename Known>
 void MakeRoomFor(const Key& key, Known& known) {
   if (known.size() >= UpgradeRecord::kMaxPeers && !known.contains(key)) known.clear();

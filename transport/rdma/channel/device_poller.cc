@@ -50,7 +50,7 @@ absl::Status DevicePoller::Enroll(const std::shared_ptr<PairChannel>& channel, P
                                       loop_.clock(), trust);
   BalanceReceives();
   if (!joined.ok()) {
-    // Receives that were posted are flushed, into these entries, until the queue pair is destroyed.
+    // Receives that were posted are flushed into these entries: until Forget they are not free.
     refused_[channel->number()] = need;
     return joined;
   }

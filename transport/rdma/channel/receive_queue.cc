@@ -66,7 +66,7 @@ void ReceiveQueue::Doubt(ReceiveLedger::Member member) {
   }
 }
 
-// Once for what was posted: where that did not help, the device has lost it.
+// Not again before anything else was posted: if that did not help, the device has lost them.
 void ReceiveQueue::BelieveIfNoneIsFree() {
   if (ledger_.free() >= ReceiveLedger::kMinimum || doubts_.empty()) return;
   if (std::exchange(believed_, next_stamp_) == next_stamp_) return;

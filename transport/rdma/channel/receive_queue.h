@@ -78,8 +78,8 @@ class ReceiveQueue {
   // The queue pair of the member ended, and its device did not say that it has given up what it
   // took of the queue. Before the member leaves.
   void Doubt(ReceiveLedger::Member member);
-  // Before a member joins. Where none is free for it, what is doubted may be given again, so that
-  // there are messages that settle the doubts: what is lost is found as before.
+  // Before a member joins. If no receive is free for it, those that are doubted are given again:
+  // the messages that come then settle the doubts, and what is lost is found as before.
   void BelieveIfNoneIsFree();
   // Receives that are gone, or may be.
   uint32_t lost() const { return lost_ + ledger_.doubted(); }
@@ -127,9 +127,10 @@ class ReceiveQueue {
     uint64_t until;     // this one, or a later one, comes
     uint32_t receives;  // may be gone: so many are in doubted() of the ledger
   };
-  // Each is of another number, which comes when twice what the queue holds was posted: so many.
+  // In the order of `before`, each another one. One is settled at the latest when twice slots()
+  // receives were posted after it: so there are no more than that.
   std::deque<Doubted> doubts_;
-  uint64_t believed_ = 0;  // next_stamp_ then
+  uint64_t believed_ = 0;  // next_stamp_ when doubted receives were last given again
   uint32_t lost_ = 0;
   int refused_ = 0;
 };
