@@ -43,13 +43,14 @@ class ServerCall::Watched final : public WatchedCode {
  public:
   explicit Watched(ServerCall& call) : call_(call) {}
   void OnLong() override {
+    // Before its method goes to the handler threads: each that begins there counts this one.
     counted_ = true;
+    call_.core_->handlers->BeginElsewhere();
     MethodState& state = *call_.admission_.method.state;
     // Read first, as it is counted after `ended`: so it is never the larger number.
     const uint64_t not_run = state.not_run.load(std::memory_order_acquire);
     state.pace.OnLong(state.stats.counts().ended - not_run);
     call_.core_->counters.long_handlers.fetch_add(1, std::memory_order_relaxed);
-    call_.core_->handlers->BeginElsewhere();
   }
   std::string Name() const override { return call_.method().full_name(); }
   // As on a handler thread: who waits in a synchronous call counts no more, since what it waits for

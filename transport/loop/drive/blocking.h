@@ -12,7 +12,8 @@ namespace farcall {
 // User code that is notified when it runs for long.
 class WatchedCode {
  public:
-  // By another thread, while it still runs; at most once.
+  // While it still runs, at most once; by another thread, or by its own as it begins, where its
+  // loop was given to another driver just before.
   virtual void OnLong() = 0;
   // By its own thread, each time before it waits for something; OnLong does not come afterwards.
   virtual void OnBlocking() {}
@@ -29,7 +30,10 @@ class WatchSlot {
  public:
   void Set(WatchedCode& code) {
     running_ = &code;
-    code_.store(&code, std::memory_order_release);
+    WatchedCode* none = nullptr;
+    if (code_.compare_exchange_strong(none, &code, std::memory_order_acq_rel)) return;
+    code_.store(nullptr, std::memory_order_relaxed);
+    code.OnLong();
   }
   void OnBlocking() {
     if (running_ == nullptr) return;
@@ -41,21 +45,35 @@ class WatchSlot {
     TakeBack();
   }
   // Returns its name; "": there is no code, or it was returned before.
-  std::string TakeName() {
+  std::string TakeName() { return Tell(nullptr); }
+  // The same, as its thread has lost the loop: if there is no code, the next that is set before
+  // Clear runs for long from its beginning.
+  std::string TakeNameOfLost() { return Tell(&lost_); }
+
+ private:
+  // Stands for code that is yet to be set.
+  class NoCode final : public WatchedCode {
+    void OnLong() override {}
+    std::string Name() const override { return ""; }
+  };
+
+  std::string Tell(WatchedCode* if_none) {
     std::lock_guard<std::mutex> lock(telling_);
-    WatchedCode* const code = code_.exchange(nullptr, std::memory_order_acq_rel);
+    WatchedCode* code = code_.load(std::memory_order_acquire);
+    while (!code_.compare_exchange_weak(code, code == nullptr ? if_none : nullptr,
+                                        std::memory_order_acq_rel, std::memory_order_acquire)) {
+    }
     if (code == nullptr) return "";
     code->OnLong();
     return code->Name();
   }
-
- private:
   void TakeBack() {
     if (code_.exchange(nullptr, std::memory_order_acq_rel) != nullptr) return;
     // It was told, maybe just now.
     std::lock_guard<std::mutex> lock(telling_);
   }
 
+  NoCode lost_;
   std::atomic<WatchedCode*> code_{nullptr};  // to be told; null: it was, or will not be
   WatchedCode* running_ = nullptr;           // its own thread's
   std::mutex telling_;

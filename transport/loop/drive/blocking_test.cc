@@ -62,5 +62,29 @@ TEST(BlockingTest, WhoMayNotWaitAndWhoIsOverIsNotNotified) {
   EXPECT_EQ(code.times_blocking, 0);
 }
 
+TEST(BlockingTest, CodeThatBeginsOnAThreadThatHasLostItsLoopRunsForLong) {
+  Hook hook(true);
+  EXPECT_EQ(hook.watched.TakeNameOfLost(), "");
+  CountedCode code;
+  {
+    const WatchScope scope(code);
+    EXPECT_EQ(code.times_long, 1);
+    EXPECT_EQ(hook.watched.TakeNameOfLost(), "");
+  }
+  { const WatchScope another(code); }
+  EXPECT_EQ(code.times_long, 1) << "once";
+}
+
+TEST(BlockingTest, AThreadThatHasItsLoopAgainBeginsAnew) {
+  Hook hook(true);
+  CountedCode code;
+  EXPECT_EQ(hook.watched.TakeNameOfLost(), "");
+  hook.watched.Clear();
+  const WatchScope scope(code);
+  EXPECT_EQ(code.times_long, 0);
+  EXPECT_EQ(hook.watched.TakeNameOfLost(), "the code");
+  EXPECT_EQ(code.times_long, 1);
+}
+
 }  // namespace
 }  // namespace farcall

@@ -117,6 +117,7 @@ void LoopDriver::ThreadMain() {
     DriveOn(seat);
     lock.lock();
     if (seat.driving()) break;
+    seat.watched.Clear();
     --away_;
     ++standing_by_;
     // A driver that stops waits for the last one to come back.
@@ -192,7 +193,8 @@ LoopDriver::Seen LoopDriver::Look() {
   seen.taken_over = passed == Passed::kYes;
   seen.stalled = passed == Passed::kNoSpare && std::exchange(stalled_, state) != state;
   // The seat is there at least until its thread has this mutex.
-  if (seen.taken_over || seen.stalled) seen.name = seat_->watched.TakeName();
+  if (seen.taken_over) seen.name = seat_->watched.TakeNameOfLost();
+  if (seen.stalled) seen.name = seat_->watched.TakeName();
   return seen;
 }
 

@@ -36,6 +36,14 @@ class LoopMonitorTest : public testing::Test {
     options.max_spares = max_spares;
     driver_ = *LoopDriver::Start(*loop_, options, &monitor_);
   }
+  // User code, which has begun.
+  void RunUntilReleased() {
+    RunUserCode(*loop_, [this] {
+      running_.Signal();
+      EXPECT_TRUE(release_.Wait());
+    });
+    ASSERT_TRUE(running_.Wait());
+  }
   // Looks until so many drives were taken over since the start.
   void LookUntilTaken(uint64_t times) {
     const TimePoint late = clock_.Now() + kTestTimeout;
@@ -45,6 +53,8 @@ class LoopMonitorTest : public testing::Test {
 
   SteadyClock clock_;
   std::unique_ptr<EventLoop> loop_ = *EventLoop::Create(clock_);
+  TestEvent running_;
+  TestEvent release_;
   std::vector<std::string> stalls_;
   LoopMonitor monitor_{[this](absl::string_view name) { stalls_.emplace_back(name); }};
   std::unique_ptr<LoopDriver> driver_;
@@ -52,18 +62,17 @@ class LoopMonitorTest : public testing::Test {
 
 TEST_F(LoopMonitorTest, OtherUserCodeGoesOnBesideAPieceThatRunsForLong) {
   Start(1);
-  TestEvent running;
   TestEvent others;
   TestEvent done;
   loop_->RunOrPost([&] {
     UserClosure::Queue(*loop_, [&] {
-      running.Signal();
+      running_.Signal();
       EXPECT_TRUE(others.Wait(2));
       done.Signal();
     });
     UserClosure::Queue(*loop_, [&] { others.Signal(); });
   });
-  ASSERT_TRUE(running.Wait());
+  ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
   RunUserCode(*loop_, [&] { others.Signal(); });
   EXPECT_TRUE(done.Wait());
@@ -71,18 +80,33 @@ TEST_F(LoopMonitorTest, OtherUserCodeGoesOnBesideAPieceThatRunsForLong) {
 
 TEST_F(LoopMonitorTest, APieceIsTakenOverOnce) {
   Start(4);
-  TestEvent running;
-  TestEvent release;
-  RunUserCode(*loop_, [&] {
-    running.Signal();
-    EXPECT_TRUE(release.Wait());
-  });
-  ASSERT_TRUE(running.Wait());
+  RunUntilReleased();
   LookUntilTaken(1);
   for (int i = 0; i < 10; ++i) monitor_.Look();
   EXPECT_EQ(monitor_.counts().taken_over, 1u);
-  release.Signal();
+  release_.Signal();
   driver_.reset();
+}
+
+// As a machine that is busy does: between the start of a piece and that of its handler.
+TEST_F(LoopMonitorTest, CodeThatBeginsAfterItsLoopWasTakenOverIsNotifiedToo) {
+  Start(4);
+  TestEvent begin;
+  CountingCode code;
+  RunUserCode(*loop_, [&] {
+    running_.Signal();
+    EXPECT_TRUE(begin.Wait());
+    const WatchScope scope(code);
+    EXPECT_TRUE(release_.Wait());
+  });
+  ASSERT_TRUE(running_.Wait());
+  LookUntilTaken(1);
+  EXPECT_EQ(code.long_code.count(), 0);
+  begin.Signal();
+  EXPECT_TRUE(code.long_code.Wait());
+  release_.Signal();
+  driver_.reset();
+  EXPECT_EQ(code.long_code.count(), 1);
 }
 
 TEST_F(LoopMonitorTest, LooksMoreSeldomUntilUserCodeRunsForLongAgain) {
@@ -93,16 +117,10 @@ TEST_F(LoopMonitorTest, LooksMoreSeldomUntilUserCodeRunsForLongAgain) {
     monitor_.Look();
   }
   EXPECT_EQ(monitor_.pause(), LoopMonitor::kCalmBound);
-  TestEvent running;
-  TestEvent release;
-  RunUserCode(*loop_, [&] {
-    running.Signal();
-    EXPECT_TRUE(release.Wait());
-  });
-  ASSERT_TRUE(running.Wait());
+  RunUntilReleased();
   LookUntilTaken(1);
   EXPECT_EQ(monitor_.pause(), LoopMonitor::kBound);
-  release.Signal();
+  release_.Signal();
   driver_.reset();
 }
 
@@ -112,36 +130,34 @@ TEST_F(LoopMonitorTest, OutputLeavesBeforeAndAfterTheDriveIsTaken) {
   TestEvent after_flushed;
   CountingOutput before([&] { before_flushed.Signal(); });
   CountingOutput after([&] { after_flushed.Signal(); });
-  TestEvent running;
   TestEvent done;
   RunUserCode(*loop_, [&] {
     loop_->RunOrPost([&] { loop_->FlushLater(before); });
     EXPECT_EQ(before.flushes, 0);
-    running.Signal();
+    running_.Signal();
     EXPECT_TRUE(before_flushed.Wait()) << "by the next driver";
     loop_->RunOrPost([&] { loop_->FlushLater(after); });
     EXPECT_TRUE(after_flushed.Wait());
     done.Signal();
   });
-  ASSERT_TRUE(running.Wait());
+  ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
   EXPECT_TRUE(done.Wait());
 }
 
 TEST_F(LoopMonitorTest, CodeThatIsWatchedIsToldOnceWhileItRuns) {
   Start(1);
-  TestEvent running;
   TestEvent done;
   CountingCode code;
   RunUserCode(*loop_, [&] {
     {
       const WatchScope scope(code);
-      running.Signal();
+      running_.Signal();
       EXPECT_TRUE(code.long_code.Wait());
     }
     done.Signal();
   });
-  ASSERT_TRUE(running.Wait());
+  ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
   ASSERT_TRUE(done.Wait());
   EXPECT_EQ(code.long_code.count(), 1);
@@ -149,66 +165,61 @@ TEST_F(LoopMonitorTest, CodeThatIsWatchedIsToldOnceWhileItRuns) {
 
 TEST_F(LoopMonitorTest, CodeThatHasEndedIsNotTold) {
   Start(1);
-  TestEvent running;
-  TestEvent release;
   CountingCode code;
   RunUserCode(*loop_, [&] {
     { const WatchScope scope(code); }
-    running.Signal();
-    EXPECT_TRUE(release.Wait());
+    running_.Signal();
+    EXPECT_TRUE(release_.Wait());
   });
-  ASSERT_TRUE(running.Wait());
+  ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
-  release.Signal();
+  release_.Signal();
   driver_.reset();
   EXPECT_EQ(code.long_code.count(), 0);
 }
 
 TEST_F(LoopMonitorTest, WithNoSpareThreadAStallIsToldOnceByName) {
   Start(1);
-  TestEvent running;
-  TestEvent release;
   CountingCode code;
   const auto hold = [&] {
     const WatchScope scope(code);
-    running.Signal();
-    EXPECT_TRUE(release.Wait());
+    running_.Signal();
+    EXPECT_TRUE(release_.Wait());
   };
   RunUserCode(*loop_, hold);
-  ASSERT_TRUE(running.Wait());
+  ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
   // On the last thread.
   RunUserCode(*loop_, hold);
-  ASSERT_TRUE(running.Wait(2));
+  ASSERT_TRUE(running_.Wait(2));
   for (int i = 0; i < 10; ++i) monitor_.Look();
   EXPECT_EQ(monitor_.counts().stalled, 1u);
   EXPECT_EQ(stalls_, std::vector<std::string>{"the code"});
   TestEvent goes_on;
   RunUserCode(*loop_, [&] { goes_on.Signal(); });
   EXPECT_EQ(goes_on.count(), 0) << "no thread drives";
-  release.Signal();
+  release_.Signal();
   EXPECT_TRUE(goes_on.Wait());
   driver_.reset();
 }
 
 TEST_F(LoopMonitorTest, AStallEndsWhenAThreadComesBack) {
   Start(1);
-  TestEvent running;
   TestEvent first_ends;
   TestEvent second_ends;
   RunUserCode(*loop_, [&] {
-    running.Signal();
+    running_.Signal();
     EXPECT_TRUE(first_ends.Wait());
   });
-  ASSERT_TRUE(running.Wait());
+  ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
   TestEvent done;
   RunUserCode(*loop_, [&] {
-    running.Signal();
+    running_.Signal();
     EXPECT_TRUE(second_ends.Wait());
     done.Signal();
   });
-  ASSERT_TRUE(running.Wait(2));
+  ASSERT_TRUE(running_.Wait(2));
   for (int i = 0; i < 3; ++i) monitor_.Look();
   first_ends.Signal();
   LookUntilTaken(2);
@@ -218,29 +229,26 @@ TEST_F(LoopMonitorTest, AStallEndsWhenAThreadComesBack) {
 
 TEST_F(LoopMonitorTest, UserCodeThatKeepsTheDriveIsLeftAlone) {
   Start(1);
-  TestEvent running;
-  TestEvent release;
   auto* const closure = new UserClosure([&] {
-    running.Signal();
-    EXPECT_TRUE(release.Wait());
+    running_.Signal();
+    EXPECT_TRUE(release_.Wait());
   });
   closure->keeps_drive = true;
   loop_->RunOrPost([&] { loop_->RunUser(*closure); });
-  ASSERT_TRUE(running.Wait());
+  ASSERT_TRUE(running_.Wait());
   for (int i = 0; i < 10; ++i) monitor_.Look();
   EXPECT_EQ(monitor_.counts().taken_over, 0u);
   EXPECT_EQ(monitor_.counts().stalled, 0u);
-  release.Signal();
+  release_.Signal();
   driver_.reset();
 }
 
 TEST_F(LoopMonitorTest, WhoLostTheDriveMayBlockThoughNoSpareIsLeft) {
   Start(1);
-  TestEvent running;
   TestEvent taken;
   TestEvent done;
   RunUserCode(*loop_, [&] {
-    running.Signal();
+    running_.Signal();
     EXPECT_TRUE(taken.Wait());
     EXPECT_TRUE(BeforeBlocking());
     TestEvent there;
@@ -248,7 +256,7 @@ TEST_F(LoopMonitorTest, WhoLostTheDriveMayBlockThoughNoSpareIsLeft) {
     EXPECT_TRUE(there.Wait());
     done.Signal();
   });
-  ASSERT_TRUE(running.Wait());
+  ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
   taken.Signal();
   EXPECT_TRUE(done.Wait());
@@ -260,32 +268,24 @@ TEST_F(LoopMonitorTest, SleepsOnlyWhereNoUserCodeRuns) {
   while (monitor_.Look()) {
   }
   EXPECT_TRUE(monitor_.PrepareSleep());
-  TestEvent running;
-  TestEvent release;
-  RunUserCode(*loop_, [&] {
-    running.Signal();
-    EXPECT_TRUE(release.Wait());
-  });
-  ASSERT_TRUE(running.Wait());
+  RunUntilReleased();
   EXPECT_FALSE(monitor_.PrepareSleep());
   EXPECT_TRUE(monitor_.Look());
-  release.Signal();
+  release_.Signal();
   driver_.reset();
 }
 
 TEST_F(LoopMonitorTest, StoppingWaitsForUserCodeWhoseDriveWasTaken) {
   Start(1);
-  TestEvent running;
-  TestEvent release;
   std::atomic<bool> ended{false};
   RunUserCode(*loop_, [&] {
-    running.Signal();
-    EXPECT_TRUE(release.Wait());
+    running_.Signal();
+    EXPECT_TRUE(release_.Wait());
     ended = true;
   });
-  ASSERT_TRUE(running.Wait());
+  ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
-  std::thread releaser([&] { release.Signal(); });
+  std::thread releaser([&] { release_.Signal(); });
   driver_.reset();
   EXPECT_TRUE(ended);
   releaser.join();
