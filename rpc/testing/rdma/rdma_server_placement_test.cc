@@ -3,6 +3,7 @@
 // Attachments of requests in the service's own memory, over RDMA on a stand-in for devices.
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -28,8 +29,9 @@ class RdmaServerPlacementTest : public testing::Test {
  protected:
   static constexpr size_t kPlace = 4 * kMiB;
 
-  explicit RdmaServerPlacementTest(uint32_t read_at_least = 64 << 10)
-      : pair_(SoonAgain(), [=](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+  explicit RdmaServerPlacementTest(uint32_t read_at_least = 64 << 10,
+                                   const UpgradeOptions& upgrade = SoonAgain())
+      : pair_(upgrade, [=](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
           fabric.check_memory = false;
           rig.rdma.read_at_least = read_at_least;
         }) {}
@@ -116,20 +118,6 @@ TEST_F(RdmaServerPlacementTest, SmallOnesAreCopiedOnce) {
   EXPECT_EQ(NotLanded(), 1000u);
 }
 
-TEST_F(RdmaServerPlacementTest, APlaceMayBeSaidLater) {
-  service_.later = true;
-  std::atomic<bool> over{false};
-  std::thread placer([&] {
-    while (!over) {
-      service_.Go();
-      std::this_thread::yield();
-    }
-  });
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(Put(kMiB), "placed");
-  over = true;
-  placer.join();
-}
-
 // The stream goes to TCP in the middle of a request, and back for others: no call fails, and what
 // a device still writes does no harm.
 TEST_F(RdmaServerPlacementTest, SwitchesInTheMiddleAreInvisible) {
@@ -172,6 +160,31 @@ TEST_F(RdmaServerPlacementTest, AServerThatEndsInTheMiddleWaitsForItsDevices) {
   EXPECT_TRUE(service_.all_back()) << "the server is gone, and so are its devices' writes";
   EXPECT_TRUE(service_.Sound());
   for (const auto& call : calls) ASSERT_TRUE(call->Wait());
+}
+
+// Who may think about a place as long as the test needs.
+class RdmaLatePlaceTest : public RdmaServerPlacementTest {
+ protected:
+  RdmaLatePlaceTest() : RdmaServerPlacementTest(64 << 10, Patient()) {}
+  static UpgradeOptions Patient() {
+    UpgradeOptions options = SoonAgain();
+    options.stream.progress_timeout = std::chrono::seconds(60);
+    return options;
+  }
+};
+
+TEST_F(RdmaLatePlaceTest, APlaceThatIsSaidLaterGetsEachByte) {
+  service_.later = true;
+  std::atomic<bool> over{false};
+  std::thread placer([&] {
+    for (; !over; std::this_thread::yield()) service_.Go();
+  });
+  for (const size_t size : {64 * kKiB, 100 * kKiB, 256 * kKiB, kMiB, 4 * kMiB, 64 * kKiB}) {
+    EXPECT_EQ(Put(size), "placed");
+    EXPECT_EQ(NotLanded(), 0u) << size;
+  }
+  over = true;
+  placer.join();
 }
 
 // Without RDMA READ what comes is copied once.

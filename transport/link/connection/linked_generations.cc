@@ -69,15 +69,14 @@ void LinkedStream::TrustPeer() {
   if (!end_notified_) loop_.FlushLater(*this);
 }
 
-// Whether it is too early to ask the handler for a place: GoOn follows. Shorter than what makes the
-// peer suspect the rail: it asks for the first time StillPing after it has sent, and counts
-// SuspectAfter from the answer on.
+// Whether it is too early to ask the handler for a place: it waits for one, or sees in a moment
+// what came before. GoOn follows. Shorter than what makes the peer suspect the rail: it asks for
+// the first time StillPing after it has sent, and counts SuspectAfter from the answer on.
 bool LinkedStream::AwaitsPlace() {
   const Duration timeout = SuspectAfter(parts_.settings->options.stream);
-  if (!paused_ || input_due_ || closing_ || end_notified_ || handler_ == nullptr ||
-      !handler_->AwaitsPlace()) {
-    return false;
-  }
+  if (closing_ || end_notified_ || handler_ == nullptr) return false;
+  const bool awaits = paused_ ? !input_due_ && handler_->AwaitsPlace() : input_due_;
+  if (!awaits) return false;
   if (!place_due_) {
     place_due_ = loop_.now() + timeout;
     eventful_ = true;
@@ -100,6 +99,11 @@ Buffer LinkedStream::PlaceFor(const FrameParts& parts, size_t ahead, size_t byte
 
 void LinkedStream::GoOn() {
   for (const auto& one : generations_) one->GoOn();
+}
+
+void LinkedStream::EndWaitForPlace() {
+  place_due_.reset();
+  GoOn();
 }
 
 void LinkedStream::Counts::Add(const ConnectionInfo& info) {

@@ -86,9 +86,8 @@ void LinkedStream::PauseRead() {
 void LinkedStream::ResumeRead() {
   if (!std::exchange(paused_, false)) return;
   stream_.SetPaused(false, loop_.now());
-  place_due_.reset();
-  GoOn();
   input_due_ = !input_.empty();
+  EndWaitForPlace();
   eventful_ = true;
   // What is due is done from the loop's top level.
   if (input_due_ || ended_) loop_.SetTimer(timer_, loop_.now());
@@ -101,6 +100,7 @@ void LinkedStream::Close(absl::Status why, CloseMode mode) {
   close_why_ = std::move(why);
   closing_ = true;
   eventful_ = true;
+  EndWaitForPlace();
   upgrader_->End();
   if (aborted) {
     stream_.Abort(close_why_);
@@ -228,6 +228,7 @@ void LinkedStream::NotifyInput() {
   input_due_ = false;
   // What it returns helps where bytes are read into blocks of one's own choice.
   handler_->OnRead(input_);
+  if (place_due_ && !paused_) EndWaitForPlace();
 }
 
 void LinkedStream::NotifyDrained() {

@@ -117,6 +117,8 @@ class LinkedStream final : private SwitchingStream::Output, private Flushable {
   Buffer PlaceFor(const FrameParts& parts, size_t ahead, size_t bytes);
   // Those that wait for a place ask again.
   void GoOn();
+  // So they do; who pauses next is waited for as long again.
+  void EndWaitForPlace();
   void DescribeRails(ConnectionInfo& info) const;
 
   void Flush() override;
