@@ -141,7 +141,7 @@ class Listener {
   virtual ~Listener() = default;
   // With the port that the system chose, where 0 was asked for.
   virtual const Address& address() const = 0;
-  // Who has connected by now is accepted if that takes no long wait (tenths of a second). No
+  // Who has connected by now is accepted if that takes no longer than a second. No
   // OnAccept begins after this has returned; connections made before live on.
   // Not from inside OnAccept or while a loop is held.
   virtual void Close() = 0;

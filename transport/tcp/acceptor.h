@@ -73,7 +73,7 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Fd
   static constexpr int kPerTurn = 64;
   // How many Close still takes, and how long it waits until loops that are busy have them.
   static constexpr int kLast = 1024;
-  static constexpr Duration kLastWait = std::chrono::milliseconds(100);
+  static constexpr Duration kLastWait = std::chrono::seconds(1);
 
   Parts parts_;
   EventLoop& loop_;

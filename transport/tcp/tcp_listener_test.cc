@@ -160,7 +160,7 @@ TEST(TcpListenerThreadsTest, WhoHasConnectedBeforeCloseIsAccepted) {
     const TimePoint begin = SteadyClock().Now();
     (*listener)->Close();
     // Loops that have no time for it are not waited for longer.
-    const bool in_time = SteadyClock().Now() - begin < std::chrono::milliseconds(100);
+    const bool in_time = SteadyClock().Now() - begin < std::chrono::seconds(1);
     EXPECT_TRUE(accepted == 3 || !in_time) << "round " << round << ": " << accepted;
     harness.Settle();
   }
