@@ -2,29 +2,18 @@
 //
 // Whom a server keeps waiting because the kernel looked long for a client's GID.
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "transport/base/clock.h"
 #include "transport/rdma/rdma_transport_testing.h"
+#include "transport/rdma/testing/shifted_clock.h"
 #include "transport/why_not_rdma.h"
 
 namespace farcall {
 namespace {
-
-// The time of this machine, and what tests add.
-class ShiftedClock final : public Clock {
- public:
-  TimePoint Now() const override { return SteadyClock().Now() + Duration(shift_.load()); }
-  void Add(Duration time) { shift_ += time.count(); }
-
- private:
-  std::atomic<Duration::rep> shift_{0};
-};
 
 // What the next step to RTR does: functions of the table have no state of their own.
 struct SlowStep {

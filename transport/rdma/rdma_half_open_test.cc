@@ -38,7 +38,7 @@ TEST_F(RdmaHalfOpenTest, ConnectsAreGivenUp) {
   harness_->Settle();
   ExpectServed();
   Drop();
-  clock_.AdvanceTo(clock_.Now() + RdmaOptions().connect_timeout);
+  clock_.AdvanceTo(clock_.Now() + timeout_);
   EXPECT_TRUE(harness_->Until([&] { return fabric().faults().QueuePairs("fakeB").empty(); }))
       << "their time is over";
   EXPECT_FALSE(ConnectToOffer(offer_, passes[7]).ok()) << "it was shown";
@@ -62,7 +62,7 @@ TEST_F(RdmaHalfOpenTest, ConnectsAtTheLimitHoldUpOthersForTheirTimeOnly) {
   const absl::Status refused = ConnectToOffer(offer_, pass);
   EXPECT_TRUE(absl::StrContains(refused.message(), "capacity")) << refused;
   EXPECT_TRUE(absl::StrContains(refused.message(), "too many connections")) << refused;
-  clock_.AdvanceTo(clock_.Now() + RdmaOptions().connect_timeout);
+  clock_.AdvanceTo(clock_.Now() + timeout_);
   harness_->Settle();
   // Its token was not used up.
   const absl::Status connect_status = ConnectToOffer(offer_, pass);

@@ -9,12 +9,28 @@
 #include "gtest/gtest.h"
 #include "transport/rdma/rdma_transport.h"
 #include "transport/rdma/rdma_transport_testing.h"
+#include "transport/rdma/testing/shifted_clock.h"
 
 namespace farcall {
 namespace {
 
 class RdmaReceivesTest : public RdmaTransportTest {
  protected:
+  ~RdmaReceivesTest() override { Finish(); }
+  void Begin(uint32_t receives, uint32_t most) {
+    Start([=, this](FakeFabricOptions&, RdmaRigOptions& rig) {
+      rig.clock = &clock_;
+      rig.rdma.shared_receives = receives;
+      rig.rdma.max_shared_receives = most;
+    });
+  }
+  // Once the time is over for which the device is waited for.
+  bool SilentEndsBecome(uint64_t number) {
+    return harness_->Until([&] {
+      clock_.Add(std::chrono::milliseconds(100));
+      return TrafficOfB().silent_ends == number;
+    });
+  }
   RdmaTraffic TrafficOfB() {
     harness_->DrainControl();
     const RdmaStatus status = harness_->rdma().Status(std::chrono::seconds(10));
@@ -32,20 +48,19 @@ class RdmaReceivesTest : public RdmaTransportTest {
     client_.reset();
     server_.reset();
   }
+
+  ShiftedClock clock_;
 };
 
 // A step of those by which they grow.
 constexpr uint32_t kReceives = 128;
 
 TEST_F(RdmaReceivesTest, WhatGoesWithAQueuePairIsCountedAndReplaced) {
-  Start([](FakeFabricOptions&, RdmaRigOptions& rig) {
-    rig.rdma.shared_receives = kReceives;
-    rig.rdma.max_shared_receives = 2 * kReceives;
-  });
+  Begin(kReceives, 2 * kReceives);
   fabric().faults().KeepReceives("fakeB");
   Connect(1);
   Disconnect();
-  ASSERT_TRUE(harness_->Until([&] { return TrafficOfB().silent_ends == 1; }));
+  ASSERT_TRUE(SilentEndsBecome(1));
   Connect(2);
   EXPECT_GE(TrafficOfB().receives_lost, 2u) << "what it had taken";
   for (int i = 0; i < 500 && TrafficOfB().receives_lost != 2; ++i) Echo();
@@ -58,21 +73,18 @@ TEST_F(RdmaReceivesTest, WhatGoesWithAQueuePairIsCountedAndReplaced) {
 
 // Few calls each: no end is settled before the next one.
 TEST_F(RdmaReceivesTest, ManyEndsThatAreNotToldLeaveRoomForMore) {
-  Start([](FakeFabricOptions&, RdmaRigOptions& rig) {
-    rig.rdma.shared_receives = kReceives;
-    rig.rdma.max_shared_receives = 4 * kReceives;
-  });
+  Begin(kReceives, 4 * kReceives);
   fabric().faults().KeepReceives("fakeB");
   for (uint8_t round = 1; round <= 40; ++round) {
     ASSERT_NO_FATAL_FAILURE(Connect(round));
     for (int i = 0; i < 10; ++i) Echo();
     Disconnect();
-    ASSERT_TRUE(harness_->Until([&] { return TrafficOfB().silent_ends == round; }));
+    ASSERT_TRUE(SilentEndsBecome(round));
   }
 }
 
 TEST_F(RdmaReceivesTest, AnEndInOrderLosesNone) {
-  Start();
+  Begin(kReceives, kReceives);
   for (const uint8_t round : {1, 2}) {
     Connect(round);
     Disconnect();
@@ -83,7 +95,7 @@ TEST_F(RdmaReceivesTest, AnEndInOrderLosesNone) {
 }
 
 TEST_F(RdmaReceivesTest, BlocksAreOfTheLoopsNode) {
-  Start();
+  Begin(kReceives, kReceives);
   loop().SetMemoryNode(1);
   BlockPool& part = harness_->pool().OnNode(1);
   Connect(1);

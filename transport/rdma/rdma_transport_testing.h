@@ -45,7 +45,11 @@ class RdmaTransportTest : public testing::Test {
   }
 
   void Start(const Change& change = nullptr) {
-    harness_ = std::make_unique<Harness>(FakeMode::kStepped, change);
+    harness_ = std::make_unique<Harness>(FakeMode::kStepped,
+                                         [&](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+                                           rig.rdma.connect_timeout = timeout_;
+                                           if (change) change(fabric, rig);
+                                         });
   }
   ~RdmaTransportTest() override { Finish(); }
   // Before what a test gave it is gone.
@@ -161,7 +165,8 @@ class RdmaTransportTest : public testing::Test {
     harness_->Settle();
   }
 
-  Duration timeout_ = std::chrono::seconds(5);
+  // Of a set-up at either end: more than a machine that is busy takes from it.
+  Duration timeout_ = std::chrono::seconds(60);
   std::unique_ptr<Harness> harness_;
   std::unique_ptr<TestPeer> client_;
   std::unique_ptr<TestPeer> server_;
