@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
 
   farcall::ChannelOptions options;
   options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
-  options.timeout_ms = 5000;
+  options.timeout_ms = 30'000;
   const auto channel = farcall::Channel::Create(absl::GetFlag(FLAGS_server), options);
   if (!channel.ok()) {
     std::fprintf(stderr, "echo_coroutine_client: %s\n", channel.status().ToString().c_str());

@@ -64,7 +64,7 @@ class EchoOfMany final : public example::EchoService {
 absl::Status Serve() {
   farcall::ChannelOptions channel_options;
   channel_options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
-  channel_options.timeout_ms = 5000;
+  channel_options.timeout_ms = 30'000;
   Channels channels;
   for (const std::string& server : absl::GetFlag(FLAGS_servers)) {
     auto channel = farcall::Channel::Create(server, channel_options);

@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   const auto marker = std::make_shared<Marker>();
   farcall::ChannelOptions options;
   options.use_rdma = absl::GetFlag(FLAGS_use_rdma);
-  options.timeout_ms = 5000;
+  options.timeout_ms = 30'000;
   options.load_balancer = absl::GetFlag(FLAGS_load_balancer);
   options.max_retry = absl::GetFlag(FLAGS_max_retry);
   options.backup_request_ms = absl::GetFlag(FLAGS_backup_request_ms);

@@ -70,7 +70,7 @@ absl::StatusOr<Channels> Connect(farcall::Runtime& runtime, const std::string& t
     farcall::ChannelOptions options;
     options.runtime = &runtime;
     options.use_rdma = transport == "rdma";
-    options.timeout_ms = 5000;
+    options.timeout_ms = 30'000;
     options.connect_timeout_ms = 5000;
     options.max_retry = 0;
     auto channel = Channel::Create(absl::GetFlag(FLAGS_server), options);

@@ -47,7 +47,7 @@ open_cache() {
 _thrice() {
   local attempt
   for attempt in 1 2 3; do
-    timeout 300 "$@" </dev/null >"$k8s_cache/log" 2>&1 9>&- && return 0
+    timeout 1800 "$@" </dev/null >"$k8s_cache/log" 2>&1 9>&- && return 0
     [ "$attempt" -eq 3 ] || sleep $((attempt * 3))
   done
   tail -n 20 "$k8s_cache/log" >&2

@@ -160,7 +160,7 @@ suites() {
 }
 three=("rxe a --routed" "rxe b --nat --pairs 2" "rxe c --nat")
 suites "0 1" rdma_run_suite BIN siw nat a_case
-expect "a suite" "$status:$output" "0:asked: --no-network --nodes 2 --timeout 900 -- \
+expect "a suite" "$status:$output" "0:asked: --no-network --nodes 2 --timeout 3600 -- \
 tools/rdma_vm_tests/several.sh BIN siw nat --nat --pairs 2 -- a_case*TOOK rdma/siw/nat/total*"
 suites "1 1" rdma_run_suite BIN rxe hosts
 expect "a suite that fails says so itself" "$status:$(grep -c FAIL <<<"$output")" "1:0"
@@ -171,7 +171,7 @@ expect "an unknown suite" "$status:$output" \
   "1:FAIL rdma/rxe/nothing: there is no such suite*rxe conformance*siw priorities*siw rails*"
 suites "0 3" rdma_run_suites BIN "${three[@]}"
 expect "suites in one machine" "$status:$(grep -c asked: <<<"$output")" "0:1"
-expect "all can have their time" "$output" "*--timeout 2700 *"
+expect "all can have their time" "$output" "*--timeout 10800 *"
 suites $'3 2\n0 1' rdma_run_suites BIN "${three[@]}"
 expect "the rest in another machine, where one is not as it was" "$status:$output" \
   "1:*rxe/b/total*asked: *several.sh BIN rxe c --nat*TOOK rdma/rxe/c/total*"

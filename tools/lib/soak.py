@@ -147,7 +147,7 @@ class Phase:
 
     def _note(self, kind, server):
         now = time.monotonic()
-        if kind == "kill":
+        if kind in ("kill", "killed"):
             self._kills.append((now, server.address))
         with open(os.path.join(self._folder, "events.log"), "a", encoding="utf-8") as out:
             out.write("%d %s %s\n" % (now * 1000, kind, server.name if server else "the file"))

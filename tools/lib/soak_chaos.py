@@ -129,6 +129,8 @@ class Chaos:
 
     def _kill(self, server, now):
         server.kill()
+        # A second time: on a busy machine it ended long after it was told.
+        self._log("killed", server)
         self._later(now + self._between(AWAY), server.start)
 
     def _freeze(self, server, now):

@@ -143,8 +143,8 @@ class VerdictTest(unittest.TestCase):
         self.assertTrue(explained(failure(), [(10.05, "a:1")]))
         self.assertTrue(explained(failure(remote=""), [(10.05, "b:1")]))
         self.assertFalse(explained(failure(), [(10.05, "b:1")]))
-        self.assertFalse(explained(failure(), [(8.9, "a:1"), (10.4, "a:1")]))
-        self.assertTrue(explained(failure(), [(9.1, "a:1")]), "seen late")
+        self.assertFalse(explained(failure(), [(7.9, "a:1"), (10.4, "a:1")]))
+        self.assertTrue(explained(failure(), [(8.1, "a:1")]), "seen late")
         self.assertFalse(explained(failure(), []))
 
     def judged(self, report=(), ledger=(), failures=(), kills=(), usages=()):

@@ -3,7 +3,7 @@
 
 # Seconds from a kill to when the client has surely seen its connections end, on a machine that
 # has too much to do: what is sent before that fails by it.
-NOTICED = 1.0
+NOTICED = 2.0
 # Seconds that a kill may be told late here.
 TOLD = 0.2
 # What is not growth, MiB: allocators and pools keep what they had at their fullest.

@@ -62,15 +62,17 @@ def _own(host):
 
 
 def server(*flags):
-    """farcall's."""
-    return Server(B, *_own(B), *flags)
+    """farcall's. It waits longer than usual for a peer in Python that registers its blocks."""
+    return Server(B, *_own(B), *flags, before=("env", "FARCALL_LINK_DIAL=60s"))
 
 
 def client(*flags):
-    """farcall's. It waits for longer than 3 s for the hello of a peer in Python, on a busy machine:
+    """farcall's. It waits longer than usual for the hello of a peer in Python, on a busy machine:
     one that does not answer is left alone for a minute."""
-    patient = ("env", "FARCALL_LINK_BUSY_HELLO_TIMEOUT=20s")
-    return Client(A, B.address(), *_own(A), "--peers_may_be_brpc", *flags, before=patient)
+    patient = ("FARCALL_LINK_BUSY_HELLO_TIMEOUT=20s", "FARCALL_LINK_HELLO_TIMEOUT=20s")
+    return Client(
+        A, B.address(), *_own(A), "--peers_may_be_brpc", *flags, before=("env", *patient)
+    )
 
 
 class BrpcClient(_BrpcProgram):

@@ -187,7 +187,7 @@ class Client(Peer):
     def __init__(self, host, to, *flags, **more):
         super().__init__(host, "client", "--server=%s:%d" % (to, PORT), *flags, **more)
 
-    def wait_for(self, what, seconds=90):
+    def wait_for(self, what, seconds=240):
         """Until all connections are so: rdma, tcp, failed or the name of a reason."""
         state = self.ask("await %s %d" % (what, min(seconds, 5)), 300)
         if not _is(state, what) and not (what == "rdma" and state["why"] in HOPELESS):

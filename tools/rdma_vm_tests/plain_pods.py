@@ -133,7 +133,7 @@ def connections_240_at_once():
         serve_by(_pod(2))
         began = time.monotonic()
         with _client("--connections=240", before=PATIENT) as client:
-            client.wait_for("rdma", 100)
+            client.wait_for("rdma", 240)
             took = time.monotonic() - began
             client.calls(4, 4096, 1)
             server.check()

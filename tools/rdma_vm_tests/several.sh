@@ -97,7 +97,7 @@ one_suite() {
   export RDMA_VM=$vm_driver RDMA_VM_TOPOLOGY=$vm_topology
   things >/run/things_before
   # What Python compiles is kept for the suites that follow, in the guest.
-  PYTHONPYCACHEPREFIX=/run/pycache timeout -k 5 "${RDMA_SUITE_LIMIT:-900}" \
+  PYTHONPYCACHEPREFIX=/run/pycache timeout -k 5 "${RDMA_SUITE_LIMIT:-3600}" \
     /usr/bin/python3 "$here/$suite.py" "$bin" "$name/" "${cases[@]}" || status=$?
   # The suite itself fails with 1, after a line for each case.
   [ "$status" -le 1 ] || echo "FAIL $name/suite: exit status $status"

@@ -148,6 +148,7 @@ TEST(ErrorsTest, AHandlerThatThrowsUnderAClosureGuard) {
     throw std::runtime_error("out of paper");
   }));
   ExpectFailure(server, kInternal, "exception");
+  EXPECT_TRUE(server.log().Wait("threw: out of paper"));
   EXPECT_EQ(server.log().Count("threw: out of paper"), 1);
 }
 

@@ -120,7 +120,9 @@ TEST(RdmaTest, AServerThatComesAgainIsUsedByRdmaAgain) {
 }
 
 TEST(RdmaTest, TcpCarriesTheCallsWhileRdmaIsSetUp) {
-  RdmaPair pair(SoonAgain(), [](FakeFabricOptions&, RdmaRigOptions& rig) {
+  UpgradeOptions upgrade = SoonAgain();
+  upgrade.upgrade.dial = upgrade.upgrade.answer = std::chrono::minutes(1);
+  RdmaPair pair(upgrade, [](FakeFabricOptions&, RdmaRigOptions& rig) {
     rig.rdma.connect_timeout = std::chrono::minutes(1);
   });
   // Longer than any test: what the connection manager has to say does not come.

@@ -83,6 +83,7 @@ class HttpPageStopTest : public ::testing::Test {
  protected:
   HttpPageStopTest() {
     EXPECT_TRUE(caller_.Ask(Echo("hi")).has_value());
+    EXPECT_TRUE(answered_.Wait()) << "the server has counted that, too";
     EXPECT_TRUE(page_.Send(HttpGet("/metrics")));
     EXPECT_EQ(HealthStatus(), 200) << "what was sent before has arrived";
   }
@@ -102,10 +103,12 @@ class HttpPageStopTest : public ::testing::Test {
     probe_.Close();
   }
 
+  TestEvent answered_;
   TestEvent leave_;
   TestServer server_{
       [this](Controller& controller, const auto& request, auto& response, auto* done) {
         EchoBack(controller, request, response, done);
+        answered_.Signal();
         EXPECT_TRUE(leave_.Wait());
       },
       OneThread()};

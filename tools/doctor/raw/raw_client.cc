@@ -123,14 +123,15 @@ absl::Status RawClient::WaitForServer() {
 absl::StatusOr<bench::LatencyHistogram> RawClient::Ping(Duration how_long) {
   if (absl::Status status = WaitForServer(); !status.ok()) return status;
   bench::LatencyHistogram latency;
-  const TimePoint end = Now() + how_long;
-  for (TimePoint begun = Now(); begun < end;) {
+  TimePoint begun = Now();
+  const TimePoint end = begun + how_long;
+  do {
     if (absl::Status sent = link_->Send(kPing); !sent.ok()) return sent;
     if (auto answer = Await(kPing, latency.count(), kSilence); !answer.ok()) return answer.status();
     const TimePoint answered = Now();
     latency.Record(answered - begun);
     begun = answered;
-  }
+  } while (begun < end);
   return latency;
 }
 

@@ -94,7 +94,7 @@ rdma_run_suites() {
   while [ "${#lines[@]}" -gt 0 ]; do
     # Two NUMA nodes: what depends on them is run where there are several, in every suite.
     tools/rdma_vm --no-network --nodes 2 \
-      --timeout "$((${RDMA_SUITE_LIMIT:-900} * ${#lines[@]}))" -- \
+      --timeout "$((${RDMA_SUITE_LIMIT:-3600} * ${#lines[@]}))" -- \
       tools/rdma_vm_tests/several.sh "$bin" "${lines[@]}" "$@" </dev/null | _rdma_lines "$seen"
     status=${PIPESTATUS[0]}
     read -r booted ended <"$seen"

@@ -20,7 +20,8 @@ std::unique_ptr<ConformanceHarness> Make(Change change) {
   LinkVariant variant;
   // A machine that is busy elsewhere is no dead peer.
   for (UpgradeOptions* const options : {&variant.client, &variant.server}) {
-    options->hello_timeout = options->stream.peer_timeout = std::chrono::seconds(60);
+    options->hello_timeout = options->require_timeout = options->upgrade.answer =
+        options->upgrade.dial = options->stream.peer_timeout = std::chrono::seconds(60);
     options->stream.progress_timeout = std::chrono::seconds(20);
   }
   change(variant);

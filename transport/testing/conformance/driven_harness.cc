@@ -11,7 +11,7 @@
 namespace farcall {
 namespace {
 
-constexpr Duration kAmpleDriven = std::chrono::seconds(10);
+constexpr Duration kAmpleDriven = std::chrono::seconds(60);
 constexpr Duration kBetweenLooks = std::chrono::microseconds(200);
 constexpr int kDrivenTurns = 20;
 

@@ -9,7 +9,7 @@
 namespace farcall {
 namespace {
 
-constexpr Duration kAmpleStepped = std::chrono::seconds(10);
+constexpr Duration kAmpleStepped = std::chrono::seconds(60);
 // Where nothing is under way any more, so many idle turns say so.
 constexpr int kIdleTurns = 30;
 
