@@ -228,7 +228,7 @@ void LinkedStream::NotifyInput() {
   input_due_ = false;
   // What it returns helps where bytes are read into blocks of one's own choice.
   handler_->OnRead(input_);
-  if (place_due_ && !paused_) EndWaitForPlace();
+  if (place_due_ && (!paused_ || !handler_->AwaitsPlace())) EndWaitForPlace();
 }
 
 void LinkedStream::NotifyDrained() {

@@ -117,7 +117,7 @@ class LinkedStream final : private SwitchingStream::Output, private Flushable {
   Buffer PlaceFor(const FrameParts& parts, size_t ahead, size_t bytes);
   // Those that wait for a place ask again.
   void GoOn();
-  // So they do; who pauses next is waited for as long again.
+  // They do so, and the next wait has its full time.
   void EndWaitForPlace();
   void DescribeRails(ConnectionInfo& info) const;
 
@@ -158,7 +158,7 @@ class LinkedStream final : private SwitchingStream::Output, private Flushable {
   TimePoint flushed_;  // when Flush was called last
   bool paused_ = true;
   bool input_due_ = false;              // OnRead is due
-  std::optional<TimePoint> place_due_;  // until then a handler that has paused is waited for
+  std::optional<TimePoint> place_due_;  // until then the handler is waited for
   BacklogBound written_;
   bool above_high_ = false;
   bool closing_ = false;       // by Close

@@ -34,8 +34,8 @@ class LinkRdmaWaitTest : public testing::Test {
     ASSERT_TRUE(harness_->Until([&] { return OnRdma(duo_->client) && OnRdma(duo_->server); }));
     place_ = LargeBuffer(*harness_, kBytes, '?');
     duo_->server.take = [this](TestPeer& peer, Buffer& input) {
-      came_.Append(input.CutFront(input.size()));
-      if (came_.size() == kHeader) {
+      came_.Append(input.CutFront(input.size() - left_));
+      if (came_.size() + left_ == kHeader) {
         peer.awaits_place = true;
         peer.Pause();
       }
@@ -51,7 +51,7 @@ class LinkRdmaWaitTest : public testing::Test {
     Buffer message(absl::string_view("0123456789"));
     message.Append(LargeBuffer(*harness_, kBytes, 'b'));
     duo_->client.Write(std::move(message));
-    ASSERT_TRUE(harness_->Until([&] { return came_.size() == kHeader; }));
+    ASSERT_TRUE(harness_->Until([&] { return came_.size() + left_ == kHeader; }));
   }
   void TearDown() override {
     came_.Clear();
@@ -65,6 +65,14 @@ class LinkRdmaWaitTest : public testing::Test {
     duo_->server.Resume();
     ASSERT_TRUE(harness_->Until([&] { return came_.size() == kHeader + kBytes; }));
   }
+  // Before the time is over for which the handler is waited for, a quarter of 50 s, and to no
+  // place.
+  bool FetchesAtOnce() {
+    EventLoop& loop = harness_->loops().at(0);
+    const TimePoint end = loop.clock().Now() + std::chrono::seconds(12);
+    return harness_->Until([&] { return Fetched() > 0 || loop.clock().Now() > end; }) &&
+           Fetched() > 0 && loop.clock().Now() < end && landed_ == 0;
+  }
   uint64_t Fetched() {
     return harness_->fabric().counters("fakeA").reads + harness_->fabric().counters("fakeB").reads;
   }
@@ -75,6 +83,7 @@ class LinkRdmaWaitTest : public testing::Test {
   Buffer place_;
   Buffer came_;
   size_t landed_ = 0;
+  size_t left_ = 0;  // bytes that the handler leaves in the input as it pauses
 };
 
 TEST_F(LinkRdmaWaitTest, WhatCanBeFetchedWaitsForAPlaceThatIsAwaited) {
@@ -91,6 +100,28 @@ TEST_F(LinkRdmaWaitTest, ButNotForLong) {
   ASSERT_TRUE(harness_->Until([&] { return Fetched() > 0; })) << "into blocks of the pool";
   GoOn();
   EXPECT_LT(landed_, kBytes);
+}
+
+// As a server whose connection has as many calls as it may have.
+TEST_F(LinkRdmaWaitTest, AHandlerThatPausesForAnotherReasonIsNotWaitedFor) {
+  left_ = 1;
+  Start(std::chrono::seconds(50));
+  duo_->server.take = [](TestPeer& peer, Buffer&) {
+    peer.awaits_place = false;
+    peer.Pause();
+    return size_t{0};
+  };
+  harness_->Settle();
+  duo_->server.Resume();
+  EXPECT_TRUE(FetchesAtOnce()) << "into blocks of the pool";
+  duo_->server.Close(absl::CancelledError("enough"), CloseMode::kAbort);
+}
+
+TEST_F(LinkRdmaWaitTest, AConnectionThatClosesWaitsForNoPlace) {
+  Start(std::chrono::seconds(50));
+  harness_->Settle();
+  duo_->server.Close(absl::CancelledError("enough"), CloseMode::kFlush);
+  EXPECT_TRUE(FetchesAtOnce()) << "what the peer sends is read until its end";
 }
 
 TEST_F(LinkRdmaWaitTest, AConnectionMayEndMeanwhile) {
