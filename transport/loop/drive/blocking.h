@@ -30,10 +30,9 @@ class WatchSlot {
  public:
   void Set(WatchedCode& code) {
     running_ = &code;
-    WatchedCode* none = nullptr;
-    if (code_.compare_exchange_strong(none, &code, std::memory_order_acq_rel)) return;
-    code_.store(nullptr, std::memory_order_relaxed);
-    code.OnLong();
+    if (code_.exchange(&code, std::memory_order_acq_rel) != &lost_) return;
+    // Who takes it back tells it.
+    if (code_.exchange(nullptr, std::memory_order_acq_rel) != nullptr) code.OnLong();
   }
   void OnBlocking() {
     if (running_ == nullptr) return;
@@ -60,10 +59,11 @@ class WatchSlot {
   std::string Tell(WatchedCode* if_none) {
     std::lock_guard<std::mutex> lock(telling_);
     WatchedCode* code = code_.load(std::memory_order_acquire);
-    while (!code_.compare_exchange_weak(code, code == nullptr ? if_none : nullptr,
+    while (code != &lost_ &&
+           !code_.compare_exchange_weak(code, code == nullptr ? if_none : nullptr,
                                         std::memory_order_acq_rel, std::memory_order_acquire)) {
     }
-    if (code == nullptr) return "";
+    if (code == nullptr || code == &lost_) return "";
     code->OnLong();
     return code->Name();
   }

@@ -65,6 +65,8 @@ TEST(BlockingTest, WhoMayNotWaitAndWhoIsOverIsNotNotified) {
 TEST(BlockingTest, CodeThatBeginsOnAThreadThatHasLostItsLoopRunsForLong) {
   Hook hook(true);
   EXPECT_EQ(hook.watched.TakeNameOfLost(), "");
+  EXPECT_EQ(hook.watched.TakeName(), "");
+  EXPECT_EQ(hook.watched.TakeNameOfLost(), "");
   CountedCode code;
   {
     const WatchScope scope(code);

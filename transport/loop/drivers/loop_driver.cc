@@ -194,7 +194,8 @@ LoopDriver::Seen LoopDriver::Look() {
   seen.stalled = passed == Passed::kNoSpare && std::exchange(stalled_, state) != state;
   // The seat is there at least until its thread has this mutex.
   if (seen.taken_over) seen.name = seat_->watched.TakeNameOfLost();
-  if (seen.stalled) seen.name = seat_->watched.TakeName();
+  // At each look: its code may begin after the first.
+  if (passed == Passed::kNoSpare) seen.name = seat_->watched.TakeName();
   return seen;
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -30,25 +31,34 @@ struct CountingCode final : WatchedCode {
 
 class LoopMonitorTest : public testing::Test {
  protected:
-  void Start(int max_spares, PollingMode mode = PollingMode::kEvent) {
+  void Start(int max_spares) {
     LoopDriverOptions options;
-    options.polling.mode = mode;
     options.max_spares = max_spares;
     driver_ = *LoopDriver::Start(*loop_, options, &monitor_);
   }
-  // User code, which has begun.
-  void RunUntilReleased() {
-    RunUserCode(*loop_, [this] {
-      running_.Signal();
-      EXPECT_TRUE(release_.Wait());
-    });
-    ASSERT_TRUE(running_.Wait());
+  void TearDown() override {
+    release_.Signal();
+    driver_.reset();
+  }
+  void Hold() {
+    running_.Signal();
+    EXPECT_TRUE(release_.Wait());
   }
   // Looks until so many drives were taken over since the start.
   void LookUntilTaken(uint64_t times) {
     const TimePoint late = clock_.Now() + kTestTimeout;
     while (monitor_.counts().taken_over < times && clock_.Now() < late) monitor_.Look();
     ASSERT_EQ(monitor_.counts().taken_over, times);
+  }
+
+  // The first piece of a test, which runs on.
+  void RunUntilTaken(std::function<void()> code) {
+    RunUserCode(*loop_, [this, code = std::move(code)] {
+      running_.Signal();
+      code();
+    });
+    ASSERT_TRUE(running_.Wait());
+    LookUntilTaken(1);
   }
 
   SteadyClock clock_;
@@ -80,12 +90,9 @@ TEST_F(LoopMonitorTest, OtherUserCodeGoesOnBesideAPieceThatRunsForLong) {
 
 TEST_F(LoopMonitorTest, APieceIsTakenOverOnce) {
   Start(4);
-  RunUntilReleased();
-  LookUntilTaken(1);
+  RunUntilTaken([&] { EXPECT_TRUE(release_.Wait()); });
   for (int i = 0; i < 10; ++i) monitor_.Look();
   EXPECT_EQ(monitor_.counts().taken_over, 1u);
-  release_.Signal();
-  driver_.reset();
 }
 
 // As a machine that is busy does: between the start of a piece and that of its handler.
@@ -93,14 +100,11 @@ TEST_F(LoopMonitorTest, CodeThatBeginsAfterItsLoopWasTakenOverIsNotifiedToo) {
   Start(4);
   TestEvent begin;
   CountingCode code;
-  RunUserCode(*loop_, [&] {
-    running_.Signal();
+  RunUntilTaken([&] {
     EXPECT_TRUE(begin.Wait());
     const WatchScope scope(code);
     EXPECT_TRUE(release_.Wait());
   });
-  ASSERT_TRUE(running_.Wait());
-  LookUntilTaken(1);
   EXPECT_EQ(code.long_code.count(), 0);
   begin.Signal();
   EXPECT_TRUE(code.long_code.Wait());
@@ -117,11 +121,8 @@ TEST_F(LoopMonitorTest, LooksMoreSeldomUntilUserCodeRunsForLongAgain) {
     monitor_.Look();
   }
   EXPECT_EQ(monitor_.pause(), LoopMonitor::kCalmBound);
-  RunUntilReleased();
-  LookUntilTaken(1);
+  RunUntilTaken([&] { EXPECT_TRUE(release_.Wait()); });
   EXPECT_EQ(monitor_.pause(), LoopMonitor::kBound);
-  release_.Signal();
-  driver_.reset();
 }
 
 TEST_F(LoopMonitorTest, OutputLeavesBeforeAndAfterTheDriveIsTaken) {
@@ -168,8 +169,7 @@ TEST_F(LoopMonitorTest, CodeThatHasEndedIsNotTold) {
   CountingCode code;
   RunUserCode(*loop_, [&] {
     { const WatchScope scope(code); }
-    running_.Signal();
-    EXPECT_TRUE(release_.Wait());
+    Hold();
   });
   ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
@@ -178,13 +178,35 @@ TEST_F(LoopMonitorTest, CodeThatHasEndedIsNotTold) {
   EXPECT_EQ(code.long_code.count(), 0);
 }
 
+TEST_F(LoopMonitorTest, AThreadThatDrivesAgainRunsItsCodeFromTheBeginning) {
+  Start(1);
+  RunUntilTaken([&] { EXPECT_TRUE(release_.Wait()); });
+  release_.Signal();
+  TestEvent again;
+  RunUserCode(*loop_, [&] {
+    running_.Signal();
+    EXPECT_TRUE(again.Wait());
+  });
+  ASSERT_TRUE(running_.Wait(2));
+  LookUntilTaken(2);
+  CountingCode code;
+  TestEvent done;
+  RunUserCode(*loop_, [&] {
+    { const WatchScope scope(code); }
+    done.Signal();
+  });
+  EXPECT_TRUE(done.Wait());
+  EXPECT_EQ(code.long_code.count(), 0);
+  again.Signal();
+  driver_.reset();
+}
+
 TEST_F(LoopMonitorTest, WithNoSpareThreadAStallIsToldOnceByName) {
   Start(1);
   CountingCode code;
   const auto hold = [&] {
     const WatchScope scope(code);
-    running_.Signal();
-    EXPECT_TRUE(release_.Wait());
+    Hold();
   };
   RunUserCode(*loop_, hold);
   ASSERT_TRUE(running_.Wait());
@@ -200,19 +222,13 @@ TEST_F(LoopMonitorTest, WithNoSpareThreadAStallIsToldOnceByName) {
   EXPECT_EQ(goes_on.count(), 0) << "no thread drives";
   release_.Signal();
   EXPECT_TRUE(goes_on.Wait());
-  driver_.reset();
 }
 
 TEST_F(LoopMonitorTest, AStallEndsWhenAThreadComesBack) {
   Start(1);
   TestEvent first_ends;
   TestEvent second_ends;
-  RunUserCode(*loop_, [&] {
-    running_.Signal();
-    EXPECT_TRUE(first_ends.Wait());
-  });
-  ASSERT_TRUE(running_.Wait());
-  LookUntilTaken(1);
+  RunUntilTaken([&] { EXPECT_TRUE(first_ends.Wait()); });
   TestEvent done;
   RunUserCode(*loop_, [&] {
     running_.Signal();
@@ -229,26 +245,20 @@ TEST_F(LoopMonitorTest, AStallEndsWhenAThreadComesBack) {
 
 TEST_F(LoopMonitorTest, UserCodeThatKeepsTheDriveIsLeftAlone) {
   Start(1);
-  auto* const closure = new UserClosure([&] {
-    running_.Signal();
-    EXPECT_TRUE(release_.Wait());
-  });
+  auto* const closure = new UserClosure([&] { Hold(); });
   closure->keeps_drive = true;
   loop_->RunOrPost([&] { loop_->RunUser(*closure); });
   ASSERT_TRUE(running_.Wait());
   for (int i = 0; i < 10; ++i) monitor_.Look();
   EXPECT_EQ(monitor_.counts().taken_over, 0u);
   EXPECT_EQ(monitor_.counts().stalled, 0u);
-  release_.Signal();
-  driver_.reset();
 }
 
 TEST_F(LoopMonitorTest, WhoLostTheDriveMayBlockThoughNoSpareIsLeft) {
   Start(1);
   TestEvent taken;
   TestEvent done;
-  RunUserCode(*loop_, [&] {
-    running_.Signal();
+  RunUntilTaken([&] {
     EXPECT_TRUE(taken.Wait());
     EXPECT_TRUE(BeforeBlocking());
     TestEvent there;
@@ -256,8 +266,6 @@ TEST_F(LoopMonitorTest, WhoLostTheDriveMayBlockThoughNoSpareIsLeft) {
     EXPECT_TRUE(there.Wait());
     done.Signal();
   });
-  ASSERT_TRUE(running_.Wait());
-  LookUntilTaken(1);
   taken.Signal();
   EXPECT_TRUE(done.Wait());
 }
@@ -268,23 +276,19 @@ TEST_F(LoopMonitorTest, SleepsOnlyWhereNoUserCodeRuns) {
   while (monitor_.Look()) {
   }
   EXPECT_TRUE(monitor_.PrepareSleep());
-  RunUntilReleased();
+  RunUserCode(*loop_, [&] { Hold(); });
+  ASSERT_TRUE(running_.Wait());
   EXPECT_FALSE(monitor_.PrepareSleep());
   EXPECT_TRUE(monitor_.Look());
-  release_.Signal();
-  driver_.reset();
 }
 
 TEST_F(LoopMonitorTest, StoppingWaitsForUserCodeWhoseDriveWasTaken) {
   Start(1);
   std::atomic<bool> ended{false};
-  RunUserCode(*loop_, [&] {
-    running_.Signal();
+  RunUntilTaken([&] {
     EXPECT_TRUE(release_.Wait());
     ended = true;
   });
-  ASSERT_TRUE(running_.Wait());
-  LookUntilTaken(1);
   std::thread releaser([&] { release_.Signal(); });
   driver_.reset();
   EXPECT_TRUE(ended);
