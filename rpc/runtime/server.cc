@@ -265,7 +265,9 @@ absl::Status Server::Stop(Duration grace) {
     core_->stops.WaitForNone();
     return absl::OkStatus();
   }
+  const TimePoint began = core_->parts.clock->Now();
   listener_->Close();
+  const Duration listening = core_->parts.clock->Now() - began;
   core_->stopping = true;
   const TimeLeft grace_left(grace);
   const int late = core_->unanswered.WaitForNone(grace);
@@ -273,8 +275,9 @@ absl::Status Server::Stop(Duration grace) {
   core_->calls_over = true;
   core_->pages.WaitForNone(grace_left());
   const std::vector<std::shared_ptr<ServerSession>> sessions = core_->TakeAll();
-  // The transport bounds how long a close takes; twice that is TLS, or a loop that does not run.
-  const TimeLeft closing_left(2 * kCloseTimeout);
+  // The transport bounds how long a close takes; twice that is TLS, or a loop that does not run,
+  // for which the listener has waited already.
+  const TimeLeft closing_left(2 * kCloseTimeout - listening);
   if (late > 0) RefuseWaiting(sessions, kLogoff, "the server is stopping", kCloseTimeout);
   // A request that is being refused is among them for a moment.
   const int left = late > 0 ? core_->unanswered.count() : 0;
