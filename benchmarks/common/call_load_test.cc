@@ -72,8 +72,9 @@ TEST(CallLoadTest, AnOpenLoopBeginsWhatIsDue) {
   load.Pace(OpenLoopSchedule(start, 200));
   load.WaitForLast();
   const CallCounts counts = tally.Take();
-  // 100 are due in that time. A machine under load may begin fewer or none, but never more.
-  EXPECT_LE(counts.latency.count() + counts.failed(), 100u);
+  // A machine that is busy may not come to all.
+  EXPECT_EQ(counts.latency.count() + counts.failed() + load.not_begun(), 100u)
+      << "due in that time";
 }
 
 TEST(CallLoadTest, TheWaitForASlotIsLatency) {

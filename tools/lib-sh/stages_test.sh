@@ -104,7 +104,7 @@ done
 run 'slow() {
     echo "FAIL: //a:b_test (shard 1 of 4) (see /x)"
     echo "FAIL rdma/rxe/a: lost"
-    sleep 10
+    sleep 6
   }
   _HEARTBEAT=0.2; run_stage slow slow'
 expect "what failed is told while the stage runs" \

@@ -12,7 +12,7 @@ from peers import Client, Server
 
 # The pool may grow by a region or two, ahead of need; and a loop gets a spare thread where user
 # code runs for long, as any may in so slow a machine.
-SLACK = {"rss": 24 << 20, "mr": 2, "threads": 64}
+SLACK = {"rss": 24 << 20, "mr": 2, "threads": 32}
 # Seconds.
 SET_UP_LIMIT = 240
 # Connections. A busy host sets up four a second, and breaks some meanwhile.
