@@ -2,6 +2,7 @@
 //
 // The turns of an EventLoop.
 
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/event_loop.h"
 
 namespace farcall {
@@ -26,6 +27,7 @@ UserTask* EventLoop::TakeUser(DriverClaim::Piece& piece) {
   if (user_due_ > 0 && claim_.Has(piece)) {
     --user_due_;
     task = user_.Pop();
+    if (task->watched != nullptr) BeginWatch(*task->watched);
     piece = claim_.Begin(ThisThread(), !task->keeps_drive);
     PublishClaim();
   }

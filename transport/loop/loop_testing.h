@@ -16,6 +16,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "transport/base/unique_fd.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/event_loop.h"
 
 namespace farcall {
@@ -53,11 +54,14 @@ class TestEvent {
 class UserClosure final : public UserTask {
  public:
   // With `loop` held.
-  static void Queue(EventLoop& loop, absl::AnyInvocable<void()> run) {
-    loop.RunUser(*new UserClosure(std::move(run)));
+  static void Queue(EventLoop& loop, absl::AnyInvocable<void()> run, WatchedCode* code = nullptr) {
+    auto* const closure = new UserClosure(std::move(run));
+    closure->watched = code;
+    loop.RunUser(*closure);
   }
   void Run() override {
     run_();
+    if (watched != nullptr) EndWatch();
     delete this;
   }
   // It owns itself.
@@ -68,9 +72,11 @@ class UserClosure final : public UserTask {
 };
 
 // Queues user code from any thread that holds no loop.
-inline void RunUserCode(EventLoop& loop, absl::AnyInvocable<void()> run) {
-  loop.RunOrPost(
-      [&loop, run = std::move(run)]() mutable { UserClosure::Queue(loop, std::move(run)); });
+inline void RunUserCode(EventLoop& loop, absl::AnyInvocable<void()> run,
+                        WatchedCode* watched = nullptr) {
+  loop.RunOrPost([&loop, run = std::move(run), watched]() mutable {
+    UserClosure::Queue(loop, std::move(run), watched);
+  });
 }
 
 // Has something to do in each turn, for two watches: the loop is crowded. Made and destroyed with

@@ -10,7 +10,6 @@
 #include "rpc/exception_text.h"
 #include "rpc/interceptor.h"
 #include "rpc/session/server/server_session.h"
-#include "transport/loop/drive/blocking.h"
 
 namespace farcall {
 
@@ -20,6 +19,7 @@ ServerCall::ServerCall(ServerSession& session, const Admission& admission)
       admission_(admission),
       arrival_(session.loop().now()) {
   keeps_drive = core_->handlers == nullptr;
+  if (core_->handlers != nullptr) watched = this;
   controller_.set_connection(session.info());
   if (session.auth_context() != nullptr) controller_.set_auth_context(session.auth_context());
 }
@@ -38,33 +38,27 @@ std::optional<std::string> ServerCall::Guarded(absl::string_view whose, Code&& c
   return thrown;
 }
 
-// What is reported when the handler runs for long on a thread that drives a loop.
-class ServerCall::Watched final : public WatchedCode {
- public:
-  explicit Watched(ServerCall& call) : call_(call) {}
-  void OnLong() override {
-    // Before its method goes to the handler threads: each that begins there counts this one.
-    counted_ = true;
-    call_.core_->handlers->BeginElsewhere();
-    MethodState& state = *call_.admission_.method.state;
-    // Read first, as it is counted after `ended`: so it is never the larger number.
-    const uint64_t not_run = state.not_run.load(std::memory_order_acquire);
-    state.pace.OnLong(state.stats.counts().ended - not_run);
-    call_.core_->counters.long_handlers.fetch_add(1, std::memory_order_relaxed);
-  }
-  std::string Name() const override { return call_.method().full_name(); }
-  // As on a handler thread: who waits in a synchronous call counts no more, since what it waits for
-  // may wait for a place among the handlers itself.
-  void OnBlocking() override { EndCount(); }
-  // Once OnLong is not called any more.
-  void EndCount() {
-    if (std::exchange(counted_, false)) call_.core_->handlers->EndElsewhere();
-  }
+void ServerCall::OnLong() {
+  // Before its method goes to the handler threads: each that begins there counts this one.
+  counted_ = true;
+  core_->handlers->BeginElsewhere();
+  MethodState& state = *admission_.method.state;
+  // Read first, as it is counted after `ended`: so it is never the larger number.
+  const uint64_t not_run = state.not_run.load(std::memory_order_acquire);
+  state.pace.OnLong(state.stats.counts().ended - not_run);
+  core_->counters.long_handlers.fetch_add(1, std::memory_order_relaxed);
+}
 
- private:
-  ServerCall& call_;
-  bool counted_ = false;
-};
+// As on a handler thread: who waits in a synchronous call counts no more, since what it waits for
+// may wait for a place among the handlers itself. Once OnLong is not called any more.
+void ServerCall::EndCount() {
+  if (std::exchange(counted_, false)) core_->handlers->EndElsewhere();
+}
+
+void ServerCall::EndWatched() {
+  EndWatch();
+  EndCount();
+}
 
 bool ServerCall::SubmitToPool(HandlerPool::Calling calling) {
   ServerCore& core = *core_;
@@ -88,34 +82,25 @@ void ServerCall::Run() {
     const std::shared_ptr<ServerCore> core = session_->core();
     const size_t part = session_->loop_index();
     core->running.Begin(part);
+    EndWatched();
     const bool gone = GoToPool(HandlerPool::Calling::kNow);
     core->running.End(part);
     if (gone) return;
+    BeginWatch(*this);
   }
   if (Claim()) {
     if (on_pool_) {
       RunOnPool();
-    } else if (core_->handlers == nullptr) {
-      RunNow();
     } else {
-      RunWatched();
+      RunNow();
     }
   } else {
     GiveMemoryBack(absl::CancelledError("the request was answered before its handler ran"));
   }
+  if (!on_pool_ && watched != nullptr) EndWatched();
   // The core stands as long as somebody waits for what runs: not the call.
   core_->running.End(session_->loop_index());
   Unref();
-}
-
-// Where it was read, and where others can take over.
-void ServerCall::RunWatched() {
-  Watched watched(*this);
-  {
-    const WatchScope scope(watched);
-    RunNow();
-  }
-  watched.EndCount();
 }
 
 void ServerCall::RunOnPool() {

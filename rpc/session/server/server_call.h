@@ -16,6 +16,7 @@
 #include "rpc/dispatch/handler_pool.h"
 #include "rpc/dispatch/service_map.h"
 #include "rpc/session/server/server_core.h"
+#include "transport/loop/drive/blocking.h"
 #include "transport/loop/queues/user_queue.h"
 
 namespace farcall {
@@ -24,7 +25,7 @@ class ServerSession;
 
 // One request on the server, from its admission to its answer, whatever protocol it came by. Lives
 // as long as the session lists it, its handler runs, or somebody has yet to run its closure.
-class ServerCall : public UserTask {
+class ServerCall : public UserTask, private WatchedCode {
  public:
   // How the request was counted when it was admitted; filled by ServerSession::Admit.
   struct Admission {
@@ -119,14 +120,17 @@ class ServerCall : public UserTask {
     ServerCall& call_;
   };
 
-  class Watched;
-
   bool BelongsOnPool() const {
     return core_->handlers != nullptr &&
            (core_->options.handlers_on_pool || admission_.method.state->pace.on_pool());
   }
   bool SubmitToPool(HandlerPool::Calling calling);
-  void RunWatched();
+  // WatchedCode, where it was read and others can take over.
+  void OnLong() override;
+  void OnBlocking() override { EndCount(); }
+  std::string Name() const override { return method().full_name(); }
+  void EndCount();
+  void EndWatched();
   void RunOnPool();
   void RunNow();
   CallMessages MakeMessages() const;
@@ -150,6 +154,7 @@ class ServerCall : public UserTask {
   std::atomic<bool> finished_{false};
   bool on_pool_ = false;    // it was given to the handler threads
   bool ran_ = false;        // its handler was called
+  bool counted_ = false;    // OnLong counts it among the handlers that run
   size_t intercepted_ = 0;  // interceptors whose OnRequest was run
   Done done_{*this};
   Controller controller_;

@@ -48,6 +48,29 @@ TEST_F(ServerHandlerTest, AHandlerThatRanForLongAndThenWaitsLeavesItsPlaceToOthe
   EXPECT_EQ(core_->counters.long_handlers.load(), 2u);
 }
 
+// As on a busy machine: its loop is given to another thread before its handler begins.
+TEST_F(ServerHandlerTest, ACallWhoseLoopIsTakenHasItsPlaceFromThenOn) {
+  core_->handlers = std::make_unique<HandlerPool>(/*most=*/1);
+  Accept();
+  wire_->Deliver(Request(1));
+  TestEvent other;
+  DriverClaim::Piece piece = 0;
+  {
+    WillingHook hook;
+    ASSERT_TRUE(world_.loop->Turn());
+    UserTask* const task = world_.loop->TakeUser(piece);
+    ASSERT_NE(task, nullptr);
+    EXPECT_EQ(hook.watched.TakeName(), "farcall.one.Lone.Say");
+    core_->handlers->Submit(*new UserClosure([&] { other.Signal(); }));
+    EXPECT_EQ(core_->handlers->waiting(), 1u) << "one handler runs at once";
+    task->Run();
+    EXPECT_TRUE(other.Wait());
+    EXPECT_EQ(hook.watched.TakeName(), "");
+  }
+  EXPECT_TRUE(world_.loop->EndTurn(piece));
+  EXPECT_EQ(Answer().meta.response().error_code(), 0);
+}
+
 TEST_F(ServerHandlerTest, RequestsThatNoHandlerRanDoNotHideThatAMethodIsSlow) {
   core_->handlers = std::make_unique<HandlerPool>(/*most=*/1);
   WillingHook hook;

@@ -18,12 +18,12 @@ bool BeforeBlocking() {
 
 void SetBlockingHook(BlockingHook* hook) { current_hook = hook; }
 
-WatchScope::WatchScope(WatchedCode& code) : hook_(current_hook) {
-  if (hook_ != nullptr) hook_->watched.Set(code);
+void BeginWatch(WatchedCode& code) {
+  if (current_hook != nullptr) current_hook->watched.Set(code);
 }
 
-WatchScope::~WatchScope() {
-  if (hook_ != nullptr) hook_->watched.Clear();
+void EndWatch() {
+  if (current_hook != nullptr) current_hook->watched.Clear();
 }
 
 }  // namespace farcall

@@ -12,8 +12,7 @@ namespace farcall {
 // User code that is notified when it runs for long.
 class WatchedCode {
  public:
-  // While it still runs, at most once; by another thread, or by its own as it begins, where its
-  // loop was given to another driver just before.
+  // By another thread, while it still runs; at most once.
   virtual void OnLong() = 0;
   // By its own thread, each time before it waits for something; OnLong does not come afterwards.
   virtual void OnBlocking() {}
@@ -30,9 +29,7 @@ class WatchSlot {
  public:
   void Set(WatchedCode& code) {
     running_ = &code;
-    if (code_.exchange(&code, std::memory_order_acq_rel) != &lost_) return;
-    // Who takes it back tells it.
-    if (code_.exchange(nullptr, std::memory_order_acq_rel) != nullptr) code.OnLong();
+    code_.store(&code, std::memory_order_release);
   }
   void OnBlocking() {
     if (running_ == nullptr) return;
@@ -44,36 +41,21 @@ class WatchSlot {
     TakeBack();
   }
   // Returns its name; "": there is no code, or it was returned before.
-  std::string TakeName() { return Tell(nullptr); }
-  // The same, as its thread has lost the loop: if there is no code, the next that is set before
-  // Clear runs for long from its beginning.
-  std::string TakeNameOfLost() { return Tell(&lost_); }
-
- private:
-  // Stands for code that is yet to be set.
-  class NoCode final : public WatchedCode {
-    void OnLong() override {}
-    std::string Name() const override { return ""; }
-  };
-
-  std::string Tell(WatchedCode* if_none) {
+  std::string TakeName() {
     std::lock_guard<std::mutex> lock(telling_);
-    WatchedCode* code = code_.load(std::memory_order_acquire);
-    while (code != &lost_ &&
-           !code_.compare_exchange_weak(code, code == nullptr ? if_none : nullptr,
-                                        std::memory_order_acq_rel, std::memory_order_acquire)) {
-    }
-    if (code == nullptr || code == &lost_) return "";
+    WatchedCode* const code = code_.exchange(nullptr, std::memory_order_acq_rel);
+    if (code == nullptr) return "";
     code->OnLong();
     return code->Name();
   }
+
+ private:
   void TakeBack() {
     if (code_.exchange(nullptr, std::memory_order_acq_rel) != nullptr) return;
     // It was told, maybe just now.
     std::lock_guard<std::mutex> lock(telling_);
   }
 
-  NoCode lost_;
   std::atomic<WatchedCode*> code_{nullptr};  // to be told; null: it was, or will not be
   WatchedCode* running_ = nullptr;           // its own thread's
   std::mutex telling_;
@@ -99,18 +81,10 @@ bool BeforeBlocking();
 // For drivers: the hook of this thread while it runs user code; null: none.
 void SetBlockingHook(BlockingHook* hook);
 
-// While it lives, `code` runs on this thread, and is notified when it runs for long on a thread
-// that drives a loop.
-class WatchScope {
- public:
-  explicit WatchScope(WatchedCode& code);
-  WatchScope(const WatchScope&) = delete;
-  WatchScope& operator=(const WatchScope&) = delete;
-  ~WatchScope();
-
- private:
-  BlockingHook* const hook_;
-};
+// From now on `code` runs on this thread, and is notified when it runs for long on a thread that
+// drives a loop, until EndWatch.
+void BeginWatch(WatchedCode& code);
+void EndWatch();
 
 }  // namespace farcall
 

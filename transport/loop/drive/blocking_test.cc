@@ -30,62 +30,40 @@ struct Hook final : BlockingHook {
 TEST(BlockingTest, CodeThatWaitsIsNotTakenForLongAfterwards) {
   Hook hook(true);
   CountedCode code;
-  const WatchScope scope(code);
+  BeginWatch(code);
   EXPECT_TRUE(BeforeBlocking());
   EXPECT_TRUE(BeforeBlocking());
   EXPECT_EQ(code.times_blocking, 2);
   EXPECT_EQ(hook.watched.TakeName(), "");
   EXPECT_EQ(code.times_long, 0);
+  EndWatch();
 }
 
 TEST(BlockingTest, CodeThatRanForLongIsNotifiedWhenItWaits) {
   Hook hook(true);
   CountedCode code;
-  const WatchScope scope(code);
+  BeginWatch(code);
   EXPECT_EQ(hook.watched.TakeName(), "the code");
   EXPECT_EQ(code.times_long, 1);
   EXPECT_TRUE(BeforeBlocking());
   EXPECT_EQ(code.times_blocking, 1);
+  EndWatch();
 }
 
 TEST(BlockingTest, WhoMayNotWaitAndWhoIsOverIsNotNotified) {
   CountedCode code;
   {
     Hook hook(false);
-    const WatchScope scope(code);
+    BeginWatch(code);
     EXPECT_FALSE(BeforeBlocking());
+    EndWatch();
   }
   Hook hook(true);
-  { const WatchScope scope(code); }
+  BeginWatch(code);
+  EndWatch();
   EXPECT_TRUE(BeforeBlocking());
   EXPECT_EQ(hook.watched.TakeName(), "");
   EXPECT_EQ(code.times_blocking, 0);
-}
-
-TEST(BlockingTest, CodeThatBeginsOnAThreadThatHasLostItsLoopRunsForLong) {
-  Hook hook(true);
-  EXPECT_EQ(hook.watched.TakeNameOfLost(), "");
-  EXPECT_EQ(hook.watched.TakeName(), "");
-  EXPECT_EQ(hook.watched.TakeNameOfLost(), "");
-  CountedCode code;
-  {
-    const WatchScope scope(code);
-    EXPECT_EQ(code.times_long, 1);
-    EXPECT_EQ(hook.watched.TakeNameOfLost(), "");
-  }
-  { const WatchScope another(code); }
-  EXPECT_EQ(code.times_long, 1) << "once";
-}
-
-TEST(BlockingTest, AThreadThatHasItsLoopAgainBeginsAnew) {
-  Hook hook(true);
-  CountedCode code;
-  EXPECT_EQ(hook.watched.TakeNameOfLost(), "");
-  hook.watched.Clear();
-  const WatchScope scope(code);
-  EXPECT_EQ(code.times_long, 0);
-  EXPECT_EQ(hook.watched.TakeNameOfLost(), "the code");
-  EXPECT_EQ(code.times_long, 1);
 }
 
 }  // namespace

@@ -117,7 +117,6 @@ void LoopDriver::ThreadMain() {
     DriveOn(seat);
     lock.lock();
     if (seat.driving()) break;
-    seat.watched.Clear();
     --away_;
     ++standing_by_;
     // A driver that stops waits for the last one to come back.
@@ -193,9 +192,7 @@ LoopDriver::Seen LoopDriver::Look() {
   seen.taken_over = passed == Passed::kYes;
   seen.stalled = passed == Passed::kNoSpare && std::exchange(stalled_, state) != state;
   // The seat is there at least until its thread has this mutex.
-  if (seen.taken_over) seen.name = seat_->watched.TakeNameOfLost();
-  // At each look: its code may begin after the first.
-  if (passed == Passed::kNoSpare) seen.name = seat_->watched.TakeName();
+  if (seen.taken_over || seen.stalled) seen.name = seat_->watched.TakeName();
   return seen;
 }
 

@@ -95,24 +95,6 @@ TEST_F(LoopMonitorTest, APieceIsTakenOverOnce) {
   EXPECT_EQ(monitor_.counts().taken_over, 1u);
 }
 
-// As a machine that is busy does: between the start of a piece and that of its handler.
-TEST_F(LoopMonitorTest, CodeThatBeginsAfterItsLoopWasTakenOverIsNotifiedToo) {
-  Start(4);
-  TestEvent begin;
-  CountingCode code;
-  RunUntilTaken([&] {
-    EXPECT_TRUE(begin.Wait());
-    const WatchScope scope(code);
-    EXPECT_TRUE(release_.Wait());
-  });
-  EXPECT_EQ(code.long_code.count(), 0);
-  begin.Signal();
-  EXPECT_TRUE(code.long_code.Wait());
-  release_.Signal();
-  driver_.reset();
-  EXPECT_EQ(code.long_code.count(), 1);
-}
-
 TEST_F(LoopMonitorTest, LooksMoreSeldomUntilUserCodeRunsForLongAgain) {
   Start(1);
   EXPECT_EQ(monitor_.pause(), LoopMonitor::kBound);
@@ -148,71 +130,43 @@ TEST_F(LoopMonitorTest, OutputLeavesBeforeAndAfterTheDriveIsTaken) {
 
 TEST_F(LoopMonitorTest, CodeThatIsWatchedIsToldOnceWhileItRuns) {
   Start(1);
-  TestEvent done;
   CountingCode code;
-  RunUserCode(*loop_, [&] {
-    {
-      const WatchScope scope(code);
-      running_.Signal();
-      EXPECT_TRUE(code.long_code.Wait());
-    }
-    done.Signal();
-  });
+  RunUserCode(
+      *loop_, [&] { Hold(); }, &code);
   ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
-  ASSERT_TRUE(done.Wait());
+  EXPECT_EQ(code.long_code.count(), 1) << "before another thread drives";
+  release_.Signal();
+  driver_.reset();
   EXPECT_EQ(code.long_code.count(), 1);
 }
 
 TEST_F(LoopMonitorTest, CodeThatHasEndedIsNotTold) {
   Start(1);
   CountingCode code;
-  RunUserCode(*loop_, [&] {
-    { const WatchScope scope(code); }
-    Hold();
-  });
+  RunUserCode(
+      *loop_,
+      [&] {
+        EndWatch();
+        Hold();
+      },
+      &code);
   ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
   release_.Signal();
   driver_.reset();
   EXPECT_EQ(code.long_code.count(), 0);
-}
-
-TEST_F(LoopMonitorTest, AThreadThatDrivesAgainRunsItsCodeFromTheBeginning) {
-  Start(1);
-  RunUntilTaken([&] { EXPECT_TRUE(release_.Wait()); });
-  release_.Signal();
-  TestEvent again;
-  RunUserCode(*loop_, [&] {
-    running_.Signal();
-    EXPECT_TRUE(again.Wait());
-  });
-  ASSERT_TRUE(running_.Wait(2));
-  LookUntilTaken(2);
-  CountingCode code;
-  TestEvent done;
-  RunUserCode(*loop_, [&] {
-    { const WatchScope scope(code); }
-    done.Signal();
-  });
-  EXPECT_TRUE(done.Wait());
-  EXPECT_EQ(code.long_code.count(), 0);
-  again.Signal();
-  driver_.reset();
 }
 
 TEST_F(LoopMonitorTest, WithNoSpareThreadAStallIsToldOnceByName) {
   Start(1);
   CountingCode code;
-  const auto hold = [&] {
-    const WatchScope scope(code);
-    Hold();
-  };
-  RunUserCode(*loop_, hold);
+  const auto hold = [&] { Hold(); };
+  RunUserCode(*loop_, hold, &code);
   ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
   // On the last thread.
-  RunUserCode(*loop_, hold);
+  RunUserCode(*loop_, hold, &code);
   ASSERT_TRUE(running_.Wait(2));
   for (int i = 0; i < 10; ++i) monitor_.Look();
   EXPECT_EQ(monitor_.counts().stalled, 1u);

@@ -7,6 +7,8 @@
 
 namespace farcall {
 
+class WatchedCode;
+
 // A piece of user code that waits to be run. Linked into a queue by itself, so
 // that queueing allocates nothing.
 class UserTask {
@@ -16,6 +18,9 @@ class UserTask {
   UserTask* next_task = nullptr;  // the queue's
   // However long it runs, its thread drives its loop again only afterwards.
   bool keeps_drive = false;
+  // Watched from before its piece begins, so that who takes the drive from it finds it. Run calls
+  // EndWatch before this is gone, or given to another thread. Null: nobody.
+  WatchedCode* watched = nullptr;
 
  protected:
   ~UserTask() = default;
