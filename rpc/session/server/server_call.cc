@@ -83,7 +83,7 @@ void ServerCall::Run() {
     const size_t part = session_->loop_index();
     core->running.Begin(part);
     EndWatched();
-    const bool gone = GoToPool(HandlerPool::Calling::kNow);
+    const bool gone = SubmitToPool(HandlerPool::Calling::kNow);
     core->running.End(part);
     if (gone) return;
     BeginWatch(*this);

@@ -154,7 +154,7 @@ class ServerCall : public UserTask, private WatchedCode {
   std::atomic<bool> finished_{false};
   bool on_pool_ = false;    // it was given to the handler threads
   bool ran_ = false;        // its handler was called
-  bool counted_ = false;    // OnLong counts it among the handlers that run
+  bool counted_ = false;    // OnLong has counted it among the handlers that run
   size_t intercepted_ = 0;  // interceptors whose OnRequest was run
   Done done_{*this};
   Controller controller_;

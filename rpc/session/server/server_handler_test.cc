@@ -71,6 +71,36 @@ TEST_F(ServerHandlerTest, ACallWhoseLoopIsTakenHasItsPlaceFromThenOn) {
   EXPECT_EQ(Answer().meta.response().error_code(), 0);
 }
 
+TEST_F(ServerHandlerTest, ACallThatGoesToTheHandlerThreadsLeavesItsPlaceOnTheLoop) {
+  core_->handlers = std::make_unique<HandlerPool>(/*most=*/1);
+  TestEvent handled;
+  service_.say = [&](Controller&, Closure* done) {
+    done->Run();
+    handled.Signal();
+  };
+  Accept();
+  wire_->Deliver(Request(1));
+  wire_->Deliver(Request(2));
+  {
+    WillingHook hook;
+    DriverClaim::Piece piece = 0;
+    ASSERT_TRUE(world_.loop->Turn());
+    for (int taken = 1; taken <= 2; ++taken) {
+      UserTask* const task = world_.loop->TakeUser(piece);
+      ASSERT_NE(task, nullptr);
+      // The second time its method is slow by that, before its handler has begun.
+      EXPECT_EQ(hook.watched.TakeName(), "farcall.one.Lone.Say");
+      task->Run();
+      EXPECT_EQ(hook.watched.TakeName(), "");
+      EXPECT_TRUE(handled.Wait(taken));
+    }
+    EXPECT_TRUE(world_.loop->EndTurn(piece));
+  }
+  world_.Run();
+  EXPECT_EQ(wire_->TakeFrames().size(), 2u);
+  EXPECT_TRUE(core_->services.Find("Lone.Say").state->pace.on_pool());
+}
+
 TEST_F(ServerHandlerTest, RequestsThatNoHandlerRanDoNotHideThatAMethodIsSlow) {
   core_->handlers = std::make_unique<HandlerPool>(/*most=*/1);
   WillingHook hook;

@@ -12,7 +12,7 @@ namespace farcall {
 // User code that is notified when it runs for long.
 class WatchedCode {
  public:
-  // By another thread, while it still runs; at most once.
+  // By another thread, between BeginWatch and EndWatch; at most once for each.
   virtual void OnLong() = 0;
   // By its own thread, each time before it waits for something; OnLong does not come afterwards.
   virtual void OnBlocking() {}

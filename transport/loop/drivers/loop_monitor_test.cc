@@ -135,7 +135,7 @@ TEST_F(LoopMonitorTest, CodeThatIsWatchedIsToldOnceWhileItRuns) {
       *loop_, [&] { Hold(); }, &code);
   ASSERT_TRUE(running_.Wait());
   LookUntilTaken(1);
-  EXPECT_EQ(code.long_code.count(), 1) << "before another thread drives";
+  EXPECT_EQ(code.long_code.count(), 1);
   release_.Signal();
   driver_.reset();
   EXPECT_EQ(code.long_code.count(), 1);
