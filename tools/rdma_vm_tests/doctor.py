@@ -21,7 +21,7 @@ _PATIENT = ("env", "FARCALL_LINK_PROBE_TIMEOUT=30s", "FARCALL_LINK_HELLO_TIMEOUT
 
 def _doctor(host, *flags, before=()):
     path = os.path.join(peers.BIN[0], "tools/doctor/doctor")
-    return host.inside(*before, *_PATIENT, path, "--seconds=0.2", *flags)
+    return host.inside(*_PATIENT, *before, path, "--seconds=0.2", *flags)
 
 
 def _report(host, code, *flags, before=()):
