@@ -68,6 +68,7 @@ TEST_F(ServerHandlerTest, ACallWhoseLoopIsTakenHasItsPlaceFromThenOn) {
     EXPECT_EQ(hook.watched.TakeName(), "");
   }
   EXPECT_TRUE(world_.loop->EndTurn(piece));
+  core_->handlers->Stop();
   EXPECT_EQ(Answer().meta.response().error_code(), 0);
 }
 
@@ -96,6 +97,8 @@ TEST_F(ServerHandlerTest, ACallThatGoesToTheHandlerThreadsLeavesItsPlaceOnTheLoo
     }
     EXPECT_TRUE(world_.loop->EndTurn(piece));
   }
+  // The handler's thread has yet to leave the call.
+  core_->handlers->Stop();
   world_.Run();
   EXPECT_EQ(wire_->TakeFrames().size(), 2u);
   EXPECT_TRUE(core_->services.Find("Lone.Say").state->pace.on_pool());
