@@ -86,6 +86,7 @@ void ServerCall::Run() {
     const bool gone = SubmitToPool(HandlerPool::Calling::kNow);
     core->running.End(part);
     if (gone) return;
+    // The system gives no thread: it runs here.
     BeginWatch(*this);
   }
   if (Claim()) {

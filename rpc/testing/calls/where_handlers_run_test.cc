@@ -115,7 +115,7 @@ bool Idles(Channel& channel) {
   return !controller.Failed();
 }
 
-// Its loop answers: by itself, so that no handler can be taken for slow.
+// The loop itself answers: no handler runs that could be taken for slow.
 bool LoopAnswers(Channel& channel) {
   Controller controller;
   test::EchoRequest request;

@@ -115,9 +115,9 @@ class LinkedStream final : private SwitchingStream::Output, private Flushable {
   void Bury(Generation& dead);
   bool AwaitsPlace();
   Buffer PlaceFor(const FrameParts& parts, size_t ahead, size_t bytes);
-  // Those that wait for a place ask again.
+  // Those that wait for a place ask again; the time of the wait goes on.
   void GoOn();
-  // They do so, and the next wait has its full time.
+  // Those that wait ask again, and the next wait has its full time.
   void EndWaitForPlace();
   void DescribeRails(ConnectionInfo& info) const;
 

@@ -18,8 +18,9 @@ class UserTask {
   UserTask* next_task = nullptr;  // the queue's
   // However long it runs, its thread drives its loop again only afterwards.
   bool keeps_drive = false;
-  // Watched from before its piece begins, so that who takes the drive from it finds it. Run calls
-  // EndWatch before this is gone, or given to another thread. Null: nobody.
+  // Notified when it runs for long. The loop calls BeginWatch before the piece begins, so that the
+  // thread that takes the drive finds the code. Run calls EndWatch before this object is destroyed
+  // or given to another thread. Null: nothing is notified.
   WatchedCode* watched = nullptr;
 
  protected:
