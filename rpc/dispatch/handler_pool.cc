@@ -108,6 +108,8 @@ bool HandlerPool::BeforeBlocking(Hook& hook) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (hook.blocked) return true;
   if (blocked_ >= spares_) return false;
+  // What it waits for may need a thread of these.
+  if (threads_.size() <= static_cast<size_t>(blocked_) + 1 && !AddThread().ok()) return false;
   hook.blocked = true;
   ++blocked_;
   CallOne();

@@ -3,8 +3,10 @@
 // How many handlers run at once, and who leaves a place to others meanwhile.
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
+#include <cstddef>
 #include <thread>
 
 #include "rpc/dispatch/handler_pool_testing.h"
@@ -70,6 +72,50 @@ TEST(HandlerPoolTest, WhoWaitsInASynchronousCallLeavesItsPlaceToOthers) {
     done.Signal();
   });
   EXPECT_TRUE(done.Wait(kSpares + 1));
+}
+
+// While it lives the system gives no thread: none can have a stack that large.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    EXPECT_EQ(pthread_getattr_default_np(&before_), 0);
+    pthread_attr_t large;
+    EXPECT_EQ(pthread_attr_init(&large), 0);
+    EXPECT_EQ(pthread_attr_setstacksize(&large, size_t{1} << 50), 0);
+    EXPECT_EQ(pthread_setattr_default_np(&large), 0);
+    EXPECT_EQ(pthread_attr_destroy(&large), 0);
+  }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+  ~NoMoreThreads() {
+    EXPECT_EQ(pthread_setattr_default_np(&before_), 0);
+    EXPECT_EQ(pthread_attr_destroy(&before_), 0);
+  }
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST(HandlerPoolTest, WhoMayWaitLeavesAThreadForWhatItWaitsFor) {
+  const auto pool = StartPool(2, 2);
+  TestEvent done;
+  PoolTask::Submit(*pool, [&] {
+    {
+      const NoMoreThreads none;
+      EXPECT_FALSE(BeforeBlocking()) << "nobody would run it";
+    }
+    EXPECT_TRUE(BeforeBlocking());
+    const NoMoreThreads none;
+    EXPECT_TRUE(BeforeBlocking()) << "it has left one";
+    TestEvent awaited;
+    PoolTask::Submit(*pool, [&] {
+      EXPECT_FALSE(BeforeBlocking()) << "there are two threads, and the other one waits";
+      awaited.Signal();
+    });
+    EXPECT_TRUE(awaited.Wait());
+    done.Signal();
+  });
+  EXPECT_TRUE(done.Wait());
 }
 
 TEST(HandlerPoolTest, PlacesAreFreeAgainAfterSynchronousCalls) {

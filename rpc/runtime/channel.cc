@@ -182,8 +182,9 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
   if (done == nullptr && !BeforeBlocking()) {
     controller.Begin(nullptr, 0);
     controller.End(kLimit,
-                   "too many synchronous calls wait inside closures and inline handlers "
-                   "(RuntimeOptions::max_blocked_threads)",
+                   "too many synchronous calls wait inside closures and handlers "
+                   "(RuntimeOptions::max_blocked_threads, on handler threads 64), or the system "
+                   "gives no more threads (ulimit -u, the pids limit of the cgroup)",
                    0);
     return;
   }

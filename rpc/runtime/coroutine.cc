@@ -48,8 +48,8 @@ class RunningHandler final : public TaskWaiter {
 TaskEvent::TaskEvent() {
   if (BeforeBlocking()) return;
   throw std::runtime_error(
-      "too many threads wait inside closures and inline handlers "
-      "(RuntimeOptions::max_blocked_threads)");
+      "too many threads wait inside closures and handlers (RuntimeOptions::max_blocked_threads, on "
+      "handler threads 64), or the system gives no more (ulimit -u, the pids limit of the cgroup)");
 }
 
 std::coroutine_handle<> TaskEvent::OnTaskEnd() noexcept {

@@ -94,7 +94,8 @@ absl::Status SelectingTransport::WaitForProbe(EventLoop& loop) {
   // The answer comes by the loop, which this thread may be driving.
   if (!BeforeBlocking()) {
     return absl::ResourceExhaustedError(
-        "too many threads of this loop wait already (RuntimeOptions::max_blocked_threads)");
+        "too many threads wait already (RuntimeOptions::max_blocked_threads), or the system "
+        "gives no more (ulimit -u, the pids limit of the cgroup)");
   }
   // Shared: the probe may answer when Listen has given up.
   const auto answer = std::make_shared<Answer>();
