@@ -25,8 +25,9 @@ using DrivenLink = LinkRdmaHarness<OverFake<DrivenRdmaHarness>>;
 // A machine that is busy elsewhere is no dead peer, and no rail that stands still.
 inline UpgradeOptions PatientUpgradeOptions() {
   UpgradeOptions options;
-  options.probe_timeout = options.hello_timeout = options.require_timeout = options.upgrade.answer =
-      options.stream.peer_timeout = std::chrono::seconds(60);
+  options.probe_timeout = options.hello_timeout = options.busy_hello_timeout =
+      options.sniff_timeout = options.require_timeout = options.upgrade.answer =
+          options.upgrade.dial = options.stream.peer_timeout = std::chrono::seconds(60);
   options.stream.progress_timeout = std::chrono::seconds(20);
   options.upgrade.first_pause = std::chrono::milliseconds(1);
   options.upgrade.longest_pause = std::chrono::milliseconds(8);
