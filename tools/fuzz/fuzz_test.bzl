@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One fuzz target, two programs: a test for every build, libFuzzer for long runs."""
 
-load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_test")
+load("@rules_cc//cc:defs.bzl", "cc_binary")
+load("//tools/rooms:cc.bzl", "cc_test")
 
 def fuzz_test(name, srcs, corpus, deps, mutations = 20000, max_size = 4096, size = "small"):
     """Fuzzes LLVMFuzzerTestOneInput(const uint8_t* data, size_t size), which srcs define.

@@ -122,7 +122,7 @@ def _within(rooms):
 def _include_headers(name):
     return ["-include-pch", "$(BINDIR)/tools/rooms/%s_file.pch" % name]
 
-def _compiled(kwargs, optimised = False, test = False):
+def compiled(kwargs, optimised = False, test = False):
     """Adds to the arguments of a target how it is compiled, unless it says so itself."""
     if "copts" in kwargs:
         return kwargs
@@ -154,7 +154,7 @@ def _library(name, srcs, hdrs, apart = [], mutated = [], generated = [], **kwarg
         name = name,
         srcs = _joined(name, _without(srcs, apart), mutated) + apart + generated,
         hdrs = hdrs,
-        **_compiled(kwargs, optimised = _within(_COMPUTES) and not _within(_WAITS))
+        **compiled(kwargs, optimised = _within(_COMPUTES) and not _within(_WAITS))
     )
 
 def _stems(stems, suffix):
@@ -202,16 +202,16 @@ def _test(name, stems, test = cc_test, **kwargs):
     test(
         name = name,
         srcs = _joined(name, _stems(stems, ".cc"), tests = True),
-        **_compiled(kwargs, test = True)
+        **compiled(kwargs, test = True)
     )
 
 def one_thread_test(name, deps, tags = [], **kwargs):
     """A cc_test that ThreadSanitizer does not run: a test in which a second thread runs fails."""
+    kwargs = dict(kwargs, deps = deps + ["//tools/sanitizers:one_thread"])
     cc_test(
         name = name,
         tags = tags + ["no-threads"],
-        deps = deps + ["//tools/sanitizers:one_thread"],
-        **kwargs
+        **compiled(kwargs, test = True)
     )
 
 def room_test(name, deps, threads = False, without = [], shards = None, tags = [], **kwargs):
