@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -153,6 +154,7 @@ void KeepTwoOfMany(Fields& fields) {
 TEST(UnreadTest, NothingBecomesOkByWhatCannotBeRead) {
   size_t amiss = 0;
   for (const char* const fixture : node::kFixtures) {
+    std::set<std::string> seen;
     for (const Trouble& trouble : Troubles()) {
       node::Inventory inventory = Read(fixture);
       std::vector<OwnAddress> own = {{"10.1.0.11", "ens1f0np0"}, {"10.2.0.1", "ib0"}};
@@ -160,6 +162,8 @@ TEST(UnreadTest, NothingBecomesOkByWhatCannotBeRead) {
       KeepTwoOfMany(*inventory.mutable_devices());
       KeepTwoOfMany(*inventory.mutable_netdevs());
       trouble.make(inventory, own);
+      // It has nothing of the kind that the trouble is about.
+      if (!seen.insert(absl::StrCat(own.size(), inventory.SerializeAsString())).second) continue;
       std::vector<std::string> devices;
       for (const node::Device& device : inventory.devices()) devices.push_back(device.name());
       const Verdicts before = Judge(inventory, devices, own);
