@@ -162,7 +162,7 @@ TEST(UnreadTest, NothingBecomesOkByWhatCannotBeRead) {
       KeepTwoOfMany(*inventory.mutable_devices());
       KeepTwoOfMany(*inventory.mutable_netdevs());
       trouble.make(inventory, own);
-      // It has nothing of the kind that the trouble is about.
+      // The trouble changed nothing: this node has nothing of its kind, and was judged before.
       if (!seen.insert(absl::StrCat(own.size(), inventory.SerializeAsString())).second) continue;
       std::vector<std::string> devices;
       for (const node::Device& device : inventory.devices()) devices.push_back(device.name());
