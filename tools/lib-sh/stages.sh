@@ -10,7 +10,7 @@ _stage_passed=()
 _stage_failed=()
 _stage_seconds=()
 _stage_loads=()
-_beside=() _beside_pid=
+_beside=() _beside_pids=()
 _run_started=$SECONDS
 # Never readable: read -t waits on it without a process of its own.
 exec {_never}<> <(:)
@@ -94,7 +94,8 @@ run_stage() {
 }
 
 # start_stages NAME...: runs run_NAME of each, one behind the other, beside the stages until
-# end_stages. They have a process group of their own, so that stop_stages reaches all they started.
+# end_stages, and beside those that another call started. They have a process group of their own, so
+# that stop_stages reaches all they started.
 start_stages() {
   local name
   for name; do
@@ -106,20 +107,22 @@ start_stages() {
     echo "[$(_elapsed)] $name, beside the others"
     _run "$name" "run_$name"
   done </dev/null &
-  _beside_pid=$!
+  _beside_pids+=($!)
   set +m
-  _beside=("$@")
+  _beside+=("$@")
 }
 
 end_stages() {
   local name
-  [ -n "$_beside_pid" ] || return 0
-  wait "$_beside_pid"
-  _beside_pid=
+  [ "${#_beside_pids[@]}" -gt 0 ] || return 0
+  wait "${_beside_pids[@]}"
+  _beside_pids=()
   for name in "${_beside[@]}"; do _judge "$name"; done
 }
 
-stop_stages() { [ -z "$_beside_pid" ] || kill -TERM -- "-$_beside_pid" 2>/dev/null; }
+stop_stages() {
+  [ "${#_beside_pids[@]}" -eq 0 ] || kill -TERM -- "${_beside_pids[@]/#/-}" 2>/dev/null
+}
 
 # _judge NAME: counts what the stage's log tells, and shows what failed.
 _judge() {

@@ -124,6 +124,12 @@ expect "beside: stopped is failed" "$status:$(last_line)" "1:0 passed, 2 failed"
 run 'run_a() { sleep 1; touch "$logs/a"; }; run_b() { test -e "$logs/a"; }
   start_stages a b; end_stages'
 expect "beside: one behind the other" "$(last_line)" "2 passed, 0 failed"
+run 'run_a() { until [ -e "$logs/b" ]; do sleep 0.1; done; }; run_b() { touch "$logs/b"; }
+  start_stages a; start_stages b; end_stages'
+expect "beside: and beside those of another call" "$(last_line)" "2 passed, 0 failed"
+run 'run_a() { sleep 1000; }; run_b() { sleep 1000; }
+  start_stages a; start_stages b; sleep 0.2; stop_stages; end_stages'
+expect "beside: all are stopped" "$status:$(last_line)" "1:0 passed, 2 failed"
 
 run ':'
 expect "nothing ran: not a success" "$status:$(last_line)" "1:0 passed, 0 failed"
