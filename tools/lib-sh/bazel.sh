@@ -12,6 +12,7 @@
 
 read -r -a _bazel <<<"${BAZEL:-bazel}"
 mapfile -t _bazel_flags < <(compile_cache_flags && sandboxes_flags)
+sandboxes_hold
 read -r -a _bazel_more_flags <<<"${BAZEL_FLAGS:-}"
 _bazel_flags+=("${_bazel_more_flags[@]}")
 # Bytes of it that stay: what three or four changed trees take.
@@ -21,8 +22,8 @@ if [ -z "${HOME:-}" ] || [ ! -w "$HOME" ]; then
   _bazel+=("--output_user_root=${TMPDIR:-/tmp}/bazel-$(id -u)")
 fi
 
-# Its server stays, and would keep the lock that a script holds as descriptor 9.
-_run_bazel() { "${_bazel[@]}" "$@" 9>&-; }
+# Its server stays, and would keep the locks that a script holds as descriptors 8 and 9.
+_run_bazel() { "${_bazel[@]}" "$@" 8>&- 9>&-; }
 
 # bazel_command COMMAND ARGUMENT...: without any download, and in plain lines. With BAZEL_PROFILES
 # set it leaves a profile whose name begins with that (tools/lib/where_time_went.py).

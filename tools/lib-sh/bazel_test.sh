@@ -10,7 +10,7 @@ export HOME=$room XDG_CACHE_HOME=$room/cache BAZEL=$room/bazel
 cat >"$room/bazel" <<'END'
 #!/bin/sh
 echo "$1" | tee -a "$HOME/calls"
-[ ! -e /proc/$$/fd/9 ] || echo "and keeps the lock"
+[ ! -e /proc/$$/fd/8 ] && [ ! -e /proc/$$/fd/9 ] || echo "and keeps the lock"
 END
 chmod +x "$room/bazel"
 . "$(dirname "$0")/bazel.sh"

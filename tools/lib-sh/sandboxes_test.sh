@@ -25,7 +25,21 @@ findmnt() { echo "$options"; }
 expect "there is memory" "$(sandboxes_flags)" "--sandbox_base=$room/farcall-$(id -u)-*"
 expect "a folder of the user alone" "$(stat -c %a "$room"/farcall-*)" 700
 touch "$room/another"
+sandboxes_hold
+# Another script of the checkout, until it is told to end.
+exec {end}<> <(:)
+(exec 8<&- && sandboxes_hold && touch "$room/holds" && read -r -u "$end") &
+until [ -e "$room/holds" ]; do sleep 0.05; done
 sandboxes_end
+expect "another script needs them" "$(ls -d "$room"/farcall-*)" "$room/farcall-*"
+rm -rf "$room"/farcall-*
+sandboxes_flags >"$room/another"
+sandboxes_hold
+expect "a folder that was taken away is made again, and held" \
+  "$(flock -xn "$room"/farcall-* true || echo held)" held
+echo >&"$end" && wait $!
+sandboxes_end
+rm "$room/holds"
 expect "nothing stays of them" "$(ls "$room")" another
 sandboxes_flags >"$room/another"
 expect "another checkout has others" \
