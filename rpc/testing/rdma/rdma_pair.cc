@@ -36,8 +36,9 @@ RegistrationCacheOptions OnlyHuge() {
 
 UpgradeOptions SoonAgain() {
   UpgradeOptions options;
-  options.probe_timeout = options.hello_timeout = kTestTimeout;
-  options.require_timeout = kTestTimeout;
+  options.probe_timeout = options.hello_timeout = options.busy_hello_timeout =
+      options.sniff_timeout = options.require_timeout = options.upgrade.answer =
+          options.upgrade.dial = kTestTimeout;
   options.upgrade.first_pause = std::chrono::milliseconds(5);
   options.upgrade.longest_pause = std::chrono::milliseconds(50);
   return options;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Links over RDMA on a FakeFabric, whose handler has paused because it will know in a moment where
-// bytes shall lie that can be fetched.
+// bytes shall lie that can be fetched; in time that stands still.
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "transport/link/testing/link_rdma_testing.h"
+#include "transport/rdma/testing/stepped_clock.h"
 #include "transport/testing/conformance/conformance_run.h"
 
 namespace farcall {
@@ -23,11 +25,14 @@ class LinkRdmaWaitTest : public testing::Test {
   static constexpr uint32_t kBytes = 300'000;
   static constexpr size_t kHeader = 10;
 
-  void Start(Duration progress_timeout) {
+  void Start() {
     UpgradeOptions options = PatientUpgradeOptions();
     options.require_rdma = true;
-    options.stream.progress_timeout = progress_timeout;
-    harness_ = std::make_unique<SteppedLink>(options, FakeMode::kStepped, LinkWithReferences);
+    harness_ = std::make_unique<SteppedLink>(
+        options, FakeMode::kStepped, [this](FakeFabricOptions& fabric, RdmaRigOptions& rig) {
+          LinkWithReferences(fabric, rig);
+          rig.clock = &clock_;
+        });
     run_ = std::make_unique<ConformanceRun>(*harness_);
     duo_ = run_->Connect();
     ASSERT_NE(duo_, nullptr);
@@ -65,18 +70,22 @@ class LinkRdmaWaitTest : public testing::Test {
     duo_->server.Resume();
     ASSERT_TRUE(harness_->Until([&] { return came_.size() == kHeader + kBytes; }));
   }
-  // Before the time is over for which the handler is waited for, a quarter of 50 s, and to no
-  // place.
+  // To no place, and before the time is over for which the handler is waited for.
   bool FetchesAtOnce() {
-    EventLoop& loop = harness_->loops().at(0);
-    const TimePoint end = loop.clock().Now() + std::chrono::seconds(12);
-    return harness_->Until([&] { return Fetched() > 0 || loop.clock().Now() > end; }) &&
-           Fetched() > 0 && loop.clock().Now() < end && landed_ == 0;
+    const TimePoint last = clock_.Now() + waits_ - std::chrono::milliseconds(1);
+    const auto fetched = [&] {
+      clock_.AdvanceTo(std::min(clock_.Now() + std::chrono::milliseconds(1), last));
+      return Fetched() > 0;
+    };
+    return harness_->Until(fetched) && landed_ == 0;
   }
   uint64_t Fetched() {
     return harness_->fabric().counters("fakeA").reads + harness_->fabric().counters("fakeB").reads;
   }
 
+  // A quarter of progress_timeout.
+  const Duration waits_ = PatientUpgradeOptions().stream.progress_timeout / 4;
+  SteppedClock clock_;
   std::unique_ptr<SteppedLink> harness_;
   std::unique_ptr<ConformanceRun> run_;
   std::unique_ptr<Duo> duo_;
@@ -87,7 +96,7 @@ class LinkRdmaWaitTest : public testing::Test {
 };
 
 TEST_F(LinkRdmaWaitTest, WhatCanBeFetchedWaitsForAPlaceThatIsAwaited) {
-  Start(std::chrono::seconds(50));
+  Start();
   harness_->Settle();
   EXPECT_EQ(Fetched(), 0u);
   GoOn();
@@ -96,7 +105,8 @@ TEST_F(LinkRdmaWaitTest, WhatCanBeFetchedWaitsForAPlaceThatIsAwaited) {
 }
 
 TEST_F(LinkRdmaWaitTest, ButNotForLong) {
-  Start(std::chrono::seconds(1));
+  Start();
+  clock_.AdvanceTo(clock_.Now() + waits_);
   ASSERT_TRUE(harness_->Until([&] { return Fetched() > 0; })) << "into blocks of the pool";
   GoOn();
   EXPECT_LT(landed_, kBytes);
@@ -105,7 +115,7 @@ TEST_F(LinkRdmaWaitTest, ButNotForLong) {
 // As a server whose connection has as many calls as it may have.
 TEST_F(LinkRdmaWaitTest, AHandlerThatPausesForAnotherReasonIsNotWaitedFor) {
   left_ = 1;
-  Start(std::chrono::seconds(50));
+  Start();
   duo_->server.take = [](TestPeer& peer, Buffer&) {
     peer.awaits_place = false;
     peer.Pause();
@@ -118,14 +128,14 @@ TEST_F(LinkRdmaWaitTest, AHandlerThatPausesForAnotherReasonIsNotWaitedFor) {
 }
 
 TEST_F(LinkRdmaWaitTest, AConnectionThatClosesWaitsForNoPlace) {
-  Start(std::chrono::seconds(50));
+  Start();
   harness_->Settle();
   duo_->server.Close(absl::CancelledError("enough"), CloseMode::kFlush);
   EXPECT_TRUE(FetchesAtOnce()) << "what the peer sends is read until its end";
 }
 
 TEST_F(LinkRdmaWaitTest, AConnectionMayEndMeanwhile) {
-  Start(std::chrono::seconds(50));
+  Start();
   duo_->server.Close(absl::CancelledError("enough"), CloseMode::kAbort);
   ASSERT_TRUE(harness_->Until([&] { return duo_->server.over() && duo_->client.over(); }));
   EXPECT_EQ(landed_, 0u);
