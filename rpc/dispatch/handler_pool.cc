@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "transport/base/threads/thread.h"
 #include "transport/loop/drive/blocking.h"
 
@@ -12,7 +13,7 @@ namespace farcall {
 class HandlerPool::Hook final : public BlockingHook {
  public:
   explicit Hook(HandlerPool& pool) : pool_(pool) {}
-  bool BeforeBlocking() override { return pool_.BeforeBlocking(*this); }
+  absl::Status BeforeBlocking() override { return pool_.BeforeBlocking(*this); }
 
   bool blocked = false;  // in the handler that runs; guarded by the pool's mutex
 
@@ -103,17 +104,22 @@ int HandlerPool::idle() const {
   return idle_;
 }
 
-bool HandlerPool::BeforeBlocking(Hook& hook) {
-  if (spares_ == 0) return true;
+absl::Status HandlerPool::BeforeBlocking(Hook& hook) {
+  if (spares_ == 0) return absl::OkStatus();
   std::lock_guard<std::mutex> lock(mutex_);
-  if (hook.blocked) return true;
-  if (blocked_ >= spares_) return false;
+  if (hook.blocked) return absl::OkStatus();
+  if (blocked_ >= spares_) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(blocked_, " handlers wait on handler threads already, which is the most"));
+  }
   // What it waits for may need a thread of these.
-  if (threads_.size() <= static_cast<size_t>(blocked_) + 1 && !AddThread().ok()) return false;
+  if (threads_.size() <= static_cast<size_t>(blocked_) + 1) {
+    if (absl::Status added = AddThread(); !added.ok()) return added;
+  }
   hook.blocked = true;
   ++blocked_;
   CallOne();
-  return true;
+  return absl::OkStatus();
 }
 
 void HandlerPool::Run() {

@@ -62,7 +62,7 @@ class HandlerPool {
   class Hook;
 
   void Run();
-  bool BeforeBlocking(Hook& hook);
+  absl::Status BeforeBlocking(Hook& hook);
   // With mutex_ held.
   bool MayBegin() const { return busy_ - blocked_ + elsewhere_ < most_; }
   absl::Status AddThread();

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "rpc/dispatch/handler_pool_testing.h"
 #include "transport/loop/drive/blocking.h"
 #include "transport/loop/loop_testing.h"
@@ -58,8 +59,8 @@ TEST(HandlerPoolTest, WhoWaitsInASynchronousCallLeavesItsPlaceToOthers) {
   const auto pool = StartPool(1, kSpares);
   for (int i = 0; i < kSpares; ++i) {
     PoolTask::Submit(*pool, [&] {
-      EXPECT_TRUE(BeforeBlocking());
-      EXPECT_TRUE(BeforeBlocking()) << "it is counted once";
+      EXPECT_TRUE(BeforeBlocking().ok());
+      EXPECT_TRUE(BeforeBlocking().ok()) << "it is counted once";
       waiting.Signal();
       EXPECT_TRUE(release.Wait());
       done.Signal();
@@ -67,7 +68,8 @@ TEST(HandlerPoolTest, WhoWaitsInASynchronousCallLeavesItsPlaceToOthers) {
   }
   ASSERT_TRUE(waiting.Wait(kSpares));
   PoolTask::Submit(*pool, [&] {
-    EXPECT_FALSE(BeforeBlocking()) << "no thread could do what it waits for";
+    const absl::Status status = BeforeBlocking();
+    EXPECT_EQ(status.message(), "2 handlers wait on handler threads already, which is the most");
     release.Signal();
     done.Signal();
   });
@@ -102,14 +104,15 @@ TEST(HandlerPoolTest, WhoMayWaitLeavesAThreadForWhatItWaitsFor) {
   PoolTask::Submit(*pool, [&] {
     {
       const NoMoreThreads none;
-      EXPECT_FALSE(BeforeBlocking()) << "nobody would run it";
+      const absl::Status status = BeforeBlocking();
+      EXPECT_TRUE(absl::StrContains(status.message(), "ulimit -u")) << status;
     }
-    EXPECT_TRUE(BeforeBlocking());
+    EXPECT_TRUE(BeforeBlocking().ok());
     const NoMoreThreads none;
-    EXPECT_TRUE(BeforeBlocking()) << "it has left one";
+    EXPECT_TRUE(BeforeBlocking().ok()) << "it has left one";
     TestEvent awaited;
     PoolTask::Submit(*pool, [&] {
-      EXPECT_FALSE(BeforeBlocking()) << "there are two threads, and the other one waits";
+      EXPECT_FALSE(BeforeBlocking().ok()) << "there are two threads, and the other one waits";
       awaited.Signal();
     });
     EXPECT_TRUE(awaited.Wait());
@@ -124,7 +127,7 @@ TEST(HandlerPoolTest, PlacesAreFreeAgainAfterSynchronousCalls) {
     TestEvent inner;
     TestEvent outer;
     PoolTask::Submit(*pool, [&] {
-      if (BeforeBlocking()) {
+      if (BeforeBlocking().ok()) {
         PoolTask::Submit(*pool, [&] { inner.Signal(); });
         EXPECT_TRUE(inner.Wait());
       }
@@ -143,7 +146,7 @@ TEST(HandlerPoolTest, WithoutSparesWhoWaitsKeepsItsPlace) {
   TestEvent release;
   const auto pool = StartPool(1);
   PoolTask::Submit(*pool, [&] {
-    EXPECT_TRUE(BeforeBlocking());
+    EXPECT_TRUE(BeforeBlocking().ok());
     waiting.Signal();
     EXPECT_TRUE(release.Wait());
   });

@@ -179,14 +179,13 @@ void Channel::CallMethod(const google::protobuf::MethodDescriptor* method,
     if (done != nullptr) done->Run();
     return;
   }
-  if (done == nullptr && !BeforeBlocking()) {
-    controller.Begin(nullptr, 0);
-    controller.End(kLimit,
-                   "too many synchronous calls wait inside closures and handlers "
-                   "(RuntimeOptions::max_blocked_threads, on handler threads 64), or the system "
-                   "gives no more threads (ulimit -u, the pids limit of the cgroup)",
-                   0);
-    return;
+  if (done == nullptr) {
+    if (const absl::Status status = BeforeBlocking(); !status.ok()) {
+      controller.Begin(nullptr, 0);
+      controller.End(kLimit,
+                     absl::StrCat("no thread could end a synchronous call: ", status.message()), 0);
+      return;
+    }
   }
   const std::shared_ptr<ChannelCalls>& calls = CallsOfThisThread();
   if (done == nullptr) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "rpc/exception_text.h"
 #include "transport/loop/drive/blocking.h"
 #include "transport/loop/loop_group.h"
@@ -46,10 +47,10 @@ class RunningHandler final : public TaskWaiter {
 }  // namespace
 
 TaskEvent::TaskEvent() {
-  if (BeforeBlocking()) return;
+  const absl::Status status = BeforeBlocking();
+  if (status.ok()) return;
   throw std::runtime_error(
-      "too many threads wait inside closures and handlers (RuntimeOptions::max_blocked_threads, on "
-      "handler threads 64), or the system gives no more (ulimit -u, the pids limit of the cgroup)");
+      absl::StrCat("no thread could run what is waited for: ", status.message()));
 }
 
 std::coroutine_handle<> TaskEvent::OnTaskEnd() noexcept {

@@ -72,7 +72,7 @@ absl::Status RunUntilAskedToQuit(Server& server, Duration grace) {
   absl::Status stopped;
   {
     const CaughtSignals caught;
-    BeforeBlocking();
+    (void)BeforeBlocking();
     // poll(2) and not read(2), in which gcc's ThreadSanitizer holds signals back.
     pollfd waiting{reading.get(), POLLIN, 0};
     while (::poll(&waiting, 1, -1) < 0 && errno == EINTR) {

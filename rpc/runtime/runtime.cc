@@ -154,15 +154,13 @@ struct Runtime::Machine {
     return status;
   }
 
-  absl::Status StartMonitor(const RuntimeOptions& options, const LogSink& log) {
-    auto started = LoopMonitor::Start([log, spares = options.max_blocked_threads](
-                                          absl::string_view code) {
+  absl::Status StartMonitor(const LogSink& log) {
+    auto started = LoopMonitor::Start([log](absl::string_view code, const absl::Status& why) {
       log(LogSeverity::kWarning,
           absl::StrCat(
               "an event loop stands still: ", code.empty() ? "a completion closure or page" : code,
-              " runs for long, and the loop's ", spares,
-              " spare threads wait in user code: let handlers and closures return sooner, "
-              "or raise RuntimeOptions::max_blocked_threads"));
+              " runs for long, and no thread can take over: ", why.message(),
+              "; let handlers and closures return sooner, or raise that limit"));
     });
     if (!started.ok()) return started.status();
     monitor = *std::move(started);
@@ -221,7 +219,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& a
   if (absl::Status status = machine.MakeLoops(options); !status.ok()) return status;
   machine.options_in_effect = *std::move(in_effect);
   machine.MakeTransports(options, log);
-  if (absl::Status status = machine.StartMonitor(options, log); !status.ok()) return status;
+  if (absl::Status status = machine.StartMonitor(log); !status.ok()) return status;
   if (absl::Status status = machine.StartDrivers(options); !status.ok()) return status;
   // One is left for files where names are slow.
   auto blocking = BlockingThreads::Start(NameCache::kAtOnce + 1);

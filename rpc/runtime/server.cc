@@ -98,7 +98,7 @@ Server::~Server() {
     return;
   }
   (void)Stop(Duration::zero());
-  BeforeBlocking();
+  (void)BeforeBlocking();
   core_->running.WaitForNone();
   // Those of a loop that was held up for longer than Stop waits. They need the loop until they
   // have closed, and its runtime may be destroyed next.
@@ -257,7 +257,7 @@ absl::Status Server::Stop(Duration grace) {
   if (const ProcessMark& process = core_->parts.loops->at(0).process(); !process.here()) {
     return process.NotHere();
   }
-  BeforeBlocking();
+  (void)BeforeBlocking();
   // Counted before the question who is first, who is thus waited for.
   core_->stops.Begin();
   if (stopped_.exchange(true)) {

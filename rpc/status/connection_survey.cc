@@ -33,7 +33,7 @@ struct ConnectionSurvey::OfLoop {
 ConnectionSurvey::Result ConnectionSurvey::Take(ServerCore& core, Duration timeout) {
   const std::shared_ptr<ConnectionSurvey> survey(new ConnectionSurvey(core.parts.loops->size()));
   survey->Begin(core);
-  const bool may_wait = BeforeBlocking();
+  const bool may_wait = BeforeBlocking().ok();
   std::unique_lock<std::mutex> lock(survey->mutex_);
   if (may_wait) survey->done_.wait_for(lock, timeout, [&] { return survey->left_ == 0; });
   // A loop that answers later adds to a result that is not read.

@@ -92,11 +92,7 @@ LinkTransport& SelectingTransport::For(UseRdma use) {
 
 absl::Status SelectingTransport::WaitForProbe(EventLoop& loop) {
   // The answer comes by the loop, which this thread may be driving.
-  if (!BeforeBlocking()) {
-    return absl::ResourceExhaustedError(
-        "too many threads wait already (RuntimeOptions::max_blocked_threads), or the system "
-        "gives no more (ulimit -u, the pids limit of the cgroup)");
-  }
+  if (absl::Status status = BeforeBlocking(); !status.ok()) return status;
   // Shared: the probe may answer when Listen has given up.
   const auto answer = std::make_shared<Answer>();
   loop.RunOrPost([this, &loop, answer] {

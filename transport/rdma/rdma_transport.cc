@@ -164,7 +164,7 @@ RdmaStatus RdmaTransport::Status(Duration timeout) {
   };
   // An answer that comes too late is not read.
   const auto answer = std::make_shared<Answer>();
-  const bool may_wait = BeforeBlocking();
+  const bool may_wait = BeforeBlocking().ok();
   const auto asked = std::chrono::steady_clock::now();
   control_.RunOrPost([this, answer, asked] {
     RdmaStatus status = host_.Status();

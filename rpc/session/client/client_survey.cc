@@ -41,7 +41,7 @@ ClientSurvey::ClientSurvey(size_t loops, const Clock& clock)
 }
 
 ClientsStatus ClientSurvey::Wait(Duration timeout) {
-  const bool may_wait = BeforeBlocking();
+  const bool may_wait = BeforeBlocking().ok();
   const Duration left = std::max(Duration::zero(), timeout - (clock_.Now() - begin_));
   std::unique_lock<std::mutex> lock(mutex_);
   if (may_wait) done_.wait_for(lock, left, [&] { return left_ == 0; });

@@ -25,7 +25,7 @@ class ServerHandlerTest : public ServerSessionTest {};
 struct WillingHook final : BlockingHook {
   WillingHook() { SetBlockingHook(this); }
   ~WillingHook() { SetBlockingHook(nullptr); }
-  bool BeforeBlocking() override { return true; }
+  absl::Status BeforeBlocking() override { return absl::OkStatus(); }
 };
 
 TEST_F(ServerHandlerTest, AHandlerThatRanForLongAndThenWaitsLeavesItsPlaceToOthers) {
@@ -37,7 +37,7 @@ TEST_F(ServerHandlerTest, AHandlerThatRanForLongAndThenWaitsLeavesItsPlaceToOthe
       EXPECT_EQ(hook.watched.TakeName(), "farcall.one.Lone.Say");
       core_->handlers->Submit(*new UserClosure([&] { other.Signal(); }));
       EXPECT_EQ(other.count(), 0) << "one handler runs at once";
-      EXPECT_TRUE(BeforeBlocking());
+      EXPECT_TRUE(BeforeBlocking().ok());
       EXPECT_TRUE(other.Wait());
       done->Run();
     };

@@ -9,11 +9,11 @@ thread_local BlockingHook* current_hook = nullptr;
 
 }  // namespace
 
-bool BeforeBlocking() {
-  if (current_hook == nullptr) return true;
-  if (!current_hook->BeforeBlocking()) return false;
-  current_hook->watched.OnBlocking();
-  return true;
+absl::Status BeforeBlocking() {
+  if (current_hook == nullptr) return absl::OkStatus();
+  absl::Status status = current_hook->BeforeBlocking();
+  if (status.ok()) current_hook->watched.OnBlocking();
+  return status;
 }
 
 void SetBlockingHook(BlockingHook* hook) { current_hook = hook; }

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "absl/status/status.h"
+
 namespace farcall {
 
 // User code that is notified when it runs for long.
@@ -64,8 +66,8 @@ class WatchSlot {
 // What a thread does before user code on it blocks, and where that code can be watched.
 class BlockingHook {
  public:
-  // False: no thread can take over, so blocking would stall a loop.
-  virtual bool BeforeBlocking() = 0;
+  // kResourceExhausted: no other thread can do what this one would wait for.
+  virtual absl::Status BeforeBlocking() = 0;
 
   WatchSlot watched;
 
@@ -74,9 +76,9 @@ class BlockingHook {
 };
 
 // Called before this thread waits for something that takes a loop's work. If it drives a
-// loop, another thread takes the drive over. False: there is no other (too many
-// wait already), and the caller must fail instead of waiting.
-bool BeforeBlocking();
+// loop, another thread takes the drive over. kResourceExhausted, with the limit that was reached:
+// there is no other, and the caller must fail instead of waiting.
+absl::Status BeforeBlocking();
 
 // For drivers: the hook of this thread while it runs user code; null: none.
 void SetBlockingHook(BlockingHook* hook);

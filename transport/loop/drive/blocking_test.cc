@@ -21,7 +21,9 @@ struct CountedCode final : WatchedCode {
 struct Hook final : BlockingHook {
   explicit Hook(bool taken_over) : taken_over_(taken_over) { SetBlockingHook(this); }
   ~Hook() { SetBlockingHook(nullptr); }
-  bool BeforeBlocking() override { return taken_over_; }
+  absl::Status BeforeBlocking() override {
+    return taken_over_ ? absl::OkStatus() : absl::ResourceExhaustedError("none takes over");
+  }
 
  private:
   const bool taken_over_;
@@ -31,8 +33,8 @@ TEST(BlockingTest, CodeThatWaitsIsNotTakenForLongAfterwards) {
   Hook hook(true);
   CountedCode code;
   BeginWatch(code);
-  EXPECT_TRUE(BeforeBlocking());
-  EXPECT_TRUE(BeforeBlocking());
+  EXPECT_TRUE(BeforeBlocking().ok());
+  EXPECT_TRUE(BeforeBlocking().ok());
   EXPECT_EQ(code.times_blocking, 2);
   EXPECT_EQ(hook.watched.TakeName(), "");
   EXPECT_EQ(code.times_long, 0);
@@ -45,7 +47,7 @@ TEST(BlockingTest, CodeThatRanForLongIsNotifiedWhenItWaits) {
   BeginWatch(code);
   EXPECT_EQ(hook.watched.TakeName(), "the code");
   EXPECT_EQ(code.times_long, 1);
-  EXPECT_TRUE(BeforeBlocking());
+  EXPECT_TRUE(BeforeBlocking().ok());
   EXPECT_EQ(code.times_blocking, 1);
   EndWatch();
 }
@@ -55,13 +57,13 @@ TEST(BlockingTest, WhoMayNotWaitAndWhoIsOverIsNotNotified) {
   {
     Hook hook(false);
     BeginWatch(code);
-    EXPECT_FALSE(BeforeBlocking());
+    EXPECT_FALSE(BeforeBlocking().ok());
     EndWatch();
   }
   Hook hook(true);
   BeginWatch(code);
   EndWatch();
-  EXPECT_TRUE(BeforeBlocking());
+  EXPECT_TRUE(BeforeBlocking().ok());
   EXPECT_EQ(hook.watched.TakeName(), "");
   EXPECT_EQ(code.times_blocking, 0);
 }

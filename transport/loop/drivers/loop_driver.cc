@@ -40,15 +40,15 @@ class LoopDriver::Seat final : public BlockingHook {
   void Lose() { driving_ = false; }
 
   // From user code that is about to wait.
-  bool BeforeBlocking() override {
+  absl::Status BeforeBlocking() override {
     // In a child of fork(2) this thread is its only one, and drives nothing.
-    if (!driving_ || !driver_.loop_.process().here()) return true;
+    if (!driving_ || !driver_.loop_.process().here()) return absl::OkStatus();
     // What this thread wrote so far would otherwise wait for the end of its turn.
     driver_.loop_.FlushAll();
     std::lock_guard<std::mutex> lock(driver_.mutex_);
-    if (driver_.PassOn(piece) == Passed::kNoSpare) return false;
+    if (const auto passed = driver_.PassOn(piece); !passed.ok()) return passed.status();
     Lose();
-    return true;
+    return absl::OkStatus();
   }
 
   DriverClaim::Piece piece = 0;  // that it runs
@@ -170,16 +170,22 @@ void LoopDriver::RunUserCode(Seat& seat, TimePoint began) {
   SetBlockingHook(nullptr);
 }
 
-LoopDriver::Passed LoopDriver::PassOn(DriverClaim::Piece piece) {
-  if (loop_.claim_state() != piece) return Passed::kTakenBefore;
-  if (standing_by_ == 0 && (away_ >= options_.max_spares || !AddThread().ok())) {
-    return Passed::kNoSpare;
-  }
-  if (!loop_.TakeDrive(piece)) return Passed::kTakenBefore;
+absl::Status LoopDriver::SecureSpare() {
+  if (standing_by_ > 0) return absl::OkStatus();
+  if (away_ < options_.max_spares) return AddThread();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("closures and handlers that wait or run for long have ", away_,
+                   " threads of the loop, as many as RuntimeOptions::max_blocked_threads allows"));
+}
+
+absl::StatusOr<bool> LoopDriver::PassOn(DriverClaim::Piece piece) {
+  if (loop_.claim_state() != piece) return false;
+  if (absl::Status spare = SecureSpare(); !spare.ok()) return spare;
+  if (!loop_.TakeDrive(piece)) return false;
   ++away_;
   drive_free_ = true;
   wanted_.notify_one();
-  return Passed::kYes;
+  return true;
 }
 
 LoopDriver::Seen LoopDriver::Look() {
@@ -188,11 +194,11 @@ LoopDriver::Seen LoopDriver::Look() {
   seen.what = look_.Look(state);
   if (seen.what != ClaimLook::Seen::kLong) return seen;
   std::lock_guard<std::mutex> lock(mutex_);
-  const Passed passed = PassOn(state);
-  seen.taken_over = passed == Passed::kYes;
-  seen.stalled = passed == Passed::kNoSpare && std::exchange(stalled_, state) != state;
+  const absl::StatusOr<bool> passed = PassOn(state);
+  seen.taken_over = passed.ok() && *passed;
+  if (!passed.ok() && std::exchange(stalled_, state) != state) seen.stalled = passed.status();
   // The seat is there at least until its thread has this mutex.
-  if (seen.taken_over || seen.stalled) seen.name = seat_->watched.TakeName();
+  if (seen.taken_over || !seen.stalled.ok()) seen.name = seat_->watched.TakeName();
   return seen;
 }
 

@@ -58,8 +58,8 @@ class LoopDriver {
   struct Seen {
     ClaimLook::Seen what = ClaimLook::Seen::kQuiet;
     bool taken_over = false;
-    // It runs for long, and no spare thread is left; reported once for each piece.
-    bool stalled = false;
+    // kResourceExhausted: it runs for long, and no thread can take over; once for each piece.
+    absl::Status stalled;
     std::string name;  // of the code that was taken over or stalls; "": it has none
   };
   // A piece that ran at the last look already is driven past.
@@ -69,7 +69,6 @@ class LoopDriver {
 
  private:
   class Seat;
-  enum class Passed : uint8_t { kYes, kNoSpare, kTakenBefore };
 
   LoopDriver(EventLoop& loop, const LoopDriverOptions& options, LoopMonitor* monitor)
       : loop_(loop), options_(options), monitor_(monitor), spin_(options.polling) {}
@@ -80,8 +79,10 @@ class LoopDriver {
   void DriveOn(Seat& seat);
   void RunUserCode(Seat& seat, TimePoint began);
   bool Stopping();
-  // The drive, from the thread that runs `piece`; with mutex_ held.
-  Passed PassOn(DriverClaim::Piece piece);
+  // Both with mutex_ held. That a thread stands by; kResourceExhausted: none can.
+  absl::Status SecureSpare();
+  // The drive, from the thread that runs `piece`; false: it was taken from that one before.
+  absl::StatusOr<bool> PassOn(DriverClaim::Piece piece);
 
   EventLoop& loop_;
   const LoopDriverOptions options_;

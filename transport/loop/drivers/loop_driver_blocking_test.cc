@@ -43,7 +43,7 @@ class LoopDriverBlockingTest : public testing::Test {
       void operator()() const {
         // One is here at a time.
         threads.insert(std::this_thread::get_id());
-        if (BeforeBlocking()) {
+        if (BeforeBlocking().ok()) {
           RunUserCode(loop, Chain{loop, end, returned, reached, threads, depth + 1});
           EXPECT_TRUE(end.Wait());
         } else {
@@ -69,9 +69,9 @@ class LoopDriverBlockingTest : public testing::Test {
 };
 
 TEST_F(LoopDriverBlockingTest, AnyOtherThreadMayBlock) {
-  EXPECT_TRUE(BeforeBlocking());
+  EXPECT_TRUE(BeforeBlocking().ok());
   bool inside = false;
-  std::thread([&] { inside = BeforeBlocking(); }).join();
+  std::thread([&] { inside = BeforeBlocking().ok(); }).join();
   EXPECT_TRUE(inside);
 }
 
@@ -81,7 +81,7 @@ TEST_F(LoopDriverBlockingTest, OtherUserCodeOfTheTurnGoesOnWhileOneBlocks) {
   TestEvent done;
   loop_->RunOrPost([&] {
     UserClosure::Queue(*loop_, [&] {
-      EXPECT_TRUE(BeforeBlocking());
+      EXPECT_TRUE(BeforeBlocking().ok());
       EXPECT_TRUE(release.Wait());
       done.Signal();
     });
@@ -97,7 +97,7 @@ TEST_F(LoopDriverBlockingTest, TimersAndPostsGoOnWhileUserCodeBlocks) {
   TestEvent done;
   Timer timer([&] { fired.Signal(); });
   RunUserCode(*loop_, [&] {
-    EXPECT_TRUE(BeforeBlocking());
+    EXPECT_TRUE(BeforeBlocking().ok());
     loop_->RunOrPost([&] { loop_->SetTimer(timer, loop_->now() + milliseconds(1)); });
     loop_->Post([&] { posted.Signal(); });
     EXPECT_TRUE(fired.Wait());
@@ -114,7 +114,7 @@ TEST_F(LoopDriverBlockingTest, WhatWasWrittenLeavesBeforeBlocking) {
   RunUserCode(*loop_, [&] {
     loop_->RunOrPost([&] { loop_->FlushLater(output); });
     EXPECT_EQ(output.flushes, 0);
-    EXPECT_TRUE(BeforeBlocking());
+    EXPECT_TRUE(BeforeBlocking().ok());
     EXPECT_EQ(output.flushes, 1);
     done.Signal();
   });
@@ -127,7 +127,7 @@ TEST_F(LoopDriverBlockingTest, WhatIsWrittenAfterBlockingDoesNotWaitForTheUserCo
   TestEvent done;
   CountingOutput output([&] { flushed.Signal(); });
   RunUserCode(*loop_, [&] {
-    EXPECT_TRUE(BeforeBlocking());
+    EXPECT_TRUE(BeforeBlocking().ok());
     loop_->RunOrPost([&] { loop_->FlushLater(output); });
     EXPECT_TRUE(flushed.Wait());
     done.Signal();
@@ -140,7 +140,7 @@ TEST_F(LoopDriverBlockingTest, WhoHasPassedTheDriveOnMayBlockAgain) {
   TestEvent done;
   RunUserCode(*loop_, [&] {
     for (int i = 0; i < 3; ++i) {
-      EXPECT_TRUE(BeforeBlocking());
+      EXPECT_TRUE(BeforeBlocking().ok());
       TestEvent there;
       loop_->Post([&] { there.Signal(); });
       EXPECT_TRUE(there.Wait());
@@ -178,10 +178,10 @@ TEST_F(LoopDriverBlockingTest, WhereNobodyCanTakeOverTheDriverKeepsTheDrive) {
   TestEvent refused;
   TestEvent done;
   RunUserCode(*loop_, [&] {
-    EXPECT_TRUE(BeforeBlocking());
+    EXPECT_TRUE(BeforeBlocking().ok());
     RunUserCode(*loop_, [&] {
-      EXPECT_FALSE(BeforeBlocking());
-      EXPECT_FALSE(BeforeBlocking());
+      EXPECT_FALSE(BeforeBlocking().ok());
+      EXPECT_FALSE(BeforeBlocking().ok());
       refused.Signal();
     });
     EXPECT_TRUE(end.Wait());
@@ -202,7 +202,7 @@ TEST_F(LoopDriverBlockingTest, StoppingDrivesOnForUserCodeThatWaitsForTheLoop) {
   bool in_time = false;
   Timer timer([&] { fired.Signal(); });
   RunUserCode(*loop_, [&] {
-    EXPECT_TRUE(BeforeBlocking());
+    EXPECT_TRUE(BeforeBlocking().ok());
     // The answer to a call, say: it is there long after the stop began.
     loop_->RunOrPost([&] { loop_->SetTimer(timer, loop_->now() + milliseconds(100)); });
     waiting.Signal();
@@ -220,13 +220,13 @@ TEST_F(LoopDriverBlockingTest, StoppingRunsWhatTheLastOneToComeBackLeaves) {
   std::atomic<int> left{0};
   for (int i = 0; i < 4; ++i) {
     RunUserCode(*loop_, [&] {
-      EXPECT_TRUE(BeforeBlocking());
+      EXPECT_TRUE(BeforeBlocking().ok());
       waiting.Signal();
       EXPECT_TRUE(release.Wait());
       loop_->Post([&] { ++left; });
       RunUserCode(*loop_, [&] {
         // And this blocks again, while the driver stops.
-        if (BeforeBlocking()) std::this_thread::yield();
+        if (BeforeBlocking().ok()) std::this_thread::yield();
         ++left;
       });
     });

@@ -57,12 +57,12 @@ bool LoopMonitor::Look() {
     quiet &= seen.what == ClaimLook::Seen::kQuiet;
     if (seen.what == ClaimLook::Seen::kLong) calm_looks_ = 0;
     if (seen.taken_over) taken_over_.fetch_add(1, std::memory_order_relaxed);
-    if (!seen.stalled) continue;
+    if (seen.stalled.ok()) continue;
     stalled_.fetch_add(1, std::memory_order_relaxed);
     const TimePoint now = std::chrono::steady_clock::now();
     if (on_stall_ == nullptr || now < next_log_) continue;
     next_log_ = now + kLogEvery;
-    on_stall_(seen.name);
+    on_stall_(seen.name, seen.stalled);
   }
   return !quiet;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "transport/base/time.h"
@@ -31,10 +32,10 @@ class LoopMonitor {
   static constexpr Duration kBound = std::chrono::milliseconds(1);
   static constexpr Duration kCalmBound = std::chrono::milliseconds(4);
   static constexpr int kCalmLooks = 64;
-  // Of user code that stalls its loop, as no spare thread is left; its name, or "". At most once in
-  // kLogEvery.
+  // Of user code that stalls its loop: its name, or "", and why no thread takes over. At most once
+  // in kLogEvery.
   static constexpr Duration kLogEvery = std::chrono::seconds(10);
-  using OnStall = absl::AnyInvocable<void(absl::string_view name)>;
+  using OnStall = absl::AnyInvocable<void(absl::string_view name, const absl::Status& why)>;
 
   // Starts its thread.
   static absl::StatusOr<std::unique_ptr<LoopMonitor>> Start(OnStall on_stall);
@@ -49,7 +50,7 @@ class LoopMonitor {
 
   struct Counts {
     uint64_t taken_over = 0;  // drives, from user code that ran for long
-    uint64_t stalled = 0;     // pieces of user code that ran for long with no spare thread left
+    uint64_t stalled = 0;     // pieces of user code that ran for long where none took over
   };
   Counts counts() const;
   bool asleep() const { return asleep_.load(std::memory_order_relaxed); }

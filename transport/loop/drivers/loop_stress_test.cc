@@ -161,7 +161,7 @@ class Operations {
     all_.Signal();
   }
   void BlockThenFinish(size_t i) {
-    if (BeforeBlocking()) {
+    if (BeforeBlocking().ok()) {
       TestEvent answer;
       loop_.RunOrPost(
           [this, &answer] { UserClosure::Queue(loop_, [&answer] { answer.Signal(); }); });
@@ -235,7 +235,7 @@ TEST_P(LoopStressTest, LoopsThatBlockOnEachOtherGoOn) {
   std::atomic<int> refused{0};
   const auto ask = [&](EventLoop& here, EventLoop& there) {
     RunUserCode(here, [&] {
-      if (BeforeBlocking()) {
+      if (BeforeBlocking().ok()) {
         TestEvent answer;
         RunUserCode(there, [&answer] { answer.Signal(); });
         EXPECT_TRUE(answer.Wait());
