@@ -34,7 +34,8 @@
 namespace farcall {
 namespace {
 
-constexpr Duration kConnectLimit = std::chrono::seconds(8);
+// Somewhat less than Until waits.
+constexpr Duration kConnectLimit = std::chrono::seconds(25);
 
 // A TCP connection that speaks link frames by hand, blocking.
 class Lifeline {
