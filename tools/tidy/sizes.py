@@ -12,6 +12,7 @@ from source_tree import Finding
 _NO_FUNCTION = re.compile(
     r"(template\s*<.*>\s*)?(namespace|class|struct|enum|union|extern)\b", re.DOTALL
 )
+_STRUCTURE = re.compile(r"[(){};\n]")
 _SHELL_FUNCTION = re.compile(r"^(function\s+)?[\w-]+\s*\(\)\s*\{\s*$")
 
 
@@ -25,7 +26,8 @@ def cpp_functions(source):
     opened = []
     start = 0  # where the statement began that the next brace belongs to
     depth = 0  # open parentheses: no statement begins within them
-    for index, char in enumerate(code):
+    for match in _STRUCTURE.finditer(code):
+        index, char = match.start(), match.group()
         if char in "()":
             depth += 1 if char == "(" else -1
         elif char == "{":

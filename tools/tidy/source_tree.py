@@ -2,6 +2,7 @@
 """The files of the repository as the checks see them."""
 
 import ast
+import functools
 import os
 import re
 import subprocess
@@ -54,6 +55,10 @@ class SourceFile:
         self.text = "" if self.is_binary else self.data.decode("utf-8", "replace")
         self.lines = self.text.splitlines()
 
+    def line_of(self, match):
+        """Of a match in text or code()."""
+        return self.text.count("\n", 0, match.start()) + 1
+
     @property
     def is_cpp(self):
         return self.extension in (".cc", ".h")
@@ -74,6 +79,7 @@ class SourceFile:
     def is_test(self):
         return is_test_path(self.path)
 
+    @functools.lru_cache(maxsize=None)
     def code(self):
         """The C++ text with comments and literals blanked, line for line."""
 

@@ -12,24 +12,22 @@ def check_leftovers(tree):
         if policy.CORPUS in source.path:
             continue
         exempt = source.path.startswith(tuple(policy.LEFTOVER_EXEMPT))
-        for number, line in enumerate(source.lines, 1):
-            match = re.search(policy.LEFTOVER_WORDS, line)
-            if match and not exempt:
-                what = "leftover word: %s" % match.group()
-                yield Finding(source.path, number, what, "finish it, or take it out")
-            match = re.search(policy.MACHINE_PATHS, line)
-            if match:
-                what = "path of one machine: %s" % match.group()
-                yield Finding(source.path, number, what, "make it relative, or ask for it")
+        for match in [] if exempt else re.finditer(policy.LEFTOVER_WORDS, source.text):
+            what = "leftover word: %s" % match.group()
+            cure = "finish it, or take it out"
+            yield Finding(source.path, source.line_of(match), what, cure)
+        for match in re.finditer(policy.MACHINE_PATHS, source.text):
+            what = "path of one machine: %s" % match.group()
+            cure = "make it relative, or ask for it"
+            yield Finding(source.path, source.line_of(match), what, cure)
 
 
 def check_friends(tree):
     for source in tree:
         if source.is_cpp:
-            for number, line in enumerate(source.code().splitlines(), 1):
-                if re.match(r"\s*friend\b", line):
-                    cure = "a public function, or a part of its own that both may see"
-                    yield Finding(source.path, number, "friend declaration", cure)
+            for match in re.finditer(r"(?m)^[ \t]*friend\b", source.code()):
+                cure = "a public function, or a part of its own that both may see"
+                yield Finding(source.path, source.line_of(match), "friend declaration", cure)
 
 
 def guard_of(path):
@@ -43,17 +41,16 @@ def check_macros(tree):
             continue
         guard = guard_of(source.path) if source.extension == ".h" else None
         defined = []
-        for number, line in enumerate(source.code().splitlines(), 1):
-            match = re.match(r"\s*#\s*define\s+(\w+)", line)
-            if match:
-                defined.append(match.group(1))
-            if match and match.group(1) != guard:
+        for match in re.finditer(r"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)", source.code()):
+            defined.append(match.group(1))
+            if match.group(1) != guard:
                 cure = "a function, a template or a constant"
                 if not defined[1:] and guard and match.group(1).endswith("_H_"):
                     cure = "name the guard " + guard
-                yield Finding(source.path, number, "macro " + match.group(1), cure)
-            if re.match(r"\s*#\s*pragma\s+once", line):
-                yield Finding(source.path, number, "#pragma once", "use the guard %s" % guard)
+                yield Finding(source.path, source.line_of(match), "macro " + match.group(1), cure)
+        for match in re.finditer(r"(?m)^[ \t]*#[ \t]*pragma[ \t]+once", source.code()):
+            cure = "use the guard %s" % guard
+            yield Finding(source.path, source.line_of(match), "#pragma once", cure)
         if guard and guard not in defined:
             yield Finding(source.path, 1, "no header guard " + guard, "add it")
 
