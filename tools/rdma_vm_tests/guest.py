@@ -63,7 +63,7 @@ def begin(*command):
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
 
 
-def finish(process, limit=30):
+def finish(process, limit=60):
     """Returns what it says."""
     command = " ".join(process.args)
     try:
@@ -81,7 +81,7 @@ def finish(process, limit=30):
     return out.decode(errors="replace")
 
 
-def run(*command, limit=30):
+def run(*command, limit=60):
     """Runs a command of the system; returns what it says."""
     return finish(begin(*command), limit)
 
@@ -112,7 +112,7 @@ class Host:
     def inside(self, *command):
         return ["ip", "netns", "exec", self.name, *command]
 
-    def run(self, *command, limit=30):
+    def run(self, *command, limit=60):
         return run(*self.inside(*command), limit=limit)
 
     def address(self, pair=0):
@@ -142,7 +142,7 @@ class Host:
         """rxe fills in the GID of its IPv4 address a little later; siw has none."""
         device = name or self.device(pair)
         self.run("rdma", "link", "add", device, "type", DRIVER, "netdev", self.cable(pair))
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while DRIVER == "rxe" and not _has_gid(device):
             if time.monotonic() > end:
                 raise Trouble("%s has no GID of an IPv4 address" % device)

@@ -205,7 +205,7 @@ class Client(Peer):
         """`size`: a number, or LEAST-MOST."""
         self.ask("load %s %d" % (size, in_flight))
 
-    def wait_for_calls(self, more, seconds=30):
+    def wait_for_calls(self, more, seconds=60):
         """Until the load that runs has made so many more."""
         was = int(self.ask("progress")["ok"])
         end = time.monotonic() + seconds

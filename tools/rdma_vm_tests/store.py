@@ -39,7 +39,7 @@ def copied(at_once, *flags, blocks=512, client=A, server=B, to=None, port=PORT):
         )  # fmt: skip
     finally:
         served.terminate()
-        rest = served.communicate(timeout=30)[0].decode()
+        rest = served.communicate(timeout=LIMIT)[0].decode()
     said = called.stdout.decode() + called.stderr.decode()
     if called.returncode != 0:
         raise Trouble("the client ended with %d: %s" % (called.returncode, said))
