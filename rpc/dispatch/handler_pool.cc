@@ -110,7 +110,9 @@ absl::Status HandlerPool::BeforeBlocking(Hook& hook) {
   if (hook.blocked) return absl::OkStatus();
   if (blocked_ >= spares_) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(blocked_, " handlers wait on handler threads already, which is the most"));
+        absl::StrCat(blocked_,
+                     " handlers wait in synchronous calls on handler threads, which is the most: "
+                     "asynchronous calls and coroutines hold no thread"));
   }
   // What it waits for may need a thread of these.
   if (threads_.size() <= static_cast<size_t>(blocked_) + 1) {

@@ -72,6 +72,7 @@ absl::Status RunUntilAskedToQuit(Server& server, Duration grace) {
   absl::Status stopped;
   {
     const CaughtSignals caught;
+    // Where no thread takes over the signal is waited for all the same.
     (void)BeforeBlocking();
     // poll(2) and not read(2), in which gcc's ThreadSanitizer holds signals back.
     pollfd waiting{reading.get(), POLLIN, 0};

@@ -98,6 +98,7 @@ Server::~Server() {
     return;
   }
   (void)Stop(Duration::zero());
+  // Where no thread takes over it has to wait all the same.
   (void)BeforeBlocking();
   core_->running.WaitForNone();
   // Those of a loop that was held up for longer than Stop waits. They need the loop until they
@@ -257,6 +258,7 @@ absl::Status Server::Stop(Duration grace) {
   if (const ProcessMark& process = core_->parts.loops->at(0).process(); !process.here()) {
     return process.NotHere();
   }
+  // Where no thread takes over it waits all the same, for a time that has an end.
   (void)BeforeBlocking();
   // Counted before the question who is first, who is thus waited for.
   core_->stops.Begin();

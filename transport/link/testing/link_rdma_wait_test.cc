@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Links over RDMA on a FakeFabric, whose handler has paused because it will know in a moment where
-// bytes shall lie that can be fetched; in time that stands still.
+// bytes shall lie that can be fetched; in time that the test moves.
 
 #include <algorithm>
 #include <chrono>

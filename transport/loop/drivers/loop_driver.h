@@ -79,9 +79,9 @@ class LoopDriver {
   void DriveOn(Seat& seat);
   void RunUserCode(Seat& seat, TimePoint began);
   bool Stopping();
-  // Both with mutex_ held. That a thread stands by; kResourceExhausted: none can.
+  // Both with mutex_ held. Makes sure that a thread stands by; kResourceExhausted: none can.
   absl::Status SecureSpare();
-  // The drive, from the thread that runs `piece`; false: it was taken from that one before.
+  // Takes the drive from the thread that runs `piece`; false: it was taken from that one before.
   absl::StatusOr<bool> PassOn(DriverClaim::Piece piece);
 
   EventLoop& loop_;
