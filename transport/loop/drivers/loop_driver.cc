@@ -131,19 +131,21 @@ void LoopDriver::DriveOn(Seat& seat) {
   // What the last driver wrote before it lost the drive.
   loop_.FlushAll();
   for (int last_turns = 0; last_turns < kLastTurns;) {
+    // Asked before the turn, which then finds all that was posted before the driver was stopped.
+    const bool stopping = Stopping();
     if (loop_.Turn()) {
       const TimePoint found = loop_.clock().Now();
       RunUserCode(seat, found);
       if (seat.driving() && !loop_.EndTurn(seat.piece)) seat.Lose();
       if (!seat.driving()) return;
       spin_.OnWork(found, loop_.clock().Now());
-      if (Stopping()) {
+      if (stopping) {
         ++last_turns;
         continue;
       }
       loop_.drive().GiveAway(loop_);
     } else {
-      if (Stopping()) return;
+      if (stopping) return;
       if (loop_.drive().GiveAway(loop_)) continue;
       WaitForWork(loop_, spin_, [] { return false; });
     }
@@ -151,7 +153,8 @@ void LoopDriver::DriveOn(Seat& seat) {
 }
 
 bool LoopDriver::Stopping() {
-  if (!stop_.load(std::memory_order_relaxed)) return false;
+  // What its setter had posted is seen from now on.
+  if (!stop_.load(std::memory_order_acquire)) return false;
   std::lock_guard<std::mutex> lock(mutex_);
   return away_ == 0;
 }

@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <memory>
+#include <thread>
+#include <utility>
 
 #include "transport/base/clock.h"
 #include "transport/loop/loop_testing.h"
@@ -38,6 +40,28 @@ class SleepWatch final : public PollSource {
   TestEvent asleep;
 
  private:
+  UniqueFd fd_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+};
+
+// Its first look, in a turn that has run what was posted, ends when the driver is being stopped.
+class LongLook final : public PollSource {
+ public:
+  explicit LongLook(EventLoop& loop) : loop_(loop) {}
+  bool Poll() override {
+    if (std::exchange(looked_, true)) return false;
+    looks.Signal();
+    while (!loop_.drive().thread_wanted()) std::this_thread::yield();
+    return false;
+  }
+  bool Arm() override { return true; }
+  void Disarm() override {}
+  int fd() const override { return fd_.get(); }
+
+  TestEvent looks;
+
+ private:
+  EventLoop& loop_;
+  bool looked_ = false;
   UniqueFd fd_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 };
 
@@ -229,6 +253,18 @@ TEST_P(LoopDriverTest, StoppingRunsWhatIsQueued) {
   driver_.reset();
   EXPECT_EQ(posted, 2000);
   EXPECT_EQ(ran, 1000);
+}
+
+// Else who answers and then ends the runtime would leave the answer, and what it refers to, behind.
+TEST_P(LoopDriverTest, StoppingRunsWhatIsPostedDuringATurnThatFindsNothing) {
+  LongLook look(*loop_);
+  Held([&] { ASSERT_TRUE(loop_->AddSource(look).ok()); });
+  ASSERT_TRUE(look.looks.Wait());
+  bool ran = false;
+  loop_->Post([&] { ran = true; });
+  driver_.reset();
+  EXPECT_TRUE(ran);
+  ASSERT_TRUE(loop_->TryRun([&] { loop_->RemoveSource(look); }));
 }
 
 TEST_P(LoopDriverTest, StoppingEndsThoughTheMailboxRefillsForEver) {
