@@ -32,7 +32,7 @@ def queue_flags(block, sends, receives):
 def _peer():
     """peer.py, whose modules take a second to load, and its bytes another one: once for all."""
     if _PEER not in sys.path:
-        # several.sh starts Python without the second, where Debian has pyverbs.
+        # Debian has pyverbs in the second, which Python leaves out with -S (several.sh).
         sys.path += [_PEER, "/usr/lib/python3/dist-packages"]
     import peer
 

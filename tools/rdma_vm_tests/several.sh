@@ -103,8 +103,9 @@ one_suite() {
   make_network
   export RDMA_VM=$vm_driver RDMA_VM_TOPOLOGY=$vm_topology
   things >/run/things_before
-  # Python takes half a second to begin, and four where it compiles what it loads each time: it may
-  # keep that (the guest's files are its own), and has no use for what site.py adds.
+  # Python takes less than a second to begin, and three where it compiles all that it loads. -E: no
+  # variable keeps it from what is compiled, nor from keeping more (the guest's files are its own).
+  # -S: without site.py, which a suite does not need.
   timeout -k 5 "${RDMA_SUITE_LIMIT:-3600}" \
     /usr/bin/python3 -ES "$here/$suite.py" "$bin" "$name/" "${cases[@]}" || status=$?
   # The suite itself fails with 1, after a line for each case.

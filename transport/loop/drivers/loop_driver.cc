@@ -153,7 +153,7 @@ void LoopDriver::DriveOn(Seat& seat) {
 }
 
 bool LoopDriver::Stopping() {
-  // What its setter had posted is seen from now on.
+  // Acquire: the turn that follows sees what was posted before it was set.
   if (!stop_.load(std::memory_order_acquire)) return false;
   std::lock_guard<std::mutex> lock(mutex_);
   return away_ == 0;
