@@ -1,61 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of tests: a copy of the code with one rule changed, in which a simulation must see it."""
 
-load("@rules_cc//cc:defs.bzl", "cc_test")
+load("@rules_cc//cc:defs.bzl", "cc_binary")
 load("//tools/rooms:precompiled.bzl", "HEADERS_OF_GCC")
 
 _MUTATE = "//tools/mutants:mutate.py"
+_RUN = "//tools/mutants:run.sh"
+
+# They test simulations, which sanitizers and the inner loop run as they are. Only there are the
+# sources that they replace compiled by themselves.
+_COMPATIBLE = select({
+    "//tools/rooms:optimised": [],
+    "//conditions:default": ["@platforms//:incompatible"],
+})
 
 def _quoted(text):
     return "'" + text.replace("$", "$$").replace("'", "'\\''") + "'"
 
-def _mutant(name, src, label, changes, deps):
-    copy = "%s_%s" % (name, src)
+def _copy(prefix, src, label, of_src):
+    copy = prefix + src
     native.genrule(
         name = "copy_" + copy,
         testonly = True,
         srcs = [label],
         outs = [copy],
-        cmd = " ".join(
-            ["python3 $(location %s) $(location %s) $@" % (_MUTATE, label)] +
-            [_quoted(old) + " " + _quoted(new) for old, new in changes.items()],
+        cmd = "python3 $(location %s) $(location %s) $@ %s" % (
+            _MUTATE,
+            label,
+            _quoted(json.encode([[number, name, changes.items()] for number, name, changes in of_src])),
         ),
         tools = [_MUTATE],
     )
-    cc_test(
+    return copy
+
+def _test(name, program, number):
+    native.sh_test(
         name = name,
         size = "small",
-        srcs = [copy],
-        # The linker takes from an archive only what is not there yet, and the copy has all
-        # that the original has.
-        linkstatic = True,
-        # They test simulations, which sanitizers and the inner loop run as they are. Only there
-        # are the sources that they replace compiled by themselves.
-        target_compatible_with = select({
-            "//tools/rooms:optimised": [],
-            "//conditions:default": ["@platforms//:incompatible"],
-        }),
+        srcs = [_RUN],
+        args = ["$(location :%s)" % program, str(number)],
+        data = [":" + program],
+        target_compatible_with = _COMPATIBLE,
         tags = ["no-sanitizer", "slow"],
-        copts = HEADERS_OF_GCC,
-        deps = deps + ["//tools/rooms:headers_of_gcc"],
     )
+    return ":" + name
 
 def mutants(name, mutants, deps, packages = {}):
-    """A test for each mutant, and a test_suite of them all.
+    """A test for each mutant, one for the code as it is, and a test_suite of them all.
 
     Args:
       name: of the suite, a plural: with "set_mutants", the mutant "x" is set_mutant_x.
-      mutants: of each its name, its source, and what is replaced in it by what. Each text must
-        be in the source exactly once.
+      mutants: of each its name, its source, and what is replaced in it by what (mutate.py).
       deps: what is mutated, what its sources include, and a main that passes if it finds a
         violation.
       packages: of sources that are in another package than this, which one.
     """
     prefix = name[:-1] + "_"
-    for mutant, src, changes in mutants:
-        label = packages.get(src, "") + ":" + src
-        _mutant(prefix + mutant, src, label, changes, deps)
+    of_source = {}
+    for i, (mutant, src, changes) in enumerate(mutants):
+        of_source.setdefault(src, []).append((i + 1, mutant, changes))
+    cc_binary(
+        name = prefix + "program",
+        testonly = True,
+        srcs = [
+            _copy(prefix, src, packages.get(src, "") + ":" + src, of_src)
+            for src, of_src in of_source.items()
+        ],
+        # The linker takes from an archive only what is not there yet, and the copies have all
+        # that the originals have.
+        linkstatic = True,
+        target_compatible_with = _COMPATIBLE,
+        # A rule that is gone leaves variables unused.
+        copts = HEADERS_OF_GCC + ["-w"],
+        deps = deps + ["//tools/rooms:headers_of_gcc"],
+    )
     native.test_suite(
         name = name,
-        tests = [":" + prefix + mutant for mutant, _, _ in mutants],
+        tests = [_test(prefix + "none", prefix + "program", 0)] + [
+            _test(prefix + mutant, prefix + "program", i + 1)
+            for i, (mutant, _, _) in enumerate(mutants)
+        ],
     )

@@ -15,10 +15,10 @@ _MUTANTS = [
         "const uint32_t least = std::min(sends, receives);": "const uint32_t least = receives;",
     }),
     ("needs_no_credit", "brpc_credits.cc", {
-        "std::min(credits_, slots_); }": "slots_; }",
+        "std::min(credits_, slots_);": "slots_;",
     }),
     ("needs_no_slot", "brpc_credits.cc", {
-        "std::min(credits_, slots_); }": "credits_; }",
+        "std::min(credits_, slots_);": "credits_;",
     }),
     ("reports_at_once", "brpc_credits.cc", {
         "2 * due_ > peer_window_ &&": "due_ > 0 &&",

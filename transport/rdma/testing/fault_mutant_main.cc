@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passes if the suites of faults find something wrong with the code it is linked with; with
-// --clean, if they do not.
+// Passes if the suites of faults find something wrong with the code it is linked with.
 
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "absl/strings/string_view.h"
 #include "transport/rdma/testing/fault_run.h"
 #include "transport/rdma/testing/placement_run.h"
 
@@ -96,16 +94,15 @@ std::string WithPlacement() {
 }  // namespace
 }  // namespace farcall
 
-int main(int argc, char** argv) {
-  const bool clean = argc > 1 && argv[1] == absl::string_view("--clean");
-  if (!clean) std::signal(SIGABRT, farcall::CaughtByCheck);
+int main() {
+  std::signal(SIGABRT, farcall::CaughtByCheck);
   for (std::string (*look)() : {farcall::WithFailedCalls, farcall::WithFailedMessages,
                                 farcall::InAnyOrder, farcall::WithPlacement}) {
     const std::string wrong = look();
     if (wrong.empty()) continue;
     printf("found: %s\n", wrong.c_str());
-    return clean ? 1 : 0;
+    return 0;
   }
   printf("nothing was found\n");
-  return clean ? 0 : 1;
+  return 1;
 }

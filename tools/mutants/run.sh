@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# run.sh PROGRAM NUMBER: passes if the program finds something wrong with the mutant of that number;
+# with 0, which is none, if it looks at all and finds nothing.
+if [ "$2" -ne 0 ]; then
+  MUTANT=$2 exec "$1"
+fi
+MUTANT=0 "$1"
+[ $? -eq 1 ]
