@@ -7,8 +7,8 @@ load("//tools/rooms:precompiled.bzl", "HEADERS_OF_GCC")
 _MUTATE = "//tools/mutants:mutate.py"
 _RUN = "//tools/mutants:run.sh"
 
-# They test simulations, which sanitizers and the inner loop run as they are. Only there are the
-# sources that they replace compiled by themselves.
+# Mutants test simulations, which sanitizers and the inner loop run as they are. Only where it is
+# optimised are the sources that mutants replace compiled by themselves.
 _COMPATIBLE = select({
     "//tools/rooms:optimised": [],
     "//conditions:default": ["@platforms//:incompatible"],
@@ -17,8 +17,9 @@ _COMPATIBLE = select({
 def _quoted(text):
     return "'" + text.replace("$", "$$").replace("'", "'\\''") + "'"
 
-def _copy(prefix, src, label, of_src):
+def _copy(prefix, src, label, numbered):
     copy = prefix + src
+    mutants = json.encode([[number, name, changes.items()] for number, name, changes in numbered])
     native.genrule(
         name = "copy_" + copy,
         testonly = True,
@@ -27,7 +28,7 @@ def _copy(prefix, src, label, of_src):
         cmd = "python3 $(location %s) $(location %s) $@ %s" % (
             _MUTATE,
             label,
-            _quoted(json.encode([[number, name, changes.items()] for number, name, changes in of_src])),
+            _quoted(mutants),
         ),
         tools = [_MUTATE],
     )
@@ -63,8 +64,8 @@ def mutants(name, mutants, deps, packages = {}):
         name = prefix + "program",
         testonly = True,
         srcs = [
-            _copy(prefix, src, packages.get(src, "") + ":" + src, of_src)
-            for src, of_src in of_source.items()
+            _copy(prefix, src, packages.get(src, "") + ":" + src, numbered)
+            for src, numbered in of_source.items()
         ],
         # The linker takes from an archive only what is not there yet, and the copies have all
         # that the originals have.

@@ -3,9 +3,9 @@
 
 MUTANTS is JSON: for each mutant its number, its name and [OLD, NEW] for each text that it replaces.
 Each OLD is there exactly once, so that a mutant does not outlive the rule it breaks, and within the
-body of a function. Such a body is written once for each mutant, and once as it is; the environment
-variable MUTANT says by its number which of them runs, without it the last. So one compilation and
-one program serve all mutants.
+body of a function. The copy has such a body once as it is, and once more for each mutant of it. The
+environment variable MUTANT has the number of the mutant that runs; 0, or no variable: none does. So
+all mutants of a source are compiled at once.
 """
 
 import json
@@ -47,7 +47,10 @@ def bodies(text, mutants):
             if body is None or at + len(old) > body[1]:
                 raise ValueError("%s: %r is not within the body of a function" % (name, old))
             mutated = changed.setdefault(body, {})
-            mutated[number] = mutated.get(number, text[slice(*body)]).replace(old, new)
+            before = mutated.get(number, text[slice(*body)])
+            if before.count(old) != 1:
+                raise ValueError("%s: %r is in what it puts there, too" % (name, old))
+            mutated[number] = before.replace(old, new)
     return changed
 
 

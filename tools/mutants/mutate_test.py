@@ -100,10 +100,15 @@ class MutateTest(unittest.TestCase):
             self.assertIn("mutant_1: %r is there %s times, not once" % (old, times), run.stderr)
             self.assertFalse(os.path.exists(self.path("out.cc")))
 
+    def test_a_change_of_what_another_has_put_there_is_an_error(self):
+        run = self.mutate({"first_ + second_": "first_ < 0", "first_ < 0": "false"})
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("mutant_1: 'first_ < 0' is in what it puts there, too", run.stderr)
+
     def test_what_is_not_in_a_body_is_an_error(self):
         for old in ("    2,\n", "const Pair& pair", "first_(first)", "first_, second_,",
-                    "pair.Sum(); }", "SOURCE"):
-            run = self.mutate({old.replace("SOURCE", "#include <cstdio>"): ""})
+                    "pair.Sum(); }", "#include <cstdio>"):
+            run = self.mutate({old: ""})
             self.assertEqual(run.returncode, 1)
             self.assertIn("is not within the body of a function", run.stderr)
 
